@@ -1,0 +1,471 @@
+"""Many files become one standard JSON Schema in which everything has a name.
+
+References are local; every inline object, inline union and inline set of constants of a field is a definition of its own; every
+variant of a union stands alone: what a union's object demands in common is distributed over its branches
+(`A and (B or C)` becomes `(A and B) or (A and C)`), so that each variant is one record.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from acpgen.collect import Collected, collect
+from acpgen.errors import Fault, Faults, NameCollision, UnusedName
+from acpgen.load import Documents
+from acpgen.names import class_name
+from acpgen.unions import Tagged, branches_of, constant, flatten, is_null, lone_reference, recognise, target
+from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, pointer
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
+"""What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
+
+_FIELD_ONLY: Final = ("default", "x-null", "x-capability", "x-required-with", "x-unstable")
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """One version of a protocol as one JSON Schema 2020-12; read, never changed.
+
+    `origins` maps each definition to its place in the source files, `file#/pointer`.
+    """
+
+    name: str
+    schema: Schema = field(repr=False)
+    origins: Mapping[str, str] = field(repr=False)
+
+    @property
+    def definitions(self) -> Mapping[str, Schema]:
+        """The definitions by name, in the order of the source."""
+        return self.schema["$defs"]  # type: ignore[no-any-return]
+
+    @property
+    def version(self) -> int | str:
+        """The protocol version: the last part of the name, a number if it reads `v1`."""
+        last = self.name.rsplit("/", 1)[-1]
+        numbered = re.fullmatch(r"v(\d+)", last)
+        return int(numbered[1]) if numbered else last
+
+
+def bundle(documents: Documents, *, names: Mapping[str, str] | None = None) -> Bundle:
+    """Bundle the files of one protocol version.
+
+    `names` maps pointers into the source to generated names; one that matches nothing is a fault.
+    Raises `Faults`.
+    """
+    wanted = names or {}
+    collected = collect(documents, wanted)
+    work = _Bundler(collected, wanted)
+    work.run()
+    schema: Schema = {"$schema": DIALECT}
+    schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
+    schema["$defs"] = work.ordered()
+    return Bundle(name=documents.name, schema=schema, origins=work.origins)
+
+
+def tolerant(schema: Schema) -> Schema:
+    """The bundle's schema with the fallbacks of `x-unknown: keep` written in: what a decoder accepts, leniency aside."""
+    changed = copy.deepcopy(schema)
+    definitions = changed["$defs"]
+    for definition in definitions.values():
+        if definition.get("x-unknown") != "keep":
+            continue
+        union = branches_of(definition)
+        if union is None:
+            values = definition.pop("enum", None)
+            assert values is not None, "x-unknown stands on unions and enumerations"
+            definition["anyOf"] = [{"enum": values}, {"type": "string"}]
+            continue
+        keyword, branches = union
+        found = recognise(branches, definitions)
+        definition.pop(keyword)
+        if found is None:
+            definition["anyOf"] = [*branches, {"type": "string"}]
+        elif found.fallback is None:
+            definition["anyOf"] = [*branches, _fallback(found, branches, definitions)]
+    return changed
+
+
+def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag: str) -> tuple[Schema, list[str]]:
+    """The properties that every branch declares alike, and those of them that every branch requires."""
+    flats = [flatten(branch, definitions) for branch in branches]
+    shared = {
+        name: subs[0]
+        for name, subs in flats[0].properties.items()
+        if name != tag and all(flat.properties.get(name, [None])[0] == subs[0] for flat in flats)
+    }
+    required = [name for name in shared if all(name in flat.required for flat in flats)]
+    return shared, required
+
+
+def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, Schema]) -> Schema:
+    shared, required = common_fields([branches[i] for i, _ in found.variants], definitions, found.tag)
+    return {
+        "type": "object",
+        "properties": {found.tag: {"type": "string"}, **shared},
+        "required": [found.tag, *required],
+        "not": {"required": [found.tag], "properties": {found.tag: {"enum": [tag for _, tag in found.variants]}}},
+    }
+
+
+class _Bundler:
+    def __init__(self, collected: Collected, names: Mapping[str, str]) -> None:
+        self.definitions = collected.definitions
+        self.origins = dict(collected.origins)
+        self.names = names
+        self.used: set[str] = set()
+        self.below: dict[str, list[str]] = {}
+        self.faults: list[Fault] = []
+        self.order = list(self.definitions)
+        self.sources: dict[str, Schema] = {}
+
+    def run(self) -> None:
+        named = [name for name in self.order if not self.definitions[name].get("x-docs-ignore")]
+        for name in self.order:
+            _write_formats(self.definitions[name])
+        for name in named:
+            self._name_inline(name, self.definitions[name], self.origins[name])
+        self.sources = copy.deepcopy(self.definitions)
+        for name in [*self.definitions]:
+            if not self.definitions[name].get("x-docs-ignore"):
+                self._distribute(name)
+        places = set(self.names)
+        known = set(self.origins.values()) | {_fragment(at) for at in self.origins.values()}
+        for key in sorted(places - self.used):
+            if key not in known and key.replace("#/definitions/", "#/$defs/") not in known:
+                self.faults.append(UnusedName(at=key))
+        if self.faults:
+            raise Faults(self.faults)
+
+    def ordered(self) -> dict[str, Schema]:
+        """Definitions in source order, each followed by those that were taken out of it."""
+        result: dict[str, Schema] = {}
+
+        def add(name: str) -> None:
+            result[name] = self.definitions[name]
+            for child in self.below.get(name, ()):
+                add(child)
+
+        for name in self.order:
+            add(name)
+        return result
+
+    def _add(self, owner: str, candidates: list[str], schema: Schema, at: str) -> str:
+        """Make `schema` a definition under the first free name, and return the name."""
+        override = self.names.get(at, self.names.get(_fragment(at)))
+        if override is not None:
+            self.used.update((at, _fragment(at)))
+            candidates = [override]
+        elif isinstance(schema.get("x-name"), str):
+            candidates = [schema["x-name"]]
+        free = [name for name in candidates if name not in self.definitions]
+        if not free:
+            self.faults.append(NameCollision(at=at, name=candidates[-1], other=self.origins[candidates[-1]]))
+            return candidates[-1]
+        self.definitions[free[0]] = schema
+        self.origins[free[0]] = at
+        self.below.setdefault(owner, []).append(free[0])
+        return free[0]
+
+    # --- inline things of fields ---
+
+    def _name_inline(self, owner: str, schema: Schema, at: str) -> None:
+        """Give a name to what stands inline in the fields, items and values of a definition, its branches included."""
+        for name, sub in schema.get("properties", {}).items():
+            wanted = f"{owner}{class_name(name)}"
+            schema["properties"][name] = self._named(owner, wanted, sub, f"{at}/properties/{_escape(name)}")
+        self._name_parts(owner, owner, schema, at)
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            for index, branch in enumerate(schema.get(keyword, ())):
+                if is_object(branch):
+                    self._name_inline(owner, branch, f"{at}/{keyword}/{index}")
+
+    def _name_parts(self, owner: str, wanted: str, schema: Schema, at: str) -> None:
+        for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
+            if is_object(schema.get(keyword)):
+                schema[keyword] = self._named(owner, wanted + suffix, schema[keyword], f"{at}/{keyword}")
+
+    def _named(self, owner: str, wanted: str, schema: Any, at: str) -> Any:
+        """`schema` for a field, with whatever needs a name replaced by a reference."""
+        if not is_object(schema) or lone_reference(schema) is not None:
+            return schema
+        rest, nullable = _without_null(schema)
+        if rest is not None and _needs_name(rest):
+            body = {key: value for key, value in rest.items() if key not in _FIELD_ONLY and not _is_leniency(key)}
+            name = self._add(owner, [wanted], body, at)
+            self._name_inline(name, body, at)
+            kept = {key: schema[key] for key in schema if key in (*_FIELD_ONLY, "description") or _is_leniency(key)}
+            reference = {"$ref": pointer("$defs", name)}
+            return {**kept, "anyOf": [reference, {"type": "null"}]} if nullable else {**kept, **reference}
+        self._name_parts(owner, wanted, schema, at)
+        for keyword in ("anyOf", "oneOf", "allOf"):
+            for index, branch in enumerate(schema.get(keyword, ())):
+                schema[keyword][index] = self._named(owner, wanted, branch, f"{at}/{keyword}/{index}")
+        return schema
+
+    # --- variants ---
+
+    def _distribute(self, name: str) -> None:
+        """Make every branch of the object union `name` a definition that stands alone."""
+        node = self._expanded(self.definitions[name])
+        union = branches_of(node)
+        if union is None or not flatten(node, self.sources).is_object or "unevaluatedProperties" in node:
+            return
+        keyword, branches = union
+        if not all(is_object(b) and flatten(b, self.sources).is_object for b in branches):
+            self._name_shapes(name, keyword, branches)
+            return
+        base = {key: value for key, value in node.items() if key != keyword and (asserts(key) or key == "x-side")}
+        base.pop("x-side", None)
+        if set(base) <= {"type"} and base.get("type", "object") == "object":
+            base = {}
+        merged = [_merge(base, branch) if base else branch for branch in branches]
+        found = recognise(merged, self.sources)
+        at = self.origins[name]
+        after = {key: value for key, value in node.items() if key not in base or key == "type"}
+        if base:
+            after["type"] = "object"
+        after[keyword] = [
+            self._branch(name, found, index, merged[index], branch, f"{at}/{keyword}/{index}")
+            for index, branch in enumerate(branches)
+        ]
+        self.definitions[name] = after
+
+    def _branch(self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str) -> Schema:
+        alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
+        role = "default"
+        candidates: list[str]
+        if found is None:
+            candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Shape"]
+        elif index == found.fallback:
+            role, candidates = "fallback", [f"Unknown{union}", f"{union}Fallback"]
+        elif index == found.default:
+            candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Variant"]
+        else:
+            tag = class_name(str(dict(found.variants)[index]))
+            role, candidates = "variant", [f"{tag}{union}", f"{union}{tag}Variant"]
+        if alone is not None and role != "fallback":
+            kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
+            return {**kept, "$ref": pointer("$defs", alone)}
+        annotations = {key: value for key, value in branch.items() if key == "description" or key.startswith("x-")}
+        inner = branches_of(self._expanded(whole)) if role == "fallback" else None
+        if inner is not None:
+            return self._fallback_shapes(union, candidates, whole, at)
+        name = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
+        self.sources[name] = copy.deepcopy(self.definitions[name])
+        self._distribute(name)
+        annotations.pop("x-name", None)
+        return {**annotations, "$ref": pointer("$defs", name)}
+
+    def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
+        """A fallback that is itself a union: one record for what its shapes share, and one below it for each shape."""
+        node = self._expanded(whole)
+        inner = branches_of(node)
+        assert inner is not None
+        keyword, shapes = inner
+        shared = {key: value for key, value in node.items() if key not in (keyword, "title")}
+        name = self._add(union, candidates, shared, at)
+        self.sources[name] = copy.deepcopy(shared)
+        references: list[Schema] = []
+        for index, shape in enumerate(shapes):
+            title = _title(shape)
+            schema = _merge({"type": "object", "allOf": [{"$ref": pointer("$defs", name)}]}, shape)
+            schema.pop("title", None)
+            at_shape = f"{at}/{keyword}/{index}"
+            below = self._add(name, [f"{title}{name}"], schema, at_shape)
+            self.sources[below] = copy.deepcopy(schema)
+            references.append({"$ref": pointer("$defs", below)})
+        kept = {key: value for key, value in whole.items() if key == "description"}
+        return {**kept, keyword: references}
+
+    def _name_shapes(self, name: str, keyword: str, branches: list[Any]) -> None:
+        """Name the inline objects among branches that are not all objects."""
+        for index, branch in enumerate(branches):
+            if is_object(branch) and lone_reference(branch) is None and _needs_name(branch):
+                title = _title(branch)
+                at = f"{self.origins[name]}/{keyword}/{index}"
+                added = self._add(name, [f"{title}{name}", f"{name}{title}Shape"], branch, at)
+                self.sources[added] = copy.deepcopy(branch)
+                self.definitions[name][keyword][index] = {"$ref": pointer("$defs", added)}
+
+    def _expanded(self, schema: Schema) -> Schema:
+        """`schema` with every in-place part that holds a union of objects written into it."""
+        node = dict(schema)
+        parts: list[Schema] = list(node.pop("allOf", ()))
+        if "$ref" in node:
+            parts.append({"$ref": node.pop("$ref")})
+        kept: list[Schema] = []
+        for part in parts:
+            reference = lone_reference(part)
+            source = self.sources.get(reference, {}) if reference is not None else part
+            if self._holds_union(source) or reference is None:
+                inner = _without_branch_names(self._expanded(source))
+                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
+            else:
+                kept.append({"$ref": pointer("$defs", reference)})
+        if kept:
+            node["allOf"] = [*kept, *node.get("allOf", ())]
+        return node
+
+    def _holds_union(self, schema: Schema) -> bool:
+        union = branches_of(schema)
+        if union is not None and all(is_object(b) and flatten(b, self.sources).is_object for b in union[1]):
+            return True
+        parts = [*schema.get("allOf", ()), *([{"$ref": schema["$ref"]}] if "$ref" in schema else [])]
+        return any(
+            self._holds_union(self.sources.get(reference, {}) if reference is not None else part)
+            for part in parts
+            if is_object(part)
+            for reference in [lone_reference(part)]
+        )
+
+
+def _without_branch_names(schema: Schema) -> Schema:
+    """A union's schema without the names that its branches ask for: they belong to the union that declares them."""
+    union = branches_of(schema)
+    if union is None:
+        return schema
+    keyword, branches = union
+    return {**schema, keyword: [{k: v for k, v in branch.items() if k != "x-name"} for branch in branches]}
+
+
+def _merge(base: Schema, branch: Schema) -> Schema:
+    """One object schema that demands what both demand; the branch's tag comes first, its words win."""
+    result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
+    result["type"] = "object"
+    own, common = branch.get("properties", {}), base.get("properties", {})
+    tags = {name: sub for name, sub in own.items() if constant(sub) is not None}
+    properties = {name: _meet(common[name], sub) if name in common else sub for name, sub in tags.items()}
+    for name, sub in {**common, **own}.items():
+        if name not in properties:
+            both = name in common and name in own
+            properties[name] = _meet(common[name], own[name]) if both else sub
+    if properties:
+        result["properties"] = properties
+    required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
+    if required:
+        result["required"] = [name for name in properties if name in required] + [
+            n for n in required if n not in properties
+        ]
+    for schema in (base, branch):
+        for key, value in schema.items():
+            if key in ("properties", "required", "type") or not asserts(key):
+                continue
+            if key == "$ref":
+                result.setdefault("allOf", []).append({"$ref": value})
+            elif key == "allOf":
+                result.setdefault("allOf", []).extend(value)
+            elif key == "unevaluatedProperties" and value is True:
+                continue
+            elif key in result and result[key] != value:
+                result.setdefault("allOf", []).append({key: value})
+            else:
+                result[key] = value
+    if "allOf" in result:  # at the end, where a reader expects it
+        result["allOf"] = list({repr(part): part for part in result.pop("allOf")}.values())
+    return result
+
+
+def _meet(base: Any, branch: Any) -> Any:
+    """What a property that both sides declare must be."""
+    if base == branch or not is_object(base) or not is_object(branch):
+        return branch
+    notes = {key: value for key, value in base.items() if not asserts(key)}
+    demands = {key: value for key, value in base.items() if asserts(key)}
+    if not demands or _admits_all(demands, branch):
+        return {**notes, **branch}
+    if not any(asserts(key) for key in branch):
+        return {**base, **branch}
+    return {**notes, "allOf": [demands, branch]}
+
+
+def _admits_all(demands: Schema, branch: Schema) -> bool:
+    """Whether a schema that only names types admits everything that `branch` does, judged by types alone."""
+    if set(demands) != {"type"}:
+        return False
+    types = demands["type"] if is_array(demands["type"]) else [demands["type"]]
+    value = constant(branch)
+    if isinstance(value, str):
+        return "string" in types
+    own = branch.get("type")
+    return own is not None and set(own if is_array(own) else [own]) <= set(types)
+
+
+def _without_null(schema: Schema) -> tuple[Schema | None, bool]:
+    """A field's schema less null, and whether null was there; `None` where nothing sensible is left."""
+    union = branches_of(schema)
+    if union is not None:
+        keyword, branches = union
+        left = [branch for branch in branches if not is_null(branch)]
+        if len(left) == len(branches):
+            return schema, False
+        if len(left) == 1:
+            inner = left[0]
+            return (inner if is_object(inner) and lone_reference(inner) is None else None), True
+        return {**schema, keyword: left}, True
+    types = schema.get("type")
+    if is_array(types) and "null" in types and len(types) > 1:
+        left_types = [name for name in types if name != "null"]
+        narrowed = {**schema, "type": left_types[0] if len(left_types) == 1 else left_types}
+        if is_array(narrowed.get("enum")):
+            narrowed["enum"] = [value for value in narrowed["enum"] if value is not None]
+        return narrowed, True
+    return schema, False
+
+
+def _needs_name(schema: Schema) -> bool:
+    """Whether a schema is a record, a union, a set of constants or a pattern, and so a type that people name."""
+    if schema.get("properties") or "patternProperties" in schema or "pattern" in schema:
+        return True
+    if is_array(schema.get("type")) and len(schema["type"]) > 1:
+        return True
+    if is_array(schema.get("enum")) and len(schema["enum"]) > 1:
+        return True
+    union = branches_of(schema)
+    if union is not None and len([branch for branch in union[1] if not is_null(branch)]) > 1:
+        return True
+    return (
+        len([part for part in schema.get("allOf", ()) if lone_reference(part) is not None or "properties" in part]) > 1
+    )
+
+
+def _title(schema: Schema) -> str:
+    """The word that names an untagged branch: its title, its definition, its first required field, or its type."""
+    if isinstance(schema.get("title"), str) and schema["title"].strip():
+        return class_name(schema["title"])
+    reference = lone_reference({key: value for key, value in schema.items() if key != "not"})
+    if reference is not None:
+        return reference
+    for name in (*schema.get("required", ()), *schema.get("properties", {})):
+        return f"With{class_name(name)}"
+    return class_name(str(schema.get("type", "Any")))
+
+
+def _write_formats(schema: Any) -> None:
+    """Write what `format: absolute-path` asserts as a pattern, so that every judge agrees."""
+    if not is_object(schema):
+        return
+    if schema.get("format") == "absolute-path" and "pattern" not in schema:
+        schema["pattern"] = ABSOLUTE_PATH
+    for _, child in children(schema):
+        _write_formats(child)
+
+
+def _is_leniency(keyword: str) -> bool:
+    return keyword.startswith("x-deserialize-")
+
+
+def _escape(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _fragment(at: str) -> str:
+    return "#" + at.partition("#")[2]
+
+
+__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "target", "tolerant"]

@@ -1,0 +1,458 @@
+"""Every fault that a user can cause, one class each. A fault is data: it holds a place, never a document.
+
+Stages collect what they find and raise it together as `Faults`, so one run shows everything. Our own bugs are
+`AssertionError`. The classes are plain dataclasses and not frozen: a frozen exception breaks `with`, `add_note` and pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Final
+
+LONGEST_LINE: Final = 600
+
+
+def printable(text: str) -> str:
+    """`text` as one line that a terminal shows and does not obey; what is very long loses its middle."""
+    line = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+    if len(line) <= LONGEST_LINE:
+        return line
+    return f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
+
+
+def shown(text: str) -> str:
+    """`text` in quotes for use in a sentence, shortened to 80 characters."""
+    return repr(text if len(text) <= 80 else f"{text[:79]}…")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence that suggests the known name nearest to `name`, or lists the few there are; empty if there are none."""
+    from difflib import get_close_matches
+
+    choices = sorted(known)
+    close = get_close_matches(name, choices, n=1)
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return f"Known are {', '.join(map(repr, choices[:12]))}." if choices else ""
+
+
+@dataclass
+class Fault(Exception):
+    """Something in the user's input that stops the work.
+
+    `at` is the place: `file`, `file:line:column` or `file#/json/pointer`.
+    """
+
+    at: str
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self)), self.__dict__
+
+    def __str__(self) -> str:
+        return printable(f"{self.at}: {self.what()}")
+
+    def what(self) -> str:
+        """Say in a sentence or two what is wrong and what to do."""
+        raise AssertionError(f"{type(self).__name__} does not say what is wrong")
+
+
+class Faults(Exception):
+    """All faults of one stage, in the order of the input. Never empty."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults: tuple[Fault, ...] = tuple(faults)
+        assert self.faults
+        super().__init__(*self.faults)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.faults,), self.__dict__
+
+    def __str__(self) -> str:
+        return "\n".join(str(fault) for fault in self.faults)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class NotFound(Fault):
+    """A path that leads nowhere."""
+
+    def what(self) -> str:
+        return "there is no such file or folder. Correct the path."
+
+
+@dataclass
+class Unreadable(Fault):
+    """A file or folder that the system does not let us read."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"it cannot be read ({self.reason}). Give read permission or name another file."
+
+
+@dataclass
+class NotRegular(Fault):
+    """A pipe, device or socket where a file should be."""
+
+    def what(self) -> str:
+        return "this is not a regular file. Save the schema as a file and name that."
+
+
+@dataclass
+class LinkRefused(Fault):
+    """A symbolic link in a schema folder that leads out of it, to a folder, or nowhere."""
+
+    def what(self) -> str:
+        return "this link leads out of the schema folder, to a folder, or nowhere. Put the file itself in its place."
+
+
+@dataclass
+class NoFiles(Fault):
+    """A schema folder without any schema."""
+
+    def what(self) -> str:
+        return "this folder holds no '*.json' file. Name the folder that holds the schema."
+
+
+@dataclass
+class TooLarge(Fault):
+    """More text than the tool is ready to read."""
+
+    limit: int
+
+    def what(self) -> str:
+        return f"this is over the limit of {self.limit >> 20} MiB for one protocol. Split the protocol or remove data."
+
+
+@dataclass
+class WrongEncoding(Fault):
+    """Bytes that are not plain UTF-8."""
+
+    found: str
+
+    def what(self) -> str:
+        return f"{self.found}. Save the file as UTF-8 without a byte order mark."
+
+
+@dataclass
+class NotJson(Fault):
+    """Text that JSON does not allow."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"this is not JSON: {self.reason}. Correct it here."
+
+
+@dataclass
+class DuplicateKey(Fault):
+    """A key that one object has twice."""
+
+    key: str
+
+    def what(self) -> str:
+        return f"the key {shown(self.key)} stands twice in one object. Remove or rename one of the two."
+
+
+@dataclass
+class NotRepresentable(Fault):
+    """JSON text whose value no program can hand on: a lone surrogate, a number out of range."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"{self.reason}. Write a value that every JSON reader understands."
+
+
+@dataclass
+class TooDeep(Fault):
+    """Values nested beyond what a schema needs."""
+
+    limit: int
+
+    def what(self) -> str:
+        return f"this is nested more than {self.limit} levels deep. Move inner parts to '$defs' and refer to them."
+
+
+@dataclass
+class NotAnObject(Fault):
+    """A document that is no JSON object."""
+
+    def what(self) -> str:
+        return "a schema file holds one JSON object. Put the schema in '{ … }'."
+
+
+@dataclass
+class UnknownDialect(Fault):
+    """A `$schema` that names neither of the dialects that are read."""
+
+    dialect: str
+
+    def what(self) -> str:
+        return (
+            f"'$schema' names {shown(self.dialect)}. Use https://json-schema.org/draft/2020-12/schema "
+            f"or http://json-schema.org/draft-07/schema#."
+        )
+
+
+@dataclass
+class NotASchema(Fault):
+    """A value that the meta-schema refuses."""
+
+    reason: str
+    dialect: str
+
+    def what(self) -> str:
+        return f"JSON Schema {self.dialect} refuses this value: {self.reason}. Correct it."
+
+
+@dataclass
+class DanglingReference(Fault):
+    """A `$ref` to a place that does not exist."""
+
+    ref: str
+
+    def what(self) -> str:
+        return f"'$ref' points to {self.ref!r}, and nothing is there. Correct the reference or add the definition."
+
+
+@dataclass
+class ReferenceLoop(Fault):
+    """References that lead only to one another, so that no type is ever reached."""
+
+    names: tuple[str, ...]
+
+    def what(self) -> str:
+        return f"these references only lead to one another: {' -> '.join(self.names)}. Give one of them a type."
+
+
+# --- meaning ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class NameCollision(Fault):
+    """Two things that would get the same generated name."""
+
+    name: str
+    other: str
+
+    def what(self) -> str:
+        return (
+            f"the generated name {self.name!r} is also the name of {self.other}. "
+            f"Set 'x-name' on one of them, or map one in the file given to --names."
+        )
+
+
+@dataclass
+class DuplicateTag(Fault):
+    """Two variants of one union with the same tag."""
+
+    union: str
+    tag: str
+
+    def what(self) -> str:
+        return f"{self.union} has two variants with tag {self.tag}. Give each variant its own constant."
+
+
+@dataclass
+class MalformedKeyword(Fault):
+    """A keyword whose value has the wrong form."""
+
+    keyword: str
+    expected: str
+
+    def what(self) -> str:
+        return f"{self.keyword!r} must be {self.expected}."
+
+
+@dataclass
+class UnknownLeniency(Fault):
+    """An `x-deserialize-…` keyword that this version does not know. It would change what is decoded."""
+
+    keyword: str
+
+    def what(self) -> str:
+        return f"{self.keyword!r} would change what is decoded, and is not known. Remove it or use a newer acpgen."
+
+
+@dataclass
+class UnsupportedKeyword(Fault):
+    """A keyword that changes what other keywords mean and cannot be carried into bindings."""
+
+    keyword: str
+
+    def what(self) -> str:
+        return f"{self.keyword!r} is not supported: references must be plain '$ref' to a definition. Rewrite this part."
+
+
+@dataclass
+class UnusedName(Fault):
+    """An entry of a `--names` file that matches nothing in the schema."""
+
+    def what(self) -> str:
+        return "this entry of the names file matches no definition or inline place. Correct the pointer or remove it."
+
+
+# --- configuration ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class NoConfiguration(Fault):
+    """No `[tool.acpgen]` from the current folder upwards."""
+
+    def what(self) -> str:
+        return (
+            "no pyproject.toml from here upwards has a table [tool.acpgen]. "
+            "Add one, or name a schema: acpgen generate --schema FILE --package NAME --out DIR."
+        )
+
+
+@dataclass
+class NotToml(Fault):
+    """Text that TOML does not allow."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"this is not TOML: {self.reason}. Correct it here."
+
+
+@dataclass
+class UnknownKey(Fault):
+    """A key that the configuration does not know."""
+
+    key: str
+    hint: str
+
+    def what(self) -> str:
+        return f"the key {self.key} is not known. {self.hint}"
+
+
+@dataclass
+class BadSetting(Fault):
+    """A key of the configuration whose value has the wrong form, or that is missing."""
+
+    key: str
+    expected: str
+
+    def what(self) -> str:
+        return f"{self.key} must be {self.expected}."
+
+
+@dataclass
+class UnknownName(Fault):
+    """A protocol or target that does not exist here."""
+
+    kind: str
+    name: str
+    hint: str
+
+    def what(self) -> str:
+        return f"there is no {self.kind} {shown(self.name)} here. {self.hint}".rstrip()
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ForeignFolder(Fault):
+    """A folder with content that this tool did not write."""
+
+    def what(self) -> str:
+        return "this folder holds files and acpgen did not write it. Name a new or empty folder, or empty it yourself."
+
+
+@dataclass
+class StrayFile(Fault):
+    """A file in a generated folder that no target wrote."""
+
+    def what(self) -> str:
+        return "acpgen did not write this file, and the folder is replaced as a whole. Move the file out of the folder."
+
+
+@dataclass
+class PathClash(Fault):
+    """A path in an output that two protocols or targets need for different things."""
+
+    path: str
+
+    def what(self) -> str:
+        return (
+            f"two protocols or targets need {shown(self.path)} for different content. Give each an output of its own."
+        )
+
+
+@dataclass
+class NotAFolder(Fault):
+    """An output path at which something else than a folder stands."""
+
+    def what(self) -> str:
+        return "the output must be a folder, and something else or a link stands here. Name another path."
+
+
+@dataclass
+class CurrentFolder(Fault):
+    """An output folder from inside which the command was run."""
+
+    def what(self) -> str:
+        return "the current folder lies in this output, which is replaced as a whole. Run the command from elsewhere."
+
+
+@dataclass
+class Unwritable(Fault):
+    """An output that the system does not let us write."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"it cannot be written ({self.reason}). Nothing was changed. Give permission and room, or name another path."
+
+
+# --- adopting --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class NotAdoptable(Fault):
+    """A schema that is not laid out as ACP's: one file, definitions in `$defs`, references to them alone."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"{self.reason}. Only a schema laid out as ACP publishes it can be adopted: one file, all definitions in '$defs'."
+
+
+@dataclass
+class NoBase(Fault):
+    """A schema folder that does not say which upstream revision it follows."""
+
+    protocol: str
+
+    def what(self) -> str:
+        return (
+            "this file is missing, and without it what was changed here cannot be told from what changed upstream. "
+            f"Write it from the revision that the folder follows: acpgen adopt FILE --into {self.protocol} --start."
+        )
+
+
+@dataclass
+class UnclearProtocol(Fault):
+    """An upstream schema that could belong to several protocols here, or to none."""
+
+    known: tuple[str, ...]
+
+    def what(self) -> str:
+        choices = " or ".join(f"--into {name}" for name in self.known) or "--into PROTOCOL --start"
+        return f"it cannot be told which protocol this schema belongs to. Say it: {choices}."
+
+
+@dataclass
+class AdoptionRefused(Fault):
+    """An upstream schema that would leave files that cannot be used."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"adopting this would leave a schema that cannot be used: {self.reason} Nothing was written."

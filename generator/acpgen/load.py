@@ -1,0 +1,330 @@
+"""Reads schema files. With `write` the only code that touches the disk, and the only code that decides what a file may be.
+
+References are never followed here: what `bundle` resolves is among the documents that were given, or nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from acpgen.errors import (
+    DuplicateKey,
+    Fault,
+    Faults,
+    LinkRefused,
+    NoFiles,
+    NotAnObject,
+    NotASchema,
+    NotFound,
+    NotJson,
+    NotRegular,
+    NotRepresentable,
+    TooDeep,
+    TooLarge,
+    UnknownDialect,
+    Unreadable,
+    WrongEncoding,
+)
+from acpgen.positions import DEEPEST, LONGEST_INTEGER, Problem, line_and_column, walk
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+    from acpgen.ir import JSON
+
+LARGEST: Final = 16 << 20
+"""Bytes of all files of one protocol together. The largest published schema has half of one million."""
+
+_DIALECTS: Final = {
+    "https://json-schema.org/draft/2020-12/schema": "2020-12",
+    "http://json-schema.org/draft-07/schema": "draft-07",
+    "https://json-schema.org/draft-07/schema": "draft-07",
+}
+_BYTE_ORDER_MARKS: Final = (
+    (b"\xef\xbb\xbf", "the file begins with a byte order mark"),
+    (b"\xff\xfe", "the file is UTF-16 or UTF-32"),
+    (b"\xfe\xff", "the file is UTF-16"),
+    (b"\x00\x00\xfe\xff", "the file is UTF-32"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One schema file: `path` is relative to the source, `text` is what the value was read from."""
+
+    path: str
+    value: JSON = field(repr=False)
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """All files of one protocol version, sorted by path."""
+
+    name: str
+    documents: tuple[Document, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to."""
+
+    name: str
+    root: str
+    files: tuple[tuple[str, bytes], ...] = field(repr=False)
+
+    def at(self, path: str) -> str:
+        """The place of one file, for people."""
+        return f"{self.root}/{path}" if self.root else path
+
+
+def load(source: Path, *, name: str | None = None) -> Documents:
+    """The schema in a file, or in all `*.json` files of a folder and its folders; names that begin with a dot are left out.
+
+    `name` is what the protocol version is called; without it, the file or folder lends its own. Raises `Faults`.
+    """
+    return parse(read(source, name=name))
+
+
+def read(source: Path, *, name: str | None = None) -> Source:
+    """The bytes of a schema. Raises `Faults`."""
+    mode = _mode(source)
+    if stat.S_ISDIR(mode):
+        found = read_folder(source)
+        return Source(name or source.resolve().name, place(source), found)
+    content = read_bytes(source, LARGEST)
+    return Source(name or source.stem, place(source.parent), ((source.name, content),))
+
+
+def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
+    """Path and bytes of every `*.json` file below a folder, sorted by path. Raises `Faults`."""
+    faults: list[Fault] = []
+    files: list[tuple[str, bytes]] = []
+    size = 0
+    for path in sorted(_json_files(folder, Path(os.path.realpath(folder)), faults)):
+        try:
+            content = read_bytes(folder / path, LARGEST - size)
+        except Faults as caught:
+            faults.extend(caught.faults)
+            if any(isinstance(fault, TooLarge) for fault in caught.faults):
+                break
+        else:
+            size += len(content)
+            files.append((path, content))
+    if not files and not faults:
+        faults.append(NoFiles(at=place(folder)))
+    if faults:
+        raise Faults(faults)
+    return tuple(files)
+
+
+def read_bytes(path: Path, limit: int = LARGEST) -> bytes:
+    """The content of a regular file. Raises `Faults`."""
+    if not stat.S_ISREG(_mode(path)):
+        raise Faults([NotRegular(at=place(path))])
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except OSError as error:
+        raise Faults([Unreadable(at=place(path), reason=str(error.strerror))]) from None
+    if len(content) > limit:
+        raise Faults([TooLarge(at=place(path), limit=LARGEST)])
+    return content
+
+
+def decode(content: bytes, at: str) -> str:
+    """The text of a file. Raises `Faults`."""
+    for mark, found in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            raise Faults([WrongEncoding(at=at, found=found)])
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode()
+        line, column = line_and_column(before, len(before))
+        byte = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        raise Faults([WrongEncoding(at=f"{at}:{line}:{column}", found=byte)]) from None
+
+
+def parse(source: Source) -> Documents:
+    """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`."""
+    faults: list[Fault] = []
+    documents: list[Document] = []
+    for path, content in source.files:
+        at = source.at(path)
+        try:
+            text = decode(content, at)
+            value = parse_json(text, at)
+        except Faults as caught:
+            faults.extend(caught.faults)
+            continue
+        documents.append(Document(path, value, text))
+        faults.extend(check(value, at))
+    if faults:
+        raise Faults(faults)
+    return Documents(source.name, tuple(documents))
+
+
+def parse_json(text: str, at: str) -> JSON:
+    """The value of strict JSON: no key twice, nothing that is not finite, no lone surrogate, no deep nesting. Raises `Faults`."""
+    try:
+        value: JSON = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_refuse,
+            parse_float=_finite,
+            parse_int=_integer,
+        )
+        if _is_shallow(value) and "\\u" not in text:
+            return value
+    except (ValueError, RecursionError):
+        value = None
+        found = walk(text)[1]
+        assert found, f"{at}: refused for a reason that was not found again"
+    else:
+        found = walk(text)[1]
+    if found:
+        raise Faults(_fault(problem, text, at) for problem in found)
+    return value
+
+
+def check(value: JSON, at: str) -> Iterator[Fault]:
+    """What the meta-schema of a document's dialect says against it; nothing, if all is well."""
+    if not isinstance(value, dict):
+        yield NotAnObject(at=at)
+        return
+    named = value.get("$schema", "https://json-schema.org/draft/2020-12/schema")
+    dialect = _DIALECTS.get(named.removesuffix("#")) if isinstance(named, str) else None
+    if dialect is None:
+        yield UnknownDialect(at=f"{at}#/$schema", dialect=str(named))
+        return
+    told: set[str] = set()
+    for error in _judge(dialect).iter_errors(value):
+        where = "".join(f"/{_escape(str(part))}" for part in error.instance_path)
+        if where not in told:
+            told.add(where)
+            yield NotASchema(at=f"{at}#{where}", reason=_reason(error), dialect=dialect)
+
+
+def place(path: Path) -> str:
+    """A path as people know it: relative to the current folder where it lies below it, empty for that folder itself."""
+    absolute = os.path.abspath(path)
+    relative = os.path.relpath(absolute)
+    if relative == ".":
+        return ""
+    return Path(absolute).as_posix() if relative.startswith("..") else Path(relative).as_posix()
+
+
+def _judge(dialect: str) -> jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator:
+    import jsonschema_rs  # only where a schema is read: the command starts without it
+
+    # Of all formats only regular expressions are asserted: a broken one would break every reader of the bindings.
+    lenient: dict[str, Callable[[str], bool]] = dict.fromkeys(("uri", "uri-reference"), lambda _: True)
+    if dialect == "2020-12":
+        return jsonschema_rs.Draft202012Validator(
+            {"$ref": "https://json-schema.org/draft/2020-12/schema"}, mask="it", validate_formats=True, formats=lenient
+        )
+    return jsonschema_rs.Draft7Validator(
+        {"$ref": "http://json-schema.org/draft-07/schema#"}, mask="it", validate_formats=True, formats=lenient
+    )
+
+
+def _reason(error: jsonschema_rs.ValidationError) -> str:
+    keyword = str(error.schema_path[-1])
+    if keyword in ("anyOf", "enum"):
+        return "it has none of the forms that this keyword allows"
+    return "it is not a regular expression" if keyword == "format" else error.message
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise Faults([NotFound(at=place(path) or ".")]) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "this is no path"
+        raise Faults([Unreadable(at=place(path), reason=str(reason))]) from None
+
+
+def _json_files(folder: Path, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
+    """Paths of the `*.json` files below `folder`, in no order; links must stay inside `root` and lead to files."""
+    try:
+        with os.scandir(folder) as scan:
+            entries = sorted((e for e in scan if not e.name.startswith(".")), key=lambda e: e.name)
+    except OSError as error:
+        faults.append(Unreadable(at=place(folder), reason=str(error.strerror)))
+        return
+    for entry in entries:
+        path = Path(entry.path)
+        if entry.is_symlink():
+            target = Path(os.path.realpath(path))
+            if not target.is_file() or not target.is_relative_to(root):
+                faults.append(LinkRefused(at=place(path)))
+                continue
+        if entry.is_dir():
+            yield from _json_files(path, root, faults, f"{below}{entry.name}/")
+        elif entry.name.endswith(".json"):
+            yield f"{below}{entry.name}"
+
+
+def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key stands twice")
+    return members
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    if not math.isfinite(value):
+        raise ValueError(literal)
+    return value
+
+
+def _integer(literal: str) -> int:
+    if len(literal) > LONGEST_INTEGER:
+        raise ValueError("too long")
+    return int(literal)
+
+
+def _is_shallow(value: JSON) -> bool:
+    level: list[JSON] = [value]
+    for _ in range(DEEPEST):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return True
+    return False
+
+
+def _fault(problem: Problem, text: str, at: str) -> Fault:
+    line, column = line_and_column(text, problem.offset)
+    here = f"{at}:{line}:{column}"
+    match problem.kind:
+        case "syntax":
+            return NotJson(at=here, reason=problem.detail)
+        case "duplicate":
+            return DuplicateKey(at=here, key=problem.detail)
+        case "depth":
+            return TooDeep(at=here, limit=DEEPEST)
+        case "value":
+            return NotRepresentable(at=here, reason=problem.detail)
+
+
+def _escape(part: str) -> str:
+    return part.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,112 @@
+"""The method table: which definitions are the params and results of which JSON-RPC method, and who handles it.
+
+Two notations are read. ACP marks params and results with `x-method` and `x-side`. MCP has whole messages: an object whose
+`method` is a constant is a request or a notification, the result of `NameRequest` is `NameResult`, and unions named
+`ClientRequest`, `ServerNotification` and so on say who sends what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.unions import branches_of, constant, lone_reference
+from acpgen.walk import Schema
+
+_SIDES: Final[tuple[ir.Side, ...]] = ("agent", "client", "server")
+
+_ROLES: Final = {"Request": "request", "Response": "result", "Notification": "notification"}
+
+
+def find_methods(bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
+    """The methods in the order of the schema, and the sides of the protocol in alphabetical order."""
+    marked = _marked(bundle)
+    methods = marked or _by_message(bundle)
+    handling = {method.side for method in methods}
+    if handling == {"client"}:
+        handling.add("server")
+    return tuple(methods), tuple(side for side in _SIDES if side in handling)
+
+
+def role_of(name: str) -> str | None:
+    """What a marked definition is to its method, told from the end of its name as ACP does it."""
+    return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
+
+
+def _marked(bundle: Bundle) -> list[ir.Method]:
+    """Methods of definitions that carry `x-method`."""
+    groups: dict[str, dict[str, str]] = {}
+    for name, schema in bundle.definitions.items():
+        method, role = schema.get("x-method"), role_of(name)
+        if isinstance(method, str) and role is not None:
+            groups.setdefault(method, {}).setdefault(role, name)
+    methods: list[ir.Method] = []
+    for method, roles in groups.items():
+        for kind in ("request", "notification"):
+            if kind in roles or (kind == "request" and set(roles) == {"result"}):
+                params, result = roles.get(kind), roles.get("result") if kind == "request" else None
+                methods.append(_method(bundle, method, kind, params, result))
+    return methods
+
+
+def _method(bundle: Bundle, name: str, kind: Any, params: str | None, result: str | None) -> ir.Method:
+    schema = bundle.definitions[params or result or ""]
+    answer: Schema = bundle.definitions[result] if result else {}
+    was = schema.get("x-was", [])
+    return ir.Method(
+        name=name,
+        side=schema.get("x-side", "both"),
+        kind=kind,
+        params=params,
+        result=result,
+        capability=schema.get("x-capability"),
+        unstable=schema.get("x-unstable") is True,
+        null_result=answer.get("x-null") == "omitted",
+        batch=schema.get("x-batch"),
+        was=tuple(item for item in was if not item.startswith("#")),
+        doc=str(schema.get("description", "")),
+        at=bundle.origins[params or result or ""],
+    )
+
+
+def _by_message(bundle: Bundle) -> list[ir.Method]:
+    """Methods of whole-message definitions, with sides told from the unions of messages."""
+    senders = _senders(bundle.definitions)
+    methods: list[ir.Method] = []
+    for name, schema in bundle.definitions.items():
+        method = constant(schema.get("properties", {}).get("method"))
+        role = role_of(name)
+        if not isinstance(method, str) or role not in ("request", "notification"):
+            continue
+        sent_by = senders.get(name, set())
+        side: ir.Side = "both" if len(sent_by) != 1 else "server" if sent_by == {"Client"} else "client"
+        params = lone_reference(schema["properties"].get("params"))
+        result = f"{name.removesuffix('Request')}Result" if role == "request" else None
+        if role == "request" and result not in bundle.definitions:
+            result = "EmptyResult" if "EmptyResult" in bundle.definitions else None
+        methods.append(
+            ir.Method(
+                name=method,
+                side=side,
+                kind="request" if role == "request" else "notification",
+                params=params,
+                result=result,
+                doc=str(schema.get("description", "")),
+                at=bundle.origins[name],
+            )
+        )
+    return methods
+
+
+def _senders(definitions: Mapping[str, Schema]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for sender in ("Client", "Server"):
+        for kind in ("Request", "Notification"):
+            union = branches_of(definitions.get(sender + kind, {}))
+            for branch in union[1] if union else ():
+                name = lone_reference(branch)
+                if name is not None:
+                    found.setdefault(name, set()).add(sender)
+    return found

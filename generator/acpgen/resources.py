@@ -1,0 +1,17 @@
+"""Where the files that belong to the generator and are not code lie: in the wheel inside the package, in a checkout beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def templates() -> Path:
+    """The folder of templates, one folder for each target."""
+    packaged = Path(__file__).with_name("templates")
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "templates"
+
+
+def schema() -> Path:
+    """The folder of the schemas that come with acpgen, one folder for each protocol."""
+    packaged = Path(__file__).with_name("schema")
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "schema"

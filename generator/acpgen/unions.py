@@ -1,0 +1,180 @@
+"""How unions are recognised: by their marks, never by trying branches and falling through.
+
+A *tagged* union has one property whose constant tells its branches apart. Beside the tagged branches there may be one
+*fallback* (the tag is any string but the known ones) and one *default* (no tag constant at all). Every other union is told
+apart *by shape*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from acpgen.walk import Schema, asserts, is_array, is_object, pointer_parts
+
+Tag: TypeAlias = "str | int | float | bool"
+
+
+@dataclass(slots=True)
+class Flat:
+    """What a schema demands of an object, its in-place references and `allOf` followed."""
+
+    properties: dict[str, list[Schema]] = field(default_factory=dict[str, list[Schema]])
+    required: set[str] = field(default_factory=set[str])
+    excluded: dict[str, set[Tag]] = field(default_factory=dict[str, "set[Tag]"])
+    is_object: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A recognised tagged union: positions of its branches, by role."""
+
+    tag: str
+    variants: tuple[tuple[int, Tag], ...]
+    fallback: int | None
+    default: int | None
+
+
+def constant(schema: object) -> Tag | None:
+    """The one value that a schema admits, where it says so by `const` or a single `enum` value."""
+    if not is_object(schema):
+        return None
+    if "const" in schema and isinstance(schema["const"], str | int | float | bool):
+        return schema["const"]
+    values = schema.get("enum")
+    if is_array(values) and len(values) == 1 and isinstance(values[0], str | int | float | bool):
+        return values[0]
+    return None
+
+
+def excluded_tags(negated: object) -> dict[str, set[Tag]] | None:
+    """The constants per property that a `not` refuses; `None` if the `not` says anything else."""
+    if not is_object(negated):
+        return None
+    if set(negated) <= {"anyOf", "description"} and is_array(negated.get("anyOf")):
+        merged: dict[str, set[Tag]] = {}
+        for branch in negated["anyOf"]:
+            found = excluded_tags(branch)
+            if found is None:
+                return None
+            for name, values in found.items():
+                merged.setdefault(name, set()).update(values)
+        return merged
+    properties = negated.get("properties")
+    required = negated.get("required")
+    if not set(negated) <= {"type", "properties", "required"} or not is_object(properties):
+        return None
+    if len(properties) != 1 or required != list(properties) or negated.get("type", "object") != "object":
+        return None
+    ((name, schema),) = properties.items()
+    if is_object(schema) and is_array(schema.get("enum")):
+        return {name: set(schema["enum"])}
+    value = constant(schema)
+    return None if value is None else {name: {value}}
+
+
+def flatten(schema: Schema, definitions: Mapping[str, Schema]) -> Flat:
+    """Collect what `schema` demands of an object. Unions inside it are left out."""
+    flat = Flat()
+    _flatten_into(flat, schema, definitions)
+    return flat
+
+
+def _flatten_into(flat: Flat, schema: object, definitions: Mapping[str, Schema]) -> None:
+    if not is_object(schema):
+        return
+    if schema.get("type") == "object" or "properties" in schema:
+        flat.is_object = True
+    for name, sub in schema.get("properties", {}).items():
+        if is_object(sub):
+            flat.properties.setdefault(name, []).append(sub)
+    flat.required.update(schema.get("required", ()))
+    for name, values in (excluded_tags(schema.get("not")) or {}).items():
+        flat.excluded.setdefault(name, set()).update(values)
+    if isinstance(schema.get("$ref"), str):
+        _flatten_into(flat, definitions.get(target(schema["$ref"]), {}), definitions)
+    for member in schema.get("allOf", ()):
+        _flatten_into(flat, member, definitions)
+    union = branches_of(schema)
+    if union is not None and all(is_object(branch) for branch in union[1]):
+        _flatten_common(flat, [flatten(branch, definitions) for branch in union[1]])
+
+
+def _flatten_common(flat: Flat, branches: Sequence[Flat]) -> None:
+    """Add what every branch of a nested union of objects demands alike, so that a union can be a variant of another."""
+    if not all(branch.is_object for branch in branches):
+        return
+    flat.is_object = True
+    first = branches[0]
+    for name, subs in first.properties.items():
+        if all(branch.properties.get(name, [None])[0] == subs[0] for branch in branches):
+            flat.properties.setdefault(name, []).append(subs[0])
+    flat.required.update(first.required.intersection(*(branch.required for branch in branches)))
+    for name, values in first.excluded.items():
+        shared = values.intersection(*(branch.excluded.get(name, set()) for branch in branches))
+        if shared:
+            flat.excluded.setdefault(name, set()).update(shared)
+
+
+def recognise(branches: Sequence[Schema], definitions: Mapping[str, Schema]) -> Tagged | None:
+    """The tagged union that these branches make, or `None` where they are told apart by shape."""
+    flats = [flatten(branch, definitions) for branch in branches]
+    if not flats or not all(flat.is_object for flat in flats):
+        return None
+    best: Tagged | None = None
+    for name in dict.fromkeys(name for flat in flats for name in flat.properties):
+        found = _by_tag(name, flats)
+        if found is not None and (best is None or len(found.variants) > len(best.variants)):
+            best = found
+    return best
+
+
+def _by_tag(name: str, flats: Sequence[Flat]) -> Tagged | None:
+    variants: list[tuple[int, Tag]] = []
+    others: list[int] = []
+    for index, flat in enumerate(flats):
+        values = [value for sub in flat.properties.get(name, ()) if (value := constant(sub)) is not None]
+        if values and name in flat.required:
+            variants.append((index, values[0]))
+        else:
+            others.append(index)
+    known = [(type(value), value) for _, value in variants]
+    if not variants or len(set(known)) != len(known) or len(others) > 2:
+        return None
+    tags = {value for _, value in variants}
+    fallbacks = [i for i in others if name in flats[i].required and tags <= flats[i].excluded.get(name, set())]
+    defaults = [i for i in others if i not in fallbacks]
+    if len(fallbacks) > 1 or len(defaults) > 1:
+        return None
+    return Tagged(name, tuple(variants), *(found[0] if found else None for found in (fallbacks, defaults)))
+
+
+def target(ref: str) -> str:
+    """The definition that a local reference names."""
+    return pointer_parts(ref)[1]
+
+
+def lone_reference(schema: object) -> str | None:
+    """The definition that a schema only refers to (`$ref`, or `allOf` of one), annotations aside."""
+    if not is_object(schema):
+        return None
+    demands = {key for key in schema if asserts(key)}
+    if demands == {"$ref"}:
+        return target(schema["$ref"])
+    if demands == {"allOf"} and len(schema["allOf"]) == 1:
+        return lone_reference(schema["allOf"][0])
+    return None
+
+
+def is_null(schema: object) -> bool:
+    """Whether a schema admits null alone."""
+    return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
+
+
+def branches_of(schema: Schema) -> tuple[str, list[Any]] | None:
+    """The keyword and branches of the first union that stands directly in `schema`."""
+    for keyword in ("oneOf", "anyOf"):
+        if is_array(schema.get(keyword)) and schema[keyword]:
+            return keyword, schema[keyword]
+    return None

@@ -1,0 +1,67 @@
+"""Where schemas stand inside a schema: the one table of applicator keywords, and JSON Pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, TypeGuard
+
+Schema = dict[str, Any]
+
+SINGLE: Final = (
+    *("additionalProperties", "items", "not", "propertyNames", "contains", "if", "then", "else"),
+    *("unevaluatedProperties", "unevaluatedItems", "additionalItems", "contentSchema"),
+)
+LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+MAPS: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+
+ANNOTATIONS: Final = frozenset(
+    {
+        *("title", "description", "examples", "default", "deprecated", "readOnly", "writeOnly", "$comment"),
+        *("discriminator", "contentEncoding", "contentMediaType", "contentSchema", "format", "$schema", "$id"),
+    }
+)
+"""Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Whether a JSON value is an object; a schema that is not a boolean is one."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Whether a JSON value is an array."""
+    return isinstance(value, list)
+
+
+def asserts(keyword: str) -> bool:
+    """Whether a keyword can refuse a value."""
+    return keyword not in ANNOTATIONS and not keyword.startswith("x-") and keyword not in ("$defs", "definitions")
+
+
+def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The schemas directly below `schema`, each with its path of keys."""
+    for key, value in schema.items():
+        if key in SINGLE:
+            if is_array(value):  # draft-07 tuples
+                for index, item in enumerate(value):
+                    yield (key, str(index)), item
+            else:
+                yield (key,), value
+        elif key in LISTS and is_array(value):
+            for index, item in enumerate(value):
+                yield (key, str(index)), item
+        elif key in MAPS and is_object(value):
+            for name, item in value.items():
+                yield (key, name), item
+
+
+def pointer(*parts: str) -> str:
+    """The JSON Pointer of these keys, as a URI fragment without percent-encoding: `#/$defs/a~1b`."""
+    return "#" + "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def pointer_parts(fragment: str) -> tuple[str, ...]:
+    """The keys of a JSON Pointer that `pointer` wrote."""
+    if fragment in ("", "#"):
+        return ()
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in fragment.removeprefix("#")[1:].split("/"))
