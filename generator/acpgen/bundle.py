@@ -25,7 +25,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
-_FIELD_ONLY: Final = ("default", "x-null", "x-capability", "x-required-with", "x-unstable")
+_FIELD_ONLY: Final = ("default", "x-null", "x-capability", "x-required-with", "x-unstable", "x-gates")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,14 @@ from typing import Final
 LONGEST_LINE: Final = 600
 
 
+def visible(text: str) -> str:
+    """`text` as one line that a terminal shows and does not obey."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
 def printable(text: str) -> str:
     """`text` as one line that a terminal shows and does not obey; what is very long loses its middle."""
-    line = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+    line = visible(text)
     if len(line) <= LONGEST_LINE:
         return line
     return f"{line[: LONGEST_LINE // 2]} … {line[-LONGEST_LINE // 2 :]}"
@@ -115,6 +120,16 @@ class NoFiles(Fault):
 
     def what(self) -> str:
         return "this folder holds no '*.json' file. Name the folder that holds the schema."
+
+
+@dataclass
+class NoRevision(Fault):
+    """A git revision that cannot be read."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"git cannot show this revision: {self.reason}. Name a branch, tag or commit of the repository you are in."
 
 
 @dataclass
@@ -244,17 +259,6 @@ class NameCollision(Fault):
             f"the generated name {self.name!r} is also the name of {self.other}. "
             f"Set 'x-name' on one of them, or map one in the file given to --names."
         )
-
-
-@dataclass
-class DuplicateTag(Fault):
-    """Two variants of one union with the same tag."""
-
-    union: str
-    tag: str
-
-    def what(self) -> str:
-        return f"{self.union} has two variants with tag {self.tag}. Give each variant its own constant."
 
 
 @dataclass
@@ -456,3 +460,26 @@ class AdoptionRefused(Fault):
 
     def what(self) -> str:
         return f"adopting this would leave a schema that cannot be used: {self.reason} Nothing was written."
+
+
+# --- conversations ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class NotStarted(Fault):
+    """A command of `acpgen tap` that the system does not start."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"this command cannot be started ({self.reason}). Correct it, or give its path."
+
+
+@dataclass
+class NotCreated(Fault):
+    """A file for a recording or a report that cannot be written."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"this file cannot be written ({self.reason}). Name another path."

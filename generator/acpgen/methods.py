@@ -17,7 +17,7 @@ from acpgen.walk import Schema
 
 _SIDES: Final[tuple[ir.Side, ...]] = ("agent", "client", "server")
 
-_ROLES: Final = {"Request": "request", "Response": "result", "Notification": "notification"}
+_ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
 
 def find_methods(bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:

@@ -1,0 +1,191 @@
+"""Our files as one set of definitions, and a set of definitions as files: what lies where, and how it is referred to.
+
+In between, every reference to a definition reads `#/$defs/Name`, as it does in upstream's one file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from acpgen.adopt import layout
+from acpgen.adopt.facts import is_schema, rebuilt, references
+from acpgen.load import Documents
+from acpgen.walk import Schema, asserts, pointer, pointer_parts
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """The files of one protocol version: what each says besides its definitions, and all definitions with the file of each."""
+
+    heads: Mapping[str, Schema] = field(repr=False)
+    definitions: Mapping[str, Schema] = field(repr=False)
+    homes: Mapping[str, str]
+
+    @property
+    def root(self) -> str | None:
+        """The file whose root describes a message; `None` where none does, or several do."""
+        found = [path for path, head in self.heads.items() if any(map(asserts, set(head) - {"$schema"}))]
+        return found[0] if len(found) == 1 else None
+
+    def texts(self) -> dict[str, str]:
+        """The files by path. One without definitions and without a root is none."""
+        result: dict[str, str] = {}
+        for path, head in self.heads.items():
+            inside = {name: schema for name, schema in self.definitions.items() if self.homes[name] == path}
+            if inside or path == self.root:
+                document = {**head, "$defs": inside}
+                result[path] = layout.text(_local(document, path, self.homes))
+        return result
+
+
+def canonical(documents: Documents) -> Canonical:
+    """The definitions of some files, whose names are unique and whose references lead somewhere: `bundle` has seen to it."""
+    heads: dict[str, Schema] = {}
+    definitions: dict[str, Schema] = {}
+    homes: dict[str, str] = {}
+    for document in documents.documents:
+        assert is_schema(document.value)
+        whole = _global(document.value)
+        heads[document.path] = {key: value for key, value in whole.items() if key != "$defs"}
+        for name, schema in whole.get("$defs", {}).items():
+            definitions[name] = schema if is_schema(schema) else {} if schema else {"not": {}}
+            homes[name] = document.path
+    return Canonical(heads, definitions, homes)
+
+
+def target_of(reference: str) -> str | None:
+    """The definition that a reference in one file leads to."""
+    parts = pointer_parts(reference) if reference.startswith("#/") else ()
+    return parts[1] if len(parts) > 1 and parts[0] == "$defs" else None
+
+
+def mentioned(schema: Any) -> Iterator[str]:
+    """The definitions that a schema refers to directly."""
+    for reference in references(schema):
+        name = target_of(reference)
+        if name is not None:
+            yield name
+
+
+def _global(schema: Any) -> Any:
+    """A schema of one file with references as if there were one file."""
+
+    def plain(reference: str) -> str:
+        found = _REFERENCE.fullmatch(reference)
+        return found["place"] if found else reference
+
+    return _with_references(schema, plain)
+
+
+def _local(schema: Any, path: str, homes: Mapping[str, str]) -> Any:
+    """A schema with references as they read in the file `path`."""
+
+    def relative(reference: str) -> str:
+        home = homes.get(target_of(reference) or "", path)
+        return reference if home == path else posixpath.relpath(home, posixpath.dirname(path) or ".") + reference
+
+    return _with_references(schema, relative)
+
+
+def _with_references(schema: Any, change: Callable[[str], str]) -> Any:
+    if not is_schema(schema):
+        return schema
+    result = rebuilt(schema, lambda _, child: _with_references(child, change))
+    if isinstance(schema.get("$ref"), str):
+        result["$ref"] = change(schema["$ref"])
+    return result
+
+
+# --- places for what is new ------------------------------------------------------------------------------------------
+
+
+def housed(ours: Canonical, merged: Mapping[str, Schema]) -> Canonical:
+    """The merged definitions in files: ours where they are, new ones beside what refers to them, methods beside their kin."""
+    work = _Housing(ours, merged)
+    work.run()
+    definitions = {name: merged[name] for path in work.heads for name in work.order if work.homes[name] == path}
+    return Canonical(work.heads, definitions, work.homes)
+
+
+class _Housing:
+    def __init__(self, ours: Canonical, merged: Mapping[str, Schema]) -> None:
+        self.ours = ours
+        self.merged = merged
+        self.heads = dict(ours.heads)
+        self.homes = {name: ours.homes[name] for name in ours.definitions if name in merged}
+        self.order = list(self.homes)
+        self.new = [name for name in merged if name not in self.homes]
+
+    def run(self) -> None:
+        for name in sorted(self.new, key=lambda name: name.endswith("Response")):
+            if "x-method" in self.merged[name]:
+                self._beside_kin(name)
+        users = _users(self.merged)
+        while waiting := [name for name in self.new if name not in self.homes]:
+            near = {name: self._housed_users(users.get(name, ())) for name in waiting}
+            name = next((name for name in waiting if near[name]), waiting[0])
+            home = _commonest(self.homes[user] for user in near[name]) if near[name] else self._root()
+            self._settle(name, home, near[name])
+
+    def _housed_users(self, users: Sequence[str]) -> list[str]:
+        """Those of the users of a definition that have a file; envelopes, which refer to everything, only if there is no other."""
+        found = [user for user in users if user in self.homes]
+        return [user for user in found if not self.merged[user].get("x-docs-ignore")] or found
+
+    def _beside_kin(self, name: str) -> None:
+        """Put params or a result beside those of the same method, else of methods with the same prefix."""
+        method = str(self.merged[name]["x-method"])
+        methods = {one: str(self.merged[one]["x-method"]) for one in self.order if "x-method" in self.merged[one]}
+        prefix = method.split("/")[0]
+        kin = [one for one, its in methods.items() if its == method]
+        kin = kin or [one for one, its in methods.items() if its.split("/")[0] == prefix]
+        self._settle(name, _commonest(self.homes[one] for one in kin) if kin else self._area(prefix), kin)
+
+    def _area(self, prefix: str) -> str:
+        """The file named after a prefix of methods; a new one, if there is none."""
+        stem = re.sub(r"[^a-z0-9]+", "-", prefix.lower()).strip("-") or "methods"
+        path = next((path for path in (f"{stem}.json", f"{stem}s.json") if path in self.heads), f"{stem}.json")
+        if path not in self.heads:
+            title = stem.replace("-", " ").capitalize()
+            self.heads[path] = {"$schema": _DIALECT, "title": title, "description": ""}
+        return path
+
+    def _settle(self, name: str, home: str, neighbours: Sequence[str]) -> None:
+        """Put a definition into a file, behind its neighbours there and what has been put behind them already."""
+        self.homes[name] = home
+        places = [self.order.index(one) for one in neighbours if self.homes[one] == home]
+        behind = max(places, default=len(self.order) - 1) + 1
+        while behind < len(self.order) and self.order[behind] in self.new:
+            behind += 1
+        self.order.insert(behind, name)
+
+    def _root(self) -> str:
+        return self.ours.root or next(iter(self.heads))
+
+
+def _users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
+    """The definitions that refer to each definition."""
+    result: dict[str, list[str]] = {}
+    for name, schema in definitions.items():
+        for used in dict.fromkeys(mentioned(schema)):
+            if used != name:
+                result.setdefault(used, []).append(name)
+    return result
+
+
+def _commonest(paths: Iterator[str]) -> str:
+    """The path that comes most often; of several such, the first."""
+    return Counter(paths).most_common(1)[0][0]
+
+
+def rooted(path: str, name: str) -> str:
+    """The place of a definition, for people."""
+    return path + pointer("$defs", name)

@@ -1,0 +1,204 @@
+"""What a schema says apart from its words: the part that upstream and we share, and by which the two are compared.
+
+Left out are sentences, examples, the keywords that only we use, and what is mere notation. What is left keeps its order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeGuard
+
+from acpgen.unions import constant
+from acpgen.walk import MAPS, Schema, children
+
+Key: TypeAlias = tuple[str, ...]
+"""By what a branch of a union is known again in another revision."""
+
+Parts: TypeAlias = tuple["str | Key", ...]
+"""What leads to a value: keys as in a JSON Pointer, but marks in place of the indexes of branches."""
+
+WORDS: Final = frozenset({"description", "examples", "$comment", "discriminator"})
+"""What is said in our own words, and OpenAPI's keyword for what the constants show."""
+
+OURS: Final = frozenset(
+    {
+        *("x-null", "x-unknown", "x-capability", "x-required-with", "x-gates", "x-unstable", "x-name", "x-was"),
+        "x-batch",
+    }
+)
+"""The keywords of the dialect that upstream does not use: contracts, section 5."""
+
+LENIENCY: Final = "x-deserialize-"
+UNIONS: Final = ("anyOf", "oneOf")
+
+
+def is_schema(value: object) -> TypeGuard[Schema]:
+    """Whether a value is a JSON object, such as a schema with keywords."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Whether a value is a JSON array."""
+    return isinstance(value, list)
+
+
+def rebuilt(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
+    """A copy of a schema in which everything directly below is what `change` makes of it, given the keys that lead there."""
+    result = dict(schema)
+    for path, child in children(schema):
+        inner = change(path, child)
+        if len(path) == 1:
+            result[path[0]] = inner
+            continue
+        keyword, last = path
+        if result[keyword] is schema[keyword]:
+            result[keyword] = schema[keyword].copy()
+        result[keyword][last if is_schema(result[keyword]) else int(last)] = inner
+    return result
+
+
+def facts(schema: Any) -> Any:
+    """A schema without words and annotations of ours; `allOf` of one reference reads as that reference."""
+    if not is_schema(schema):
+        return schema
+    kept: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
+    plain = rebuilt(kept, lambda _, child: facts(child))
+    parts = plain.get("allOf")
+    if not is_list(parts) or len(parts) != 1 or "$ref" in plain or set(parts[0]) != {"$ref"}:
+        return plain
+    return {("$ref" if key == "allOf" else key): parts[0]["$ref"] if key == "allOf" else plain[key] for key in plain}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two schemas state the same facts, the order of fields and branches among them."""
+    return fingerprint(one) == fingerprint(other)
+
+
+def fingerprint(schema: Any) -> str:
+    """A text that two schemas share if they state the same facts."""
+    return json.dumps(_sorted(facts(schema)), ensure_ascii=False)
+
+
+def _sorted(value: Any) -> Any:
+    """A schema with its keywords sorted, fields as a list, and whole numbers written as such."""
+    if not is_schema(value):
+        return value
+    nested = {path[0] for path, _ in children(value)}
+    inside = rebuilt(value, lambda _, child: _sorted(child))
+    result: Schema = {}
+    for keyword in sorted(inside):
+        item = inside[keyword]
+        if keyword in nested:
+            result[keyword] = list(item.items()) if keyword in MAPS else item
+        else:
+            result[keyword] = sorted(item) if keyword == "required" else _plain(item)
+    return result
+
+
+def _plain(value: Any) -> Any:
+    if is_schema(value):
+        return {key: _plain(value[key]) for key in sorted(value)}
+    if is_list(value):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def references(schema: Any) -> Iterator[str]:
+    """Every `$ref` below a schema."""
+    if is_schema(schema):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"]
+        for _, child in children(schema):
+            yield from references(child)
+
+
+def union_keyword(schema: Schema) -> str | None:
+    """The keyword of the one union that stands directly in a schema."""
+    found = [keyword for keyword in UNIONS if is_list(schema.get(keyword))]
+    return found[0] if len(found) == 1 else None
+
+
+def keyed(branches: Iterable[Any]) -> dict[Key, Any]:
+    """The branches of a union by what marks them: constant, tag, title, reference or type.
+
+    Of two branches, one of which is null, the other is known by that alone.
+    """
+    branches = list(branches)
+    keys = [_key(branch) for branch in branches]
+    if len(keys) == 2 and _NULL in keys:
+        keys = [key if key == _NULL else ("value",) for key in keys]
+    result: dict[Key, Any] = {}
+    for key, branch in zip(keys, branches, strict=True):
+        unique, count = key, 1
+        while unique in result:
+            count += 1
+            unique = (*key, str(count))
+        result[unique] = branch
+    return result
+
+
+_NULL: Final = ("type", '"null"')
+
+
+def _key(branch: Any) -> Key:
+    if not is_schema(branch):
+        return ("", json.dumps(branch))
+    if "const" in branch:
+        return ("const", json.dumps(branch["const"]))
+    required = branch.get("required", ())
+    for name, field in branch.get("properties", {}).items():
+        value = constant(field)
+        if value is not None and name in required:
+            return ("tag", name, json.dumps(value))
+    for keyword in ("title", "$ref", "type"):
+        if keyword in branch:
+            return (keyword, json.dumps(branch[keyword]))
+    parts = branch.get("allOf")
+    if is_list(parts) and len(parts) == 1:
+        return _key(parts[0])
+    return ("",)
+
+
+# --- conventions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How fields are written here that upstream writes otherwise: our facts by name and upstream's facts.
+
+    Nobody lists them: what was done to every field of that name and those facts, and at least twice, is the convention.
+    """
+
+    rewritten: Mapping[tuple[str, str], Any]
+
+    def field(self, name: str, schema: Any) -> Any:
+        """Upstream's facts of a field as we would write them."""
+        known = self.rewritten.get((name, fingerprint(schema)))
+        return self.schema(schema) if known is None else known
+
+    def schema(self, schema: Any) -> Any:
+        """Upstream's facts with every field below as we would write it."""
+        if not is_schema(schema):
+            return schema
+        return rebuilt(
+            schema, lambda path, child: self.field(path[1], child) if path[0] == "properties" else self.schema(child)
+        )
+
+
+def conventions(base: Mapping[str, Schema], ours: Mapping[str, Schema]) -> Conventions:
+    """What upstream's definitions, as last adopted, and ours have in common in their differences."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for definition in base.keys() & ours.keys():
+        for name, field in base[definition].get("properties", {}).items():
+            written = ours[definition].get("properties", {}).get(name)
+            if written is not None:
+                found.setdefault((name, fingerprint(field)), []).append(written)
+    rewritten: dict[tuple[str, str], Any] = {}
+    for key, fields in found.items():
+        if len(fields) > 1:
+            prints = {fingerprint(field) for field in fields}
+            if len(prints) == 1 and prints != {key[1]}:
+                rewritten[key] = facts(fields[0])
+    return Conventions(rewritten)

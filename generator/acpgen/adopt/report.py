@@ -1,0 +1,360 @@
+"""What an adoption did and what it leaves to a person, as text for a terminal and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from acpgen.adopt.adoption import Adoption
+from acpgen.adopt.canonical import Canonical
+from acpgen.adopt.differences import Difference, differences, listed, pointer_in, shown
+from acpgen.adopt.facts import fingerprint, is_list, is_schema, same
+from acpgen.adopt.words import ROOM
+from acpgen.errors import printable
+from acpgen.unions import is_null
+from acpgen.walk import children, pointer
+
+Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
+
+HEADINGS: Final[Mapping[Kind, str]] = {
+    "added": "Added",
+    "changed": "Changed",
+    "removed": "Removed",
+    "conflict": "Conflicts, in which ours stays",
+    "different": "Kept different",
+}
+_ROOT: Final = "the root"
+_LIKE: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a report: `at` is `file#/pointer`, `what` the rest of the sentence, empty where the kind says all."""
+
+    kind: Kind
+    definition: str
+    at: str
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All lines, by kind and in the order of the files, and what a person has to do, one sentence each."""
+
+    protocol: str
+    source: str
+    entries: tuple[Entry, ...]
+    conventions: tuple[str, ...]
+    tasks: tuple[str, ...]
+    files: tuple[str, ...]
+
+    def of(self, *kinds: Kind) -> tuple[Entry, ...]:
+        """The lines of some kinds."""
+        return tuple(entry for entry in self.entries if entry.kind in kinds)
+
+
+def report(adoption: Adoption, protocol: str) -> Report:
+    """What there is to say about an adoption."""
+    changes = tuple(_changes(adoption))
+    return Report(
+        protocol=protocol,
+        source=adoption.source,
+        entries=(*changes, *_conflicts(adoption), *_kept_different(adoption)),
+        conventions=tuple(_conventions(adoption)),
+        tasks=tuple(_tasks(adoption, changes)),
+        files=tuple(sorted({*adoption.written, *adoption.removed})),
+    )
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _changes(adoption: Adoption) -> Iterator[Entry]:
+    """What is not as it was."""
+    before, after = adoption.before, adoption.after
+    for name, schema in after.definitions.items():
+        if name not in before.definitions:
+            yield Entry("added", name, _place(after, name))
+        else:
+            for difference in differences(before.definitions[name], schema):
+                yield _entry(after, name, difference)
+    for name in before.definitions:
+        if name not in after.definitions:
+            yield Entry("removed", name, _place(before, name))
+    if after.root is not None:
+        for difference in differences(before.heads[after.root], after.heads[after.root]):
+            yield _entry(after, _ROOT, difference)
+
+
+def _kept_different(adoption: Adoption) -> Iterator[Entry]:
+    """What is here on purpose and not as upstream has it, the conventions aside."""
+    after, theirs = adoption.after, adoption.theirs["$defs"]
+    for name, schema in after.definitions.items():
+        if name not in theirs:
+            yield Entry("different", name, _place(after, name), "only here")
+        else:
+            for difference in differences(adoption.conventions.schema(theirs[name]), schema):
+                yield Entry("different", name, _place(after, name, difference.at), _apart(difference))
+    for name in theirs:
+        if name not in after.definitions:
+            yield Entry("different", name, f"{adoption.source}{pointer('$defs', name)}", "only upstream")
+    if after.root is not None:
+        root = {key: value for key, value in adoption.theirs.items() if key != "$defs"}
+        for difference in differences(root, after.heads[after.root]):
+            yield Entry("different", _ROOT, _place(after, _ROOT, difference.at), _apart(difference))
+
+
+def _apart(difference: Difference) -> str:
+    if difference.kind == "member" or difference.old is None or difference.new is None:
+        return "only here" if difference.old is None else f"only upstream: {shown(difference.old)}"
+    if difference.kind == "order":
+        return "in another order"
+    return f"upstream has {shown(difference.old)}, here is {shown(difference.new)}"
+
+
+def _conflicts(adoption: Adoption) -> Iterator[Entry]:
+    for conflict in adoption.conflicts:
+        is_definition = conflict.at[:1] == ("$defs",)
+        name = str(conflict.at[1]) if is_definition else _ROOT
+        place = _place(adoption.after, name, conflict.at[2:] if is_definition else conflict.at)
+        if conflict.base is None:
+            what = f"upstream adds {shown(conflict.theirs)}; here is {shown(conflict.ours)} already, and stays"
+        elif conflict.theirs is None:
+            what = "upstream removed this; here it is not as upstream had it, and stays"
+        elif conflict.ours is None:
+            what = f"upstream changed {shown(conflict.base)} to {shown(conflict.theirs)}; here it was taken out, and stays so"
+        else:
+            changed = f"upstream changed {shown(conflict.base)} to {shown(conflict.theirs)}"
+            what = f"{changed}; here is {shown(conflict.ours)}, and stays"
+        yield Entry("conflict", name, place, what)
+
+
+def _entry(after: Canonical, name: str, difference: Difference) -> Entry:
+    at = _place(after, name, difference.at)
+    match difference.kind:
+        case "member":
+            return Entry("added" if difference.old is None else "removed", name, at)
+        case "required":
+            is_new = difference.old is None
+            what = f"{difference.new} is required now" if is_new else f"{difference.old} is required no more"
+            return Entry("changed", name, at, what)
+        case "order":
+            return Entry("changed", name, at, "the order")
+        case "keyword":
+            return Entry("changed", name, at, _change(difference.old, difference.new))
+
+
+def _change(old: Any, new: Any) -> str:
+    if old is None:
+        return f"new, {shown(new)}"
+    return f"gone, was {shown(old)}" if new is None else f"{shown(new)}, was {shown(old)}"
+
+
+def _place(files: Canonical, name: str, at: Iterable[Any] = ()) -> str:
+    """`file#/pointer` of something in a definition or in the root."""
+    at = tuple(at)
+    if name == _ROOT:
+        assert files.root is not None
+        return files.root + pointer_in(files.heads[files.root], at)
+    if name not in files.definitions:
+        return pointer("$defs", name)
+    return files.homes[name] + pointer("$defs", name) + pointer_in(files.definitions[name], at)[1:]
+
+
+def _conventions(adoption: Adoption) -> Iterator[str]:
+    for (name, upstream), written in sorted(adoption.conventions.rewritten.items(), key=lambda item: item[0]):
+        fields = [
+            field
+            for schema in adoption.theirs["$defs"].values()
+            for field_name, field in schema.get("properties", {}).items()
+            if field_name == name and fingerprint(field) == upstream
+        ]
+        if fields:
+            yield f"{name}: upstream has {shown(fields[0])}, here is {shown(written)}, {_times(len(fields))}"
+
+
+# --- what is left to do ----------------------------------------------------------------------------------------------
+
+
+def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
+    after = adoption.after
+    alike: dict[tuple[str, str], list[str]] = {}
+    for entry in _conflicts(adoption):
+        alike.setdefault((entry.at.rpartition("/")[2], entry.what), []).append(entry.at)
+    for (_, what), places in alike.items():
+        others = f" and {len(places) - 1} more like it" if len(places) > 1 else ""
+        yield f"Decide {places[0]}{others}: {what}."
+    empty = [name for name, schema in after.definitions.items() for _ in _room(schema)]
+    heads = [path for path, head in after.heads.items() for _ in _room(head)]
+    if empty or heads:
+        names = listed(list(dict.fromkeys((*heads, *empty))))
+        yield f"Write {_counted(len(empty) + len(heads), 'description')} ({names}); acpgen lint says where."
+    changed = dict.fromkeys(entry.definition for entry in changes if entry.definition in adoption.before.definitions)
+    reread = [name for name in changed if name in after.definitions]
+    if reread:
+        yield f"Read again the words and examples of {listed(reread)}: what they describe has changed."
+    nullable = list(_new_nullable(adoption, changes))
+    if nullable:
+        yield f"Say what null means ('x-null') at {listed(nullable)}."
+    for name, schema in after.definitions.items():
+        if "x-method" in schema and name not in adoption.before.definitions:
+            yield f"Give {name} its gate ('x-capability'), if it has one, and an example."
+    for example in adoption.examples:
+        place = _place(after, example.definition, ("examples", str(example.index)))
+        yield f"Correct the example {place}: it is refused now ({example.reason})."
+    for name, users in adoption.kept.items():
+        yield f"Decide about {name}: upstream removed it, and it stays because {listed(users)} refers to it."
+    if after.root is None and _roots_differ(adoption):
+        yield "Change the root by hand: upstream's has changed, and none of the files here, or several, have one."
+    yield from _renamings(adoption)
+
+
+def _room(schema: Any) -> Iterator[None]:
+    """One for each description in a schema that is still to be written."""
+    if is_schema(schema):
+        if schema.get("description") == ROOM:
+            yield None
+        for _, child in children(schema):
+            yield from _room(child)
+
+
+def _new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
+    """New fields that null is allowed for."""
+    old = {entry.at for entry in changes if entry.kind == "added"}
+    for name, schema in adoption.after.definitions.items():
+        is_new = name not in adoption.before.definitions
+        for field, value in schema.get("properties", {}).items():
+            at = _place(adoption.after, name, ("properties", field))
+            if (is_new or at in old) and _admits_null(value) and "x-null" not in value:
+                yield at
+
+
+def _admits_null(schema: Any) -> bool:
+    if not is_schema(schema):
+        return False
+    types = schema.get("type")
+    return (is_list(types) and "null" in types) or any(map(is_null, schema.get("anyOf", ())))
+
+
+def _roots_differ(adoption: Adoption) -> bool:
+    old, new = ({key: side[key] for key in side if key != "$defs"} for side in (adoption.base, adoption.theirs))
+    return not same(old, new)
+
+
+def _renamings(adoption: Adoption) -> Iterator[str]:
+    """What may have got another name, which no file can say: something new in the shape of what is gone or quite another now."""
+    old, new = adoption.base["$defs"], adoption.theirs["$defs"]
+    gone = {name: schema for name, schema in old.items() if name not in new or _likeness(schema, new[name]) < _LIKE}
+    come = {name: schema for name, schema in new.items() if name not in old}
+    yield from _likely(gone, come, "")
+    for name in old:
+        if name in new:
+            fields = [side[name].get("properties", {}) for side in (old, new)]
+            gone = {field: schema for field, schema in fields[0].items() if field not in fields[1]}
+            come = {field: schema for field, schema in fields[1].items() if field not in fields[0]}
+            yield from _likely(gone, come, f"{name}.")
+
+
+def _likely(gone: Mapping[str, Any], come: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    for was, schema in gone.items():
+        likely = [name for name, other in come.items() if _likeness(schema, other) >= _LIKE]
+        if likely:
+            names = listed([prefix + name for name in likely])
+            yield f"See whether {prefix}{was} is {names} now, which has its shape; then its words serve again."
+
+
+def _likeness(one: Any, other: Any) -> float:
+    """How much of two schemas is the same, from 0 to 1; of objects and lists of constants, the share of common members."""
+    if same(one, other):
+        return 1.0
+    members = [set(_marks(schema)) for schema in (one, other)]
+    return len(members[0] & members[1]) / max(len(members[0] | members[1]), 1)
+
+
+def _marks(schema: Any) -> Iterator[str]:
+    if not is_schema(schema):
+        return
+    yield from (f"field {name}" for name in schema.get("properties", {}) if name != "_meta")
+    for keyword in ("anyOf", "oneOf"):
+        for branch in schema.get(keyword, ()):
+            if is_schema(branch):
+                yield fingerprint(branch)
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def summary(found: Report) -> str:
+    """The report in a line."""
+    if not found.files:
+        return f"{found.protocol} has the facts of {found.source} already."
+    words: Mapping[Kind, str] = {
+        "added": "added",
+        "changed": "changed",
+        "removed": "removed",
+        "conflict": "in conflict",
+    }
+    counts = [f"{len(found.of(kind))} {word}" for kind, word in words.items() if found.of(kind)]
+    done = ", ".join(counts) if counts else "no facts of ours change"
+    return f"{found.protocol} from {found.source}: {done}; {len(found.of('different'))} kept different."
+
+
+def text(found: Report) -> Iterator[str]:
+    """The report line by line: what was done by definition, and what needs a person."""
+    yield printable(summary(found))
+    done = found.of("added", "changed", "removed")
+    for name in dict.fromkeys(entry.definition for entry in done):
+        yield ""
+        yield printable(name)
+        for entry in done:
+            if entry.definition == name:
+                yield printable(f"  {entry.kind:<8} {entry.at}{': ' if entry.what else ''}{entry.what}")
+    if found.tasks:
+        yield ""
+        yield "Needs a person"
+        yield from (printable(f"  {task}") for task in found.tasks)
+
+
+def markdown(found: Report) -> str:
+    """The report for a review, with what is kept different and why nobody was asked about it."""
+    lines = [f"# Adopted: {_code(found.protocol)}", "", _prose(summary(found)), ""]
+    if found.tasks:
+        lines += ["## Needs a person", "", *(f"- {_prose(task)}" for task in found.tasks), ""]
+    for kind, heading in HEADINGS.items():
+        entries = found.of(kind)
+        if entries:
+            lines += [f"## {heading}", ""]
+            for name in dict.fromkeys(entry.definition for entry in entries):
+                lines.append(f"- {_code(name)}")
+                for entry in entries:
+                    if entry.definition == name:
+                        lines.append(f"  - {_code(entry.at)}{': ' if entry.what else ''}{_prose(entry.what)}")
+            lines.append("")
+    if found.conventions:
+        lines += ["## Conventions", "", "Written otherwise here wherever they stand, and in what was added too.", ""]
+        lines += [*(f"- {_prose(line)}" for line in found.conventions), ""]
+    if found.files:
+        lines += ["## Files", "", *(f"- {_code(path)}" for path in found.files), ""]
+    return "\n".join(lines)
+
+
+def _code(string: str) -> str:
+    """Text between as many backticks as it takes."""
+    plain = printable(string)
+    fence = "`" * (max((len(run) for run in re.findall("`+", plain)), default=0) + 1)
+    return f"{fence} {plain} {fence}" if "`" in plain else f"{fence}{plain}{fence}"
+
+
+def _prose(string: str) -> str:
+    """Text in which nothing is markup."""
+    return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", printable(string))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

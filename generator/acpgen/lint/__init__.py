@@ -1,0 +1,154 @@
+"""What `acpgen lint` looks for in schema files: the dialect, the meta-schema and the rules of the house.
+
+A rule is one function from a `Subject` to remarks.
+Its name with dashes is its public id, its docstring its documentation.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from acpgen.errors import Fault, Faults, printable
+from acpgen.lint import dialect, meaning, structure, words
+from acpgen.lint.subject import Remark, Subject
+from acpgen.load import Document, Source, decode, parse_json, place, read
+from acpgen.positions import line_and_column, places
+from acpgen.walk import pointer_parts
+
+Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
+
+RULES: Final[tuple[Rule, ...]] = (
+    dialect.schema_malformed,
+    dialect.keyword_unknown,
+    dialect.keyword_misplaced,
+    dialect.keyword_wrong,
+    words.description_missing,
+    words.example_refused,
+    words.variant_example_missing,
+    words.method_example_missing,
+    structure.reference_dangling,
+    structure.reference_looping,
+    structure.reference_unmarked,
+    structure.definition_unused,
+    structure.name_colliding,
+    structure.bundle_refused,
+    structure.union_half_marked,
+    structure.default_overlapping,
+    meaning.null_meaning_missing,
+    meaning.null_meaning_misplaced,
+    meaning.leniency_forbidden,
+    meaning.gate_dangling,
+    meaning.gate_misplaced,
+    meaning.gate_missing,
+    meaning.capability_unused,
+    meaning.capability_contradicted,
+    meaning.method_mismatched,
+    meaning.method_unlisted,
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One thing that a rule found. `file` is written as people know it; `pointer` leads to the place inside it."""
+
+    file: str
+    line: int
+    column: int
+    pointer: str
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return printable(f"{self.file}:{self.line}:{self.column}: {self.pointer}: {self.rule}: {self.message}")
+
+
+def rule_id(rule: Rule) -> str:
+    """The public name of a rule: `description-missing`."""
+    return rule.__name__.replace("_", "-")
+
+
+def lint(source: Source) -> tuple[Finding, ...]:
+    """Everything that the rules find in one protocol, in the order of files and lines.
+
+    Raises `Faults` where a text is not JSON.
+    """
+    subject = Subject(source, _documents(source))
+    broken = tuple(dialect.schema_malformed(subject))
+    rules = (dialect.schema_malformed,) if broken else RULES
+    return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
+
+
+def lint_paths(paths: Sequence[Path], schema: Path | None = None) -> tuple[Finding, ...]:
+    """What `lint` finds in the protocols at `paths`: folders that hold one, folders of such folders, or single files.
+
+    A file below the project's folder `schema` is read with the protocol that it belongs to, and only its own findings
+    are returned. Raises `Faults`.
+    """
+    faults: list[Fault] = []
+    found: set[Finding] = set()
+    for path in paths:
+        try:
+            found.update(_lint_path(path, schema))
+        except Faults as caught:
+            faults.extend(caught.faults)
+    if faults:
+        raise Faults(faults)
+    return tuple(sorted(found))
+
+
+def _lint_path(path: Path, schema: Path | None) -> Iterator[Finding]:
+    absolute = path.resolve()
+    inside = schema is not None and absolute != schema.resolve() and absolute.is_relative_to(schema.resolve())
+    if schema is not None and inside and path.is_file():
+        wanted = place(path)
+        for protocol in protocols(read(schema)):
+            if any(protocol.at(file) == wanted for file, _ in protocol.files):
+                yield from (finding for finding in lint(protocol) if finding.file == wanted)
+        return
+    for protocol in protocols(read(path)):
+        yield from lint(protocol)
+
+
+def protocols(source: Source) -> Iterator[Source]:
+    """The protocols in a folder: each folder with schema files is one, together with the folders inside it."""
+    files = [(path, content) for path, content in source.files if path != dialect.dialect_file().name]
+    folders = {posixpath.dirname(path) for path, _ in files}
+    tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
+    for top in sorted(tops):
+        below = tuple((path[len(top) :].lstrip("/"), content) for path, content in files if _is_inside(path, top))
+        yield Source(top or source.name, source.at(top) if top else source.root, below)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return not folder or path.startswith(f"{folder}/")
+
+
+def _documents(source: Source) -> tuple[Document, ...]:
+    faults: list[Fault] = []
+    documents: list[Document] = []
+    for path, content in source.files:
+        at = source.at(path)
+        try:
+            text = decode(content, at)
+            documents.append(Document(path, parse_json(text, at), text))
+        except Faults as caught:
+            faults.extend(caught.faults)
+    if faults:
+        raise Faults(faults)
+    return tuple(documents)
+
+
+def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
+    file, _, fragment = remark.at.partition("#")
+    text = subject.documents_by_path[file].text
+    spot = places(text)
+    for part in pointer_parts(fragment):
+        if part not in spot.children:  # what the bundle made of several places stands nearest to the first of them
+            break
+        spot = spot.children[part]
+    line, column = line_and_column(text, spot.offset)
+    return Finding(subject.source.at(file), line, column, f"#{fragment}", rule_id(rule), remark.sentence)

@@ -1,0 +1,128 @@
+"""Rules of the dialect itself: what the meta-schema in `schema/dialect.json` says about a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+from acpgen import resources
+from acpgen.errors import did_you_mean, shown
+from acpgen.lint.subject import Remark, Subject
+from acpgen.load import decode, parse_json, place, read_bytes
+from acpgen.walk import pointer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import jsonschema_rs
+
+Kind: TypeAlias = Literal["malformed", "unknown", "misplaced", "wrong"]
+
+_GRAVEST: Final[tuple[Kind, ...]] = get_args(Kind)
+"""Of several things to say about one place, the first of these kinds is said."""
+
+
+def dialect_file() -> Path:
+    """Where the meta-schema of the dialect lies."""
+    return resources.schema() / "dialect.json"
+
+
+@cache
+def meta_schema() -> Mapping[str, Any]:
+    """The meta-schema of the dialect."""
+    path = dialect_file()
+    value = parse_json(decode(read_bytes(path), place(path)), place(path))
+    assert isinstance(value, dict)
+    return value
+
+
+def keywords() -> Mapping[str, str]:
+    """The keywords that this project adds, each with its description."""
+    declared = meta_schema()["properties"]
+    return {key: schema["description"] for key, schema in declared.items() if key.startswith("x-")}
+
+
+def schema_malformed(subject: Subject) -> Iterable[Remark]:
+    """A file breaks JSON Schema 2020-12: a keyword has a value of the wrong form. No other rule is asked before it is mended."""
+    return _remarks(subject, "malformed")
+
+
+def keyword_unknown(subject: Subject) -> Iterable[Remark]:
+    """A keyword begins with `x-` and is not one of the dialect: it would be ignored in silence."""
+    return _remarks(subject, "unknown")
+
+
+def keyword_misplaced(subject: Subject) -> Iterable[Remark]:
+    """A keyword of the dialect stands where it means nothing, such as `x-method` on a field."""
+    return _remarks(subject, "misplaced")
+
+
+def keyword_wrong(subject: Subject) -> Iterable[Remark]:
+    """A keyword of the dialect has a value that it does not know, or lacks a keyword that it goes together with."""
+    return _remarks(subject, "wrong")
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    kind: Kind
+    remark: Remark
+
+
+def _remarks(subject: Subject, kind: Kind) -> Iterator[Remark]:
+    return (judged.remark for judged in _judge(subject) if judged.kind == kind)
+
+
+@lru_cache(maxsize=1)
+def _judge(subject: Subject) -> tuple[_Judged, ...]:
+    validator = _validator()
+    found: dict[str, _Judged] = {}
+    for document in subject.documents:
+        if not isinstance(document.value, dict):
+            at = f"{document.path}#"
+            found[at] = _Judged("malformed", Remark(at, "A file holds one JSON object. Put the schema in '{ … }'."))
+            continue
+        for error in validator.iter_errors(document.value):
+            kind, sentence = _sort(error)
+            at = document.path + pointer(*map(str, error.instance_path))
+            if at not in found or _GRAVEST.index(kind) < _GRAVEST.index(found[at].kind):
+                found[at] = _Judged(kind, Remark(at, sentence))
+    return tuple(found.values())
+
+
+@cache
+def _validator() -> jsonschema_rs.Draft202012Validator:
+    import jsonschema_rs  # the command starts without it
+
+    # Of all formats only regular expressions are asserted, as `load` does it.
+    lenient: dict[str, Callable[[str], bool]] = dict.fromkeys(("uri", "uri-reference"), lambda _: True)
+    return jsonschema_rs.Draft202012Validator(dict(meta_schema()), mask="it", validate_formats=True, formats=lenient)
+
+
+def _sort(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
+    rule = [str(part) for part in error.schema_path]
+    key = str(error.instance_path[-1]) if error.instance_path else ""
+    forbidden = "patternProperties" in rule and key.startswith("x-")
+    if forbidden and key not in keywords():
+        hint = did_you_mean(key, keywords())
+        return "unknown", f"{shown(key)} is no keyword of the dialect. {hint} Correct or remove it."
+    if forbidden:
+        return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {keywords()[key]}"
+    if key in keywords():
+        return "wrong", f"'{key}' is refused: {error.message}. {keywords()[key]}"
+    if rule[0] == "dependentRequired":
+        return "wrong", f"{_quoted(error.message)} is missing beside a keyword that goes together with it. Add it."
+    if rule[0] == "dependentSchemas":
+        return "wrong", f"'{rule[1]}' does not fit the keywords beside it. {keywords().get(rule[1], '')}".rstrip()
+    if rule[:1] == ["allOf"] and "then" in rule and "document" not in rule:
+        return "wrong", "'format: absolute-path' stands on 'type: string' and brings its own pattern. Write it so."
+    reason = "it is not a regular expression" if rule[-1] == "format" else error.message
+    if rule[-1] in ("anyOf", "enum") and key != "$schema":
+        reason = "it has none of the forms that this keyword allows"
+    return "malformed", f"JSON Schema 2020-12 refuses this value: {reason}. Correct it."
+
+
+def _quoted(message: str) -> str:
+    """The property that a message of the validator names in its first word."""
+    return "'" + message.split('"')[1] + "'" if message.startswith('"') else "A keyword"

@@ -1,0 +1,264 @@
+"""Rules about what the keywords of the dialect say: null, leniency, capabilities and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Final
+
+from acpgen.errors import did_you_mean, shown
+from acpgen.lint.subject import Node, Remark, Subject
+from acpgen.methods import role_of
+
+STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
+"""Fields in which a bad value is an error wherever they stand: a dropped root would change what a session may touch."""
+
+STRICT_IN_METHOD: Final = {"session/request_permission": frozenset({"title", "options", "subject"})}
+"""Fields of params in which a bad value is an error: people decide by them."""
+
+_PEERS: Final = ("agent", "client", "server")
+_KINDS: Final = {"request": "Request", "result": "Response", "notification": "Notification"}
+
+
+# --- null and leniency -----------------------------------------------------------------------------------------------
+
+
+def null_meaning_missing(subject: Subject) -> Iterable[Remark]:
+    """An optional field admits null and does not say by `x-null` whether that clears the value or equals omission."""
+    for node in subject.nodes:
+        is_optional = node.role == "field" and not _is_required(node)
+        if is_optional and subject.admits_null(node) and not _null_is_told(subject, node):
+            yield Remark(node.at, "This field admits null. Say what that means: 'x-null': 'clears' or 'omitted'.")
+
+
+def null_meaning_misplaced(subject: Subject) -> Iterable[Remark]:
+    """`x-null` stands on something that does not admit null and is no result of a method."""
+    for node in subject.nodes:
+        is_result = role_of_node(node) == "result"
+        if "x-null" in node.schema and not is_result and not subject.admits_null(node):
+            yield Remark(f"{node.at}/x-null", "Null is refused here. Remove 'x-null', or admit null.")
+
+
+def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
+    """A field in which a bad value must be an error forgives it: extra roots, and what people decide a permission by."""
+    markers = {node.at for node in _capabilities(subject).values()}
+    for node in subject.nodes:
+        if node.role != "field" or not node.owner or node.at in markers:
+            continue
+        strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(node.owner.schema.get("x-method", ""), frozenset())
+        for keyword in node.schema if node.name in strict else ():
+            if keyword.startswith("x-deserialize-"):
+                what = f"A bad {shown(node.name)} must be an error, never dropped. Remove '{keyword}'."
+                yield Remark(f"{node.at}/{keyword}", what)
+
+
+def _null_is_told(subject: Subject, node: Node) -> bool:
+    target = subject.target(node)
+    if "x-null" in node.schema or (target is not None and "x-null" in target.schema):
+        return True
+    owner = node.owner
+    if owner is None or owner.role != "branch":
+        return False
+    above = [around.schema.get("properties", {}).get(node.name, {}) for around in (*owner.around(),)[1:]]
+    return any("x-null" in declared for declared in above)
+
+
+def _is_required(node: Node) -> bool:
+    around = () if node.owner is None else node.owner.around()
+    return any(node.name in schema.schema.get("required", ()) for schema in around)
+
+
+# --- capabilities ----------------------------------------------------------------------------------------------------
+
+
+def gate_dangling(subject: Subject) -> Iterable[Remark]:
+    """The path of `x-capability` or `x-required-with` is not that of a capability in the `initialize` exchange."""
+    known = _capabilities(subject)
+    for node, keyword, gate in _gates(subject):
+        if gate not in known:
+            hint = did_you_mean(gate, known) or "The definitions of 'initialize' declare no capability."
+            yield Remark(f"{node.at}/{keyword}", f"{shown(gate)} is no capability that a peer can advertise. {hint}")
+
+
+def gate_misplaced(subject: Subject) -> Iterable[Remark]:
+    """A gate stands on a definition that is not the params of a method, or on a field that is required in any case."""
+    for node, keyword, _ in _gates(subject):
+        if node.role == "definition" and ("x-method" not in node.schema or role_of_node(node) == "result"):
+            what = "A gate of a whole definition stands on the params of a method, of a variant on its branch. Move it."
+            yield Remark(f"{node.at}/{keyword}", what)
+        elif keyword == "x-required-with" and _is_required(node):
+            what = "This field is required in any case. Remove the keyword, or make the field optional."
+            yield Remark(f"{node.at}/{keyword}", what)
+
+
+def gate_missing(subject: Subject) -> Iterable[Remark]:
+    """A field has a gate in one definition, and a field of the same name has none in another."""
+    gated = {
+        node.name: gate for node, keyword, gate in _gates(subject) if node.role == "field" and keyword == "x-capability"
+    }
+    payload = {node.at for node in _capabilities(subject).values()}
+    for node in subject.nodes:
+        is_gated = "x-capability" in node.schema or "x-required-with" in node.schema
+        if node.role == "field" and node.name in gated and node.at not in payload and not is_gated:
+            elsewhere = f"Elsewhere {shown(node.name)} needs {gated[node.name]}."
+            yield Remark(node.at, f"{elsewhere} Add 'x-capability' or 'x-required-with'.")
+
+
+def capability_unused(subject: Subject) -> Iterable[Remark]:
+    """Nothing in the schema depends on a capability, and it does not say so by `x-gates`."""
+    used = {gate for _, _, gate in _gates(subject)}
+    known = _capabilities(subject)
+    for path, node in known.items():
+        is_group = any(other.startswith(f"{path}.") for other in known)
+        if not is_group and path not in used and "x-gates" not in node.schema:
+            what = f"Nothing has the gate {shown(path)}. Add it where it belongs, or say 'x-gates': 'nothing' here."
+            yield Remark(node.at, what)
+
+
+def capability_contradicted(subject: Subject) -> Iterable[Remark]:
+    """A capability says by `x-gates` that nothing depends on it, and something does; or the keyword stands elsewhere."""
+    used = {gate: node.at for node, _, gate in _gates(subject)}
+    places = {node.at: path for path, node in _capabilities(subject).items()}
+    for node in subject.nodes:
+        if "x-gates" not in node.schema:
+            continue
+        path = places.get(node.at)
+        if path is None:
+            yield Remark(f"{node.at}/x-gates", "'x-gates' belongs to capabilities, and this is none. Remove it.")
+        elif any(gate == path or gate.startswith(f"{path}.") for gate in used):
+            yield Remark(f"{node.at}/x-gates", f"Something depends on {shown(path)} after all. Remove 'x-gates'.")
+
+
+def _gates(subject: Subject) -> Iterator[tuple[Node, str, str]]:
+    """Each gate in the schema: where it stands, as which keyword, and what it names."""
+    for node in subject.nodes:
+        for keyword in ("x-capability", "x-required-with"):
+            gate = node.schema.get(keyword)
+            if isinstance(gate, str):
+                yield node, keyword, gate
+
+
+@lru_cache(maxsize=1)
+def _capabilities(subject: Subject) -> Mapping[str, Node]:
+    """Every capability that a peer can advertise, by the gate that names it (`agent:capabilities.session`)."""
+    found: dict[str, Node] = {}
+    for node in subject.definitions:
+        if node.schema.get("x-method") == "initialize":
+            peer = _sender(subject, node)
+            for field in _fields(subject, node):
+                if field.name.lower().endswith("capabilities"):
+                    found.update(_below(subject, field, f"{peer}:{field.name}"))
+    return found
+
+
+def _below(subject: Subject, node: Node, path: str, above: frozenset[str] = frozenset()) -> Iterator[tuple[str, Node]]:
+    for field in _fields(subject, node):
+        if field.name != "_meta" and field.at not in above:  # a capability inside itself says nothing new
+            yield f"{path}.{field.name}", field
+            yield from _below(subject, field, f"{path}.{field.name}", above | {field.at})
+
+
+def _fields(subject: Subject, node: Node) -> Iterator[Node]:
+    """The fields of an object, through references and unions."""
+    seen: set[str] = set()
+    queue = [node]
+    while queue:
+        inner = queue.pop()
+        if inner.at in seen:
+            continue
+        seen.add(inner.at)
+        for child in subject.below(inner):
+            if child.role == "field":
+                yield child
+            elif child.role == "branch" or child.parts[len(inner.parts)] == "allOf":
+                queue.append(child)
+        target = subject.target(inner)
+        if target is not None:
+            queue.append(target)
+
+
+# --- methods ---------------------------------------------------------------------------------------------------------
+
+
+def method_mismatched(subject: Subject) -> Iterable[Remark]:
+    """The definitions of one method do not fit together: a request without result, two of a kind, different sides."""
+    groups: dict[str, list[Node]] = {}
+    for node in subject.definitions:
+        if "x-method" in node.schema:
+            groups.setdefault(node.schema["x-method"], []).append(node)
+    for method, nodes in groups.items():
+        roles = [role_of_node(node) for node in nodes]
+        for node, role in zip(nodes, roles, strict=True):
+            for what in _mismatches(method, node, role, nodes, roles):
+                yield Remark(node.at, what)
+
+
+def method_unlisted(subject: Subject) -> Iterable[Remark]:
+    """The envelope of the peer that sends a method's params or result does not list them."""
+    envelopes = {node.name: node for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
+    roots = [node for node in subject.nodes if node.role == "document"]
+    for node in subject.definitions:
+        role = role_of_node(node)
+        if "x-method" not in node.schema or role is None:
+            continue
+        sender = _sender(subject, node)
+        name = f"{sender.capitalize()}{_KINDS[role]}"
+        listed = [envelopes[name]] if name in envelopes else []
+        if sender not in _PEERS:
+            listed, name = [*roots, *envelopes.values()], "envelope of both peers"
+        if not any(node.at in _references(subject, envelope) for envelope in listed):
+            yield Remark(node.at, f"The {name} does not list {node.name}. Add a branch that refers to it.")
+
+
+def role_of_node(node: Node) -> str | None:
+    """What a definition with `x-method` is to its method: `request`, `notification` or `result`."""
+    if node.role != "definition" or "x-method" not in node.schema:
+        return None
+    return "result" if node.name.endswith("Result") else role_of(node.name)
+
+
+def _mismatches(method: str, node: Node, role: str | None, nodes: list[Node], roles: list[str | None]) -> Iterator[str]:
+    if role is None:
+        yield f"{node.name} does not tell what it is to {method}. End its name in Request, Response or Notification."
+    elif roles.count(role) > 1 and roles.index(role) != nodes.index(node):
+        yield f"{method} has another definition for its {role}. Keep one of them."
+    if role == "request" and "result" not in roles:
+        yield f"{method} is a request and has no result. Add a '…Response' with the same 'x-method'."
+    if role == "result" and "request" not in roles:
+        yield f"{method} has a result and no request. Add a '…Request' with the same 'x-method'."
+    first = nodes[0]
+    if node.schema.get("x-side") != first.schema.get("x-side"):
+        yield f"{first.name} says that the {first.schema.get('x-side')} handles {method}. Give both the same 'x-side'."
+    if node.schema.get("x-unstable") != first.schema.get("x-unstable"):
+        yield f"{first.name} and {node.name} are not both stable, though both belong to {method}. Mark both or none."
+
+
+def _sender(subject: Subject, node: Node) -> str:
+    """The peer that sends a definition: the handler of the method sends the result, the other peer the params."""
+    side = str(node.schema.get("x-side"))
+    if role_of_node(node) == "result" or side not in _PEERS:
+        return side
+    return next((peer for peer in _peers(subject) if peer != side), side)
+
+
+@lru_cache(maxsize=1)
+def _peers(subject: Subject) -> tuple[str, ...]:
+    """The two peers of the protocol. The envelopes and the methods name them."""
+    named = {str(node.schema.get("x-side")) for node in subject.definitions}
+    envelopes = {node.name for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
+    named.update(peer for peer in _PEERS if any(name.startswith(peer.capitalize()) for name in envelopes))
+    return tuple(peer for peer in _PEERS if peer in named)
+
+
+@lru_cache(maxsize=64)
+def _references(subject: Subject, node: Node) -> frozenset[str]:
+    """The places that a definition refers to directly, at any depth of its own text; other definitions are not entered."""
+    found: set[str] = set()
+    queue = [node]
+    while queue:
+        inner = queue.pop()
+        target = subject.target(inner)
+        if target is not None:
+            found.add(target.at)
+        queue.extend(child for child in subject.below(inner) if child.role != "definition")
+    return frozenset(found)

@@ -1,0 +1,170 @@
+"""Rules about how definitions hang together: references, names, unions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from acpgen.errors import DanglingReference, NameCollision, ReferenceLoop, shown
+from acpgen.lint.subject import Node, Remark, Subject, is_schema
+from acpgen.names import field_name, python_class
+from acpgen.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
+from acpgen.walk import Schema, asserts, children, pointer
+
+
+def reference_dangling(subject: Subject) -> Iterable[Remark]:
+    """A `$ref` leads to nothing in the files of this protocol."""
+    for node in subject.nodes:
+        if "$ref" in node.schema and subject.target(node) is None:
+            ref = shown(str(node.schema["$ref"]))
+            yield Remark(f"{node.at}/$ref", f"{ref} leads nowhere. Correct the reference or add the definition.")
+
+
+def reference_looping(subject: Subject) -> Iterable[Remark]:
+    """References lead only to one another, so that no type is ever reached."""
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if isinstance(fault, ReferenceLoop))
+
+
+def reference_unmarked(subject: Subject) -> Iterable[Remark]:
+    """Something stable refers to a definition that is marked `x-unstable`, and bears no such mark itself."""
+    for node in subject.nodes:
+        target = subject.target(node)
+        if target is not None and _is_unstable(target) and not any(map(_is_unstable, node.around())):
+            yield Remark(node.at, f"{target.name} is not stable, and this is not marked so. Add 'x-unstable'.")
+
+
+def definition_unused(subject: Subject) -> Iterable[Remark]:
+    """Neither the root nor a method leads to a definition."""
+    queue = [node for node in subject.definitions if "x-method" in node.schema]
+    queue.extend(node for node in subject.nodes if node.role == "document" and any(map(asserts, node.schema)))
+    reached: set[str] = set()
+    while queue:
+        node = queue.pop()
+        if node.at in reached:
+            continue
+        reached.add(node.at)
+        queue.extend(child for child in subject.below(node) if child.role != "definition")
+        target = subject.target(node)
+        if target is not None:
+            queue.append(target)
+    for node in subject.definitions:
+        if node.at not in reached:
+            yield Remark(node.at, f"Neither a message nor a method leads to {node.name}. Refer to it or remove it.")
+
+
+def name_colliding(subject: Subject) -> Iterable[Remark]:
+    """Two definitions, types of fields or variants get one generated name, or two fields of one object one attribute."""
+    for fault in subject.faults:
+        if isinstance(fault, NameCollision):
+            yield Remark(fault.at, _sentence(fault.what()))
+    if subject.bundle is None:
+        return
+    classes: dict[str, str] = {}
+    for name, definition in subject.bundle.definitions.items():
+        at = subject.bundle.origins[name]
+        other = classes.setdefault(python_class(name), name)
+        if other != name:
+            yield Remark(at, f"{name} and {other} are both named {python_class(name)}. Set 'x-name' on one of them.")
+        yield from _fields_colliding(name, at, definition, subject.bundle.definitions)
+
+
+def bundle_refused(subject: Subject) -> Iterable[Remark]:
+    """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
+    told = (DanglingReference, NameCollision, ReferenceLoop)
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not isinstance(fault, told))
+
+
+def union_half_marked(subject: Subject) -> Iterable[Remark]:
+    """A union is told apart by a constant in some of its branches, and the others are not marked as they should be."""
+    for places, flats, found in _object_unions(subject):
+        if found is None:
+            yield from _never_tagged(places, flats)
+            continue
+        if found.default is not None:
+            flat = flats[found.default]
+            tags = [constant(sub) for sub in flat.properties.get(found.tag, ())]
+            if any(tag is not None for tag in tags):
+                what = f"This branch gives '{found.tag}' a constant and does not require it. Add it to 'required'."
+                yield Remark(places[found.default], what)
+
+
+def default_overlapping(subject: Subject) -> Iterable[Remark]:
+    """The branch for messages without a tag, or with an unknown one, also admits a known tag, whose bad body it would hide."""
+    for places, flats, found in _object_unions(subject):
+        if found is None or found.default is None:
+            continue
+        flat = flats[found.default]
+        declared = flat.properties.get(found.tag, [])
+        if any(is_null(sub) or constant(sub) is not None for sub in declared):
+            continue
+        excluded = flat.excluded.get(found.tag, set())
+        known = [tag for _, tag in found.variants if tag not in excluded]
+        if known:
+            tags = ", ".join(repr(tag) for tag in known)
+            what = f"This branch admits '{found.tag}' with the known {tags}. Exclude each known tag by 'not'."
+            yield Remark(places[found.default], what)
+
+
+def _is_unstable(node: Node) -> bool:
+    return node.schema.get("x-unstable") is True
+
+
+def _never_tagged(places: list[str], flats: list[Flat]) -> Iterator[Remark]:
+    """Branches that a constant marks in two or more of a union that is not told apart by it."""
+    names = dict.fromkeys(name for flat in flats for name in flat.properties)
+    for name in names:
+        tags = [[tag for sub in flat.properties.get(name, ()) if (tag := constant(sub)) is not None] for flat in flats]
+        marked = [index for index, values in enumerate(tags) if values]
+        if len(marked) < 2:
+            continue
+        seen: set[object] = set()
+        for index, (flat, values) in enumerate(zip(flats, tags, strict=True)):
+            if not values:
+                what = f"Other branches give '{name}' a constant, this one does not, and it does not exclude theirs."
+                yield Remark(places[index], f"{what} Mark it, or make it the one fallback.")
+            elif name not in flat.required:
+                yield Remark(places[index], f"'{name}' has a constant here and is not required. Add it to 'required'.")
+            elif values[0] in seen:
+                what = f"Another branch has the tag {values[0]!r} too. Give each variant its own constant."
+                yield Remark(places[index], what)
+            else:
+                seen.add(values[0])
+        return
+
+
+def _object_unions(subject: Subject) -> Iterator[tuple[list[str], list[Flat], Tagged | None]]:
+    """Each union of objects: the places of its branches, what they demand, and what it was recognised as."""
+    if subject.collected is None:
+        return
+    definitions = subject.collected.definitions
+    for name, definition in definitions.items():
+        for at, schema in _unions(definition, subject.collected.origins[name]):
+            keyword, branches = branches_of(schema) or ("", [])
+            kept = [(f"{at}/{keyword}/{index}", branch) for index, branch in enumerate(branches) if not is_null(branch)]
+            schemas = [branch for _, branch in kept if is_schema(branch)]
+            flats = [flatten(branch, definitions) for branch in schemas]
+            if len(schemas) == len(kept) and all(flat.is_object for flat in flats):
+                yield [place for place, _ in kept], flats, recognise(schemas, definitions)
+
+
+def _unions(schema: Schema, at: str) -> Iterator[tuple[str, Schema]]:
+    """The unions in a definition; what a `not` excludes and what an envelope lists are none."""
+    if schema.get("x-docs-ignore"):
+        return
+    if branches_of(schema) is not None:
+        yield at, schema
+    for path, child in children(schema):
+        if is_schema(child) and path[0] != "not":
+            yield from _unions(child, at + pointer(*path)[1:])
+
+
+def _fields_colliding(name: str, at: str, definition: Schema, definitions: Mapping[str, Schema]) -> Iterator[Remark]:
+    attributes: dict[str, str] = {}
+    for field in flatten(definition, definitions).properties:
+        other = attributes.setdefault(field_name(field), field)
+        if other != field:
+            what = f"The fields {shown(other)} and {shown(field)} of {name} are both named {field_name(field)}."
+            yield Remark(at, f"{what} Rename one of them.")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,175 @@
+"""What the rules of lint look at: the files of one protocol, every schema in them with its place and role, and their bundle."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, TypeGuard
+from urllib.parse import unquote, urldefrag
+
+from acpgen.bundle import Bundle
+from acpgen.bundle import bundle as bundled
+from acpgen.collect import Collected, collect
+from acpgen.errors import Fault, Faults
+from acpgen.load import Document, Documents, Source
+from acpgen.unions import branches_of, is_null
+from acpgen.walk import Schema, children, pointer, pointer_parts
+
+Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
+
+_ROLES: Mapping[str, Role] = {"$defs": "definition", "properties": "field", "anyOf": "branch", "oneOf": "branch"}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One schema in a file: `parts` are the keys that lead to it, `owner` is the schema directly around it."""
+
+    file: str
+    parts: tuple[str, ...]
+    schema: Schema = field(repr=False, compare=False)
+    role: Role
+    owner: Node | None = field(repr=False, compare=False)
+
+    @property
+    def at(self) -> str:
+        """`file#/pointer`, as the bundle writes origins."""
+        return self.file + pointer(*self.parts)
+
+    @property
+    def name(self) -> str:
+        """The last key: the name of a definition or field."""
+        return self.parts[-1] if self.parts else self.file
+
+    def around(self) -> Iterator[Node]:
+        """The schema itself and those around it, from the inside out."""
+        node: Node | None = self
+        while node is not None:
+            yield node
+            node = node.owner
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a rule has to say about one place (`file#/pointer`)."""
+
+    at: str
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One protocol version under examination. Its parts are made when a rule first asks for them."""
+
+    source: Source
+    documents: tuple[Document, ...]
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """Every schema of every file, in the order of the text, boolean schemas left out."""
+        return tuple(
+            node
+            for document in self.documents
+            if isinstance(document.value, dict)
+            for node in _walk(Node(document.path, (), document.value, "document", None))
+        )
+
+    @cached_property
+    def by_place(self) -> Mapping[str, Node]:
+        """Every schema by its `file#/pointer`."""
+        return {node.at: node for node in self.nodes}
+
+    @cached_property
+    def definitions(self) -> tuple[Node, ...]:
+        """The members of `$defs` of every file."""
+        return tuple(node for node in self.nodes if node.role == "definition")
+
+    @cached_property
+    def documents_by_path(self) -> Mapping[str, Document]:
+        """Every file by its path in the source."""
+        return {document.path: document for document in self.documents}
+
+    @cached_property
+    def _bundled(self) -> Bundle | tuple[Fault, ...]:
+        try:
+            return bundled(Documents(self.source.name, self.documents))
+        except Faults as caught:
+            return caught.faults
+
+    @property
+    def bundle(self) -> Bundle | None:
+        """The files as one schema; `None` where they cannot be brought together, and `faults` says why."""
+        return self._bundled if isinstance(self._bundled, Bundle) else None
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Why the files cannot be brought together; empty if they can."""
+        return () if isinstance(self._bundled, Bundle) else self._bundled
+
+    @cached_property
+    def collected(self) -> Collected | None:
+        """The definitions as they were written, under local names; `None` where a reference or a name stands in the way."""
+        try:
+            return collect(Documents(self.source.name, self.documents), {})
+        except Faults:
+            return None
+
+    def target(self, node: Node) -> Node | None:
+        """The schema that the `$ref` of `node` leads to; `None` where it leads nowhere or there is no `$ref`."""
+        ref = node.schema.get("$ref")
+        if not isinstance(ref, str):
+            return None
+        location, fragment = urldefrag(ref)
+        file = node.file
+        if location:
+            file = posixpath.normpath(posixpath.join(posixpath.dirname(node.file), location))
+        return self.by_place.get(file + pointer(*pointer_parts(unquote(fragment))))
+
+    def below(self, node: Node) -> Iterator[Node]:
+        """The schemas directly inside `node`."""
+        for path, child in children(node.schema):
+            found = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
+            if found is not None:
+                yield found
+
+    def admits_null(self, node: Node, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether a schema accepts null, as far as types, constants, references and unions tell."""
+        if node.at in seen:  # references that lead only to one another; another rule says so
+            return False
+        seen |= {node.at}
+        schema = node.schema
+        types = schema.get("type", "null")
+        if "null" not in (types if isinstance(types, list) else [types]):
+            return False
+        if schema.get("const") is not None or ("enum" in schema and None not in schema["enum"]):
+            return False
+        if "$ref" in schema:
+            target = self.target(node)
+            if target is None or not self.admits_null(target, seen):
+                return False
+        inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
+        for child in self.below(node):
+            key = child.parts[len(node.parts)]
+            if key in inside:
+                inside[key].append(self.admits_null(child, seen))
+        return all(any(inside[key]) for key in ("anyOf", "oneOf") if inside[key]) and all(inside["allOf"])
+
+
+def is_schema(value: object) -> TypeGuard[Schema]:
+    """Whether a value is a schema with keywords, and not `true` or `false`."""
+    return isinstance(value, dict)
+
+
+def is_choice(schema: Schema) -> bool:
+    """Whether a schema is a union with more than one branch beside null."""
+    union = branches_of(schema)
+    return union is not None and len([branch for branch in union[1] if not is_null(branch)]) > 1
+
+
+def _walk(node: Node) -> Iterator[Node]:
+    yield node
+    for path, child in children(node.schema):
+        if is_schema(child):
+            role = _ROLES.get(path[0], "part")
+            yield from _walk(Node(node.file, (*node.parts, *path), child, role, node))

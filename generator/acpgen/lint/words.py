@@ -1,0 +1,127 @@
+"""Rules about what people read: descriptions and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from acpgen.lint.subject import Node, Remark, Subject, is_choice, is_schema
+from acpgen.unions import branches_of, constant, is_null, lone_reference
+from acpgen.walk import Schema, children, pointer
+
+
+def description_missing(subject: Subject) -> Iterable[Remark]:
+    """A file, definition, field or branch has no description.
+
+    The tag of a variant, a reference for `_meta`, a field that a variant repeats and the one branch beside null need none.
+    """
+    for node in subject.nodes:
+        if node.role != "part" and not str(node.schema.get("description", "")).strip() and not _speaks_for_itself(node):
+            kind = "file" if node.role == "document" else node.role
+            yield Remark(node.at, f"This {kind} has no description. Say what it is for, in a sentence or two.")
+
+
+def example_refused(subject: Subject) -> Iterable[Remark]:
+    """An entry of `examples` is not valid against the very schema that shows it."""
+    return (remark for error_is_example, remark in _judge(subject) if error_is_example)
+
+
+def variant_example_missing(subject: Subject) -> Iterable[Remark]:
+    """No example of a union shows one of its variants."""
+    return (remark for error_is_example, remark in _judge(subject) if not error_is_example)
+
+
+def method_example_missing(subject: Subject) -> Iterable[Remark]:
+    """The params or the result of a method have no example."""
+    for node in subject.definitions:
+        if "x-method" in node.schema and not node.schema.get("examples"):
+            what = f"{node.name}, of the method {node.schema['x-method']}, has no example."
+            yield Remark(node.at, f"{what} Add a complete, realistic one.")
+
+
+def _speaks_for_itself(node: Node) -> bool:
+    if any(part == "not" for part in node.parts):
+        return True
+    if node.role == "branch":
+        assert node.owner is not None
+        return is_null(node.schema) or not is_choice(node.owner.schema)
+    if node.role == "field":
+        is_repeated = node.owner is not None and node.owner.role == "branch" and _declared_around(node)
+        return constant(node.schema) is not None or is_repeated or (node.name == "_meta" and "$ref" in node.schema)
+    return False
+
+
+def _declared_around(node: Node) -> bool:
+    """Whether an object around a branch has the field already, and the branch only narrows it."""
+    assert node.owner is not None
+    return any(node.name in around.schema.get("properties", {}) for around in (*node.owner.around(),)[1:])
+
+
+@lru_cache(maxsize=1)
+def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
+    """What is wrong with the examples; with each whether an example is refused, else a variant lacks one.
+
+    One compiled schema judges all: a field for each place with examples, whose value is the list of them.
+    """
+    if subject.bundle is None:
+        return ()
+    import jsonschema_rs
+
+    places: dict[str, Schema] = {}
+    instances: dict[str, Any] = {}
+    remarks: list[tuple[bool, Remark]] = []
+    for name, definition in subject.bundle.definitions.items():
+        origin = subject.bundle.origins[name]
+        for parts, schema in _with_examples(definition, ()):
+            key = f"items {origin}{pointer(*parts)[1:]}"
+            instances[key] = schema["examples"]
+            places[key] = {"items": {"$ref": pointer("$defs", name, *parts)}}
+        branches = tuple(_branches(subject, name, definition))
+        if branches and not definition.get("examples"):
+            remarks.append((False, Remark(origin, "This union has no examples. Add one of every variant.")))
+        for at, branch in branches if definition.get("examples") else ():
+            instances[f"contains {at}"] = definition["examples"]
+            places[f"contains {at}"] = {"contains": branch}
+    whole = {"$defs": dict(subject.bundle.definitions), "properties": places}
+    judge = jsonschema_rs.Draft202012Validator(whole, mask="it")
+    for error in judge.iter_errors(instances):
+        key, *rest = map(str, error.instance_path)
+        asked, _, at = key.partition(" ")
+        if asked == "items":
+            remarks.append((True, _refused(at, rest, error.message)))
+        else:
+            sentence = "No example of this union shows this variant. Add one to the 'examples' of the union."
+            remarks.append((False, Remark(at, sentence)))
+    return tuple({remark.at: (is_example, remark) for is_example, remark in reversed(remarks)}.values())
+
+
+def _refused(at: str, rest: list[str], message: str) -> Remark:
+    where = f"at {pointer(*rest[1:])[1:]}, " if rest[1:] else ""
+    sentence = f"The schema refuses this example: {where}{message}. Correct one of the two."
+    return Remark(f"{at}/examples/{rest[0]}", sentence)
+
+
+def _with_examples(schema: Schema, parts: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Schema]]:
+    if isinstance(schema.get("examples"), list):
+        yield parts, schema
+    for path, child in children(schema):
+        if is_schema(child):
+            yield from _with_examples(child, (*parts, *path))
+
+
+def _branches(subject: Subject, name: str, definition: Schema) -> Iterator[tuple[str, Schema]]:
+    """Place and schema of each branch of a union that stands in the files as a definition. Lists of constants are none."""
+    assert subject.bundle is not None
+    at = subject.bundle.origins[name]
+    union = branches_of(definition)
+    if union is None or at not in subject.by_place or subject.by_place[at].role != "definition":
+        return
+    keyword, branches = union
+    if any(constant(branch) is not None for branch in branches):
+        return
+    for index, branch in enumerate(branches):
+        if not is_null(branch):
+            reference = lone_reference(branch)
+            parts = (reference,) if reference is not None else (name, keyword, str(index))
+            yield f"{at}/{keyword}/{index}", {"$ref": pointer("$defs", *parts)}

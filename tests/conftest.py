@@ -1,0 +1,14 @@
+"""Options of the test suite."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rewrite-goldens",
+        action="store_true",
+        dest="rewrite_goldens",
+        help="write what the targets make over their goldens, to be read in the diff; refused where CI is set",
+    )
