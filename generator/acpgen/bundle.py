@@ -32,12 +32,14 @@ _FIELD_ONLY: Final = ("default", "x-null", "x-capability", "x-required-with", "x
 class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
 
-    `origins` maps each definition to its place in the source files, `file#/pointer`.
+    `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
+    its title and description, empty where it says nothing.
     """
 
     name: str
     schema: Schema = field(repr=False)
     origins: Mapping[str, str] = field(repr=False)
+    files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -45,11 +47,13 @@ class Bundle:
         return self.schema["$defs"]  # type: ignore[no-any-return]
 
     @property
-    def version(self) -> int | str:
-        """The protocol version: the last part of the name, a number if it reads `v1`."""
-        last = self.name.rsplit("/", 1)[-1]
+    def version(self) -> int | str | None:
+        """The protocol version: what follows the slash of the name, a number if it reads `v1`; `None` for a file of its own."""
+        _, slash, last = self.name.rpartition("/")
         numbered = re.fullmatch(r"v(\d+)", last)
-        return int(numbered[1]) if numbered else last
+        if numbered:
+            return int(numbered[1])
+        return last if slash else None
 
 
 def bundle(documents: Documents, *, names: Mapping[str, str] | None = None) -> Bundle:
@@ -65,7 +69,13 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None) -> B
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
-    return Bundle(name=documents.name, schema=schema, origins=work.origins)
+    files = {document.path: _about(document.value) for document in documents.documents}
+    return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files)
+
+
+def _about(document: Schema) -> tuple[str, str]:
+    title, description = document.get("title", ""), document.get("description", "")
+    return (title if isinstance(title, str) else ""), (description if isinstance(description, str) else "")
 
 
 def tolerant(schema: Schema) -> Schema:

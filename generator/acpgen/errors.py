@@ -483,3 +483,27 @@ class NotCreated(Fault):
 
     def what(self) -> str:
         return f"this file cannot be written ({self.reason}). Name another path."
+
+
+# --- documentation ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class InvalidExample(Fault):
+    """An example that the schema beside it refuses."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"the schema refuses this example: {self.reason}. Correct the example or the schema."
+
+
+@dataclass
+class SiteNotBuilt(Fault):
+    """A site that cannot be built or shown."""
+
+    reason: str
+    remedy: str
+
+    def what(self) -> str:
+        return f"the site was not built: {self.reason}. Nothing was changed. {self.remedy}."

@@ -8,7 +8,7 @@ Two notations are read. ACP marks params and results with `x-method` and `x-side
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from acpgen import ir
 from acpgen.bundle import Bundle
@@ -82,7 +82,7 @@ def _by_message(bundle: Bundle) -> list[ir.Method]:
             continue
         sent_by = senders.get(name, set())
         side: ir.Side = "both" if len(sent_by) != 1 else "server" if sent_by == {"Client"} else "client"
-        params = lone_reference(schema["properties"].get("params"))
+        params = _only_reference(schema["properties"].get("params"))
         result = f"{name.removesuffix('Request')}Result" if role == "request" else None
         if role == "request" and result not in bundle.definitions:
             result = "EmptyResult" if "EmptyResult" in bundle.definitions else None
@@ -98,6 +98,15 @@ def _by_message(bundle: Bundle) -> list[ir.Method]:
             )
         )
     return methods
+
+
+def _only_reference(schema: Any) -> str | None:
+    """The definition that a schema refers to, a union of one branch counting as the branch."""
+    if isinstance(schema, dict):
+        union = branches_of(cast("Schema", schema))
+        if union is not None and len(union[1]) == 1:
+            return lone_reference(union[1][0])
+    return lone_reference(cast("object", schema))
 
 
 def _senders(definitions: Mapping[str, Schema]) -> dict[str, set[str]]:

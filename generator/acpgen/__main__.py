@@ -1,0 +1,5 @@
+"""`python -m acpgen`."""
+
+from acpgen.cli import main
+
+main()

@@ -1,0 +1,250 @@
+"""What `[tool.acpgen]` of the nearest pyproject.toml says, and what a file given to `--names` says.
+
+    [tool.acpgen]
+    schema = "schema"
+
+    [tool.acpgen.outputs."generated/python/acp-bindings"]
+    target = "python"
+    distribution = "acp-bindings"
+    packages = { "acp/v1" = "acp_bindings.v1", "acp/v2" = "acp_bindings.v2" }
+
+    [tool.acpgen.outputs."generated/schema"]
+    target = "bundle"
+    protocols = ["acp/v1", "acp/v2"]
+
+With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final, TypeAlias, cast
+
+from acpgen.errors import (
+    BadSetting,
+    Fault,
+    Faults,
+    NoConfiguration,
+    NotToml,
+    UnknownKey,
+    did_you_mean,
+    shown,
+)
+from acpgen.load import decode, parse_json, place, read_bytes
+
+Table: TypeAlias = Mapping[str, object]
+
+_DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+_OUTPUT_KEYS: Final = ("target", "distribution", "packages", "protocols")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One protocol in an output. `prefix` is its folder there, `package` its dotted import package; one of them is set."""
+
+    protocol: str
+    package: str = ""
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One folder that a target fills. `folder` is relative to pyproject.toml."""
+
+    folder: str
+    target: str
+    members: tuple[Member, ...]
+    distribution: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol."""
+
+    root: Path
+    schema: str
+    outputs: tuple[Output, ...]
+
+    @property
+    def file(self) -> Path:
+        return self.root / "pyproject.toml"
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Every protocol that an output holds, in the order of the file."""
+        return tuple(dict.fromkeys(member.protocol for output in self.outputs for member in output.members))
+
+
+def find(start: Path) -> Config:
+    """The configuration of the nearest pyproject.toml with `[tool.acpgen]`, from `start` upwards. Raises `Faults`."""
+    for folder in (start, *start.parents):
+        if (folder / "pyproject.toml").is_file():
+            config = read(folder)
+            if config is not None:
+                return config
+    raise Faults([NoConfiguration(at=place(start) or ".")])
+
+
+def read(root: Path) -> Config | None:
+    """The configuration in `root`; `None` where its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
+    at = place(root / "pyproject.toml")
+    tool = _as_table(_toml(decode(read_bytes(root / "pyproject.toml"), at), at).get("tool"))
+    if tool is None or "acpgen" not in tool:
+        return None
+    faults: list[Fault] = []
+    config = _Reader(at, faults).config(root, tool["acpgen"])
+    if faults:
+        raise Faults(faults)
+    return config
+
+
+def read_names(path: Path) -> Mapping[str, str]:
+    """Generated names by pointer (`#/$defs/Name`, or `file.json#/$defs/Name` where a schema has several files).
+
+    The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
+    """
+    at = place(path)
+    text = decode(read_bytes(path), at)
+    value = _toml(text, at) if path.suffix == ".toml" else parse_json(text, at)
+    if not isinstance(value, dict):
+        raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names")])
+    faults: list[Fault] = []
+    for key, name in value.items():
+        if "#/" not in key:
+            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected="a pointer such as '#/$defs/Name'"))
+        if not isinstance(name, str) or not _is_class_name(name):
+            expected = "the name of a Python class: letters, digits and '_', a capital first"
+            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
+    if faults:
+        raise Faults(faults)
+    return {key: str(name) for key, name in value.items()}
+
+
+def is_package(name: str) -> bool:
+    """Whether `name` can be imported: Python identifiers with dots between them."""
+    return all(part.isascii() and part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
+
+
+def is_protocol(name: str) -> bool:
+    """Whether `name` is a plain relative path, as `acp/v1` is."""
+    return all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", part) for part in name.split("/"))
+
+
+def _is_class_name(name: str) -> bool:
+    return is_package(name) and "." not in name and name[0].isupper() and name not in ("None", "True", "False")
+
+
+def _toml(text: str, at: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = _TOML_PLACE.fullmatch(str(error))
+        where, reason = (f"{at}:{found[2]}:{found[3]}", found[1]) if found else (at, str(error))
+        raise Faults([NotToml(at=where, reason=f"{reason[0].lower()}{reason[1:]}")]) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the tables of one file; what is wrong goes to `faults`, and something harmless takes its place."""
+
+    at: str
+    faults: list[Fault]
+
+    def config(self, root: Path, value: object) -> Config:
+        table = self.table(value, "tool.acpgen", ("schema", "outputs"))
+        schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
+        outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
+        if "outputs" in table and not outputs and not self.faults:
+            self.wrong("tool.acpgen.outputs", "a table with one entry for each output folder")
+        made = [self.output(folder, output) for folder, output in outputs.items()]
+        self.disjoint([output.folder for output in made], schema)
+        return Config(root, schema, tuple(made))
+
+    def output(self, folder: str, value: object) -> Output:
+        key = f"tool.acpgen.outputs.{_quoted(folder)}"
+        self.folder(folder, key)
+        table = self.table(value, key, _OUTPUT_KEYS)
+        target = table.get("target")
+        if ("target" in table or set(table) <= set(_OUTPUT_KEYS)) and not (isinstance(target, str) and target):
+            self.wrong(f"{key}.target", "the name of a target, such as 'python'")
+        distribution = table.get("distribution")
+        if distribution is not None and not (isinstance(distribution, str) and _DISTRIBUTION.fullmatch(distribution)):
+            self.wrong(f"{key}.distribution", "the name of a distribution, such as 'acp-bindings'")
+        if isinstance(value, dict) and ("packages" in table) == ("protocols" in table):
+            self.wrong(key, "a table with one of 'packages' and 'protocols'")
+        members = (*self.packages(table, f"{key}.packages"), *self.protocols(table, f"{key}.protocols"))
+        return Output(folder, str(target), members, None if distribution is None else str(distribution))
+
+    def packages(self, table: Table, key: str) -> Iterator[Member]:
+        if "packages" not in table:
+            return
+        packages = self.table(table["packages"], key, None)
+        if not packages:
+            self.wrong(key, 'a table from protocols to packages, such as { "acp/v1" = "acp_bindings.v1" }')
+        for protocol, package in packages.items():
+            if not is_protocol(protocol):
+                self.wrong(f"{key}.{_quoted(protocol)}", "named by a plain relative path, such as 'acp/v1'")
+            elif not isinstance(package, str) or not is_package(package):
+                self.wrong(f"{key}.{_quoted(protocol)}", "a package that can be imported, such as 'acp_bindings.v1'")
+            else:
+                yield Member(protocol, package=package)
+
+    def protocols(self, table: Table, key: str) -> Iterator[Member]:
+        if "protocols" not in table:
+            return
+        protocols = table["protocols"]
+        names = [str(name) for name in cast("list[object]", protocols)] if isinstance(protocols, list) else []
+        if not names:
+            self.wrong(key, 'a list of protocols, such as ["acp/v1"]')
+        for protocol in dict.fromkeys(names):
+            if is_protocol(protocol):
+                yield Member(protocol, prefix=protocol)
+            else:
+                self.wrong(key, f"a list of plain relative paths, such as 'acp/v1'; {shown(protocol)} is none")
+
+    def table(self, value: object, key: str, known: Iterable[str] | None) -> Table:
+        """`value` as a table whose keys are among `known`."""
+        table = _as_table(value)
+        if table is None:
+            self.wrong(key, "a table")
+            return {}
+        for name in table if known is not None else ():
+            if name not in (known or ()):
+                hint = did_you_mean(name, known or ())
+                self.faults.append(UnknownKey(at=self.at, key=f"{key}.{_quoted(name)}", hint=hint))
+        return table
+
+    def folder(self, value: object, key: str) -> str:
+        """`value` as a folder below pyproject.toml."""
+        path = PurePosixPath(value) if isinstance(value, str) and "\\" not in value and "\0" not in value else None
+        if path is None or path.is_absolute() or not path.parts or ".." in path.parts:
+            self.wrong(key, "a folder below that of pyproject.toml, written with '/' and without '..'")
+            return "schema"
+        return str(path)
+
+    def disjoint(self, folders: list[str], schema: str) -> None:
+        """Refuse an output that lies in another one, or in or around the schema."""
+        taken: list[PurePosixPath] = [PurePosixPath(schema)]
+        for folder in folders:
+            path = PurePosixPath(folder)
+            if any(path.is_relative_to(other) or other.is_relative_to(path) for other in taken):
+                self.wrong(f"tool.acpgen.outputs.{_quoted(folder)}", "apart from the schema and every other output")
+            taken.append(path)
+
+    def wrong(self, key: str, expected: str) -> None:
+        self.faults.append(BadSetting(at=self.at, key=key, expected=expected))
+
+
+def _as_table(value: object) -> Table | None:
+    return cast("Table", value) if isinstance(value, dict) else None
+
+
+def _quoted(key: str) -> str:
+    """A key as TOML writes it."""
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else f'"{key}"'

@@ -1,0 +1,84 @@
+"""The pipeline: documents become files. Pure; `project` adds folders, caches and the choice of what to make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from acpgen.errors import Faults, PathClash, TooDeep, UnknownName, did_you_mean
+from acpgen.positions import DEEPEST
+
+if TYPE_CHECKING:
+    from acpgen import ir
+    from acpgen.bundle import Bundle
+    from acpgen.load import Documents
+    from acpgen.targets import Settings
+    from acpgen.write import Files
+
+Made: TypeAlias = "Mapping[str, Files]"
+"""The files of each target, by its name."""
+
+_NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def generate(
+    protocol: Documents,
+    targets: Mapping[str, Settings] | Iterable[str],
+    *,
+    names: Mapping[str, str] = _NO_NAMES,
+    keep_unknown: bool = False,
+) -> Made:
+    """What each target makes of a protocol: text by path, by the name of the target.
+
+    `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps pointers of
+    the schema to generated names. `keep_unknown` lets receivers keep unknown tags of closed unions. Raises `Faults`.
+    """
+    from acpgen.targets import TARGETS, Settings
+
+    chosen: Mapping[str, Settings] = (
+        cast("Mapping[str, Settings]", targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, Settings())
+    )
+    require_targets(chosen, TARGETS)
+    meaning, bundled = understand(protocol, names=names, keep_unknown=keep_unknown)
+    return {name: TARGETS[name](meaning, bundled, settings) for name, settings in chosen.items()}
+
+
+def understand(
+    protocol: Documents, *, names: Mapping[str, str] = _NO_NAMES, keep_unknown: bool = False
+) -> tuple[ir.Protocol, Bundle]:
+    """What a protocol means, and the one JSON Schema that says it. Raises `Faults`."""
+    from acpgen.bundle import bundle
+    from acpgen.lower import lower
+
+    try:
+        bundled = bundle(protocol, names=names)
+        return lower(bundled, keep_unknown=keep_unknown), bundled
+    except RecursionError:
+        raise Faults([TooDeep(at=protocol.documents[0].path, limit=DEEPEST)]) from None
+
+
+def require_targets(names: Iterable[str], known: Iterable[str], at: str = "targets") -> None:
+    """Raise `Faults` for every name that is no target."""
+    known = tuple(known)
+    faults = [
+        UnknownName(at=at, kind="target", name=name, hint=did_you_mean(name, known))
+        for name in dict.fromkeys(names)
+        if name not in known
+    ]
+    if faults:
+        raise Faults(faults)
+
+
+def merge(parts: Iterable[Files], at: str) -> Files:
+    """One set of files out of several. Raises `Faults` where they disagree about a path."""
+    merged: dict[str, str] = {}
+    clashes: list[str] = []
+    for files in parts:
+        clashes.extend(path for path, text in files.items() if merged.get(path, text) != text)
+        merged.update(files)
+    folders = {path.rpartition("/")[0] for path in merged}
+    clashes.extend(path for path in merged if path in folders)
+    if clashes:
+        raise Faults(PathClash(at=at, path=path) for path in dict.fromkeys(clashes))
+    return merged

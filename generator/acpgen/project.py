@@ -1,0 +1,257 @@
+"""A whole run: which outputs, which of them need work, what they would hold, and the writing of all of them together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from acpgen import stamp
+from acpgen.config import Config, read_names
+from acpgen.errors import Fault, Faults, UnknownName, UnusedName, did_you_mean
+from acpgen.generate import merge, require_targets, understand
+from acpgen.load import Source, parse, place, read
+from acpgen.write import Change, Files, Tree, difference, write
+
+if TYPE_CHECKING:
+    from acpgen import ir
+    from acpgen.bundle import Bundle
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Told before each step: steps done, steps in all, and what comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one target makes of one protocol in an output."""
+
+    source: Path
+    protocol: str | None
+    target: str
+    package: str = ""
+    distribution: str | None = None
+    prefix: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.protocol or self.source.name
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A folder and the parts that fill it. `root`, where there is one, is the project that the folder must lie in."""
+
+    folder: Path
+    parts: tuple[Part, ...]
+    root: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run is to make. `at` is where its targets and protocols are named; faults of them point there."""
+
+    at: str
+    outputs: tuple[Output, ...]
+    cache: Path
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    names_at: str = ""
+    keep_unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did, or would have done. `fresh` are the outputs that needed no work."""
+
+    changes: tuple[Change, ...]
+    fresh: tuple[Path, ...]
+    trees: tuple[Tree, ...] = field(repr=False)
+
+    @property
+    def is_drift(self) -> bool:
+        return any(not change.is_none for change in self.changes)
+
+    def difference(self) -> Iterator[str]:
+        """Lines of a unified diff of all outputs."""
+        for tree, change in zip(self.trees, self.changes, strict=True):
+            yield from difference(tree, change)
+
+
+def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[str] = ()) -> Work:
+    """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
+
+    An output that holds one of the protocols is made whole. Raises `Faults`.
+    """
+    faults = [
+        UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
+        for kind, names, known in (
+            ("protocol", protocols, config.protocols),
+            ("target", targets, {output.target for output in config.outputs}),
+        )
+        for name in names
+        if name not in known
+    ]
+    if faults:
+        raise Faults(faults)
+    outputs = tuple(
+        Output(
+            folder=config.root / output.folder,
+            root=config.root,
+            parts=tuple(
+                Part(
+                    source=config.root / config.schema / member.protocol,
+                    protocol=member.protocol,
+                    target=output.target,
+                    package=member.package,
+                    distribution=output.distribution,
+                    prefix=member.prefix,
+                )
+                for member in output.members
+            ),
+        )
+        for output in config.outputs
+        if not targets or output.target in targets
+        if not protocols or any(member.protocol in protocols for member in output.members)
+    )
+    return Work(at=place(config.file), outputs=outputs, cache=config.root / stamp.CACHE_FOLDER)
+
+
+def single(
+    schema: Path,
+    package: str,
+    targets: Sequence[str],
+    out: Path,
+    names: Path | None = None,
+    *,
+    keep_unknown: bool = False,
+) -> Work:
+    """One output made from one schema, which belongs to no project. Raises `Faults`."""
+    parts = tuple(Part(schema, None, target, package) for target in dict.fromkeys(targets))
+    return Work(
+        at="--target",
+        outputs=(Output(Path(os.path.abspath(out)), parts),),
+        cache=stamp.user_cache(),
+        names=read_names(names) if names is not None else {},
+        names_at=place(names) if names is not None else "",
+        keep_unknown=keep_unknown,
+    )
+
+
+def run(work: Work, *, check: bool = False, progress: Progress = lambda done, total, step: None) -> Outcome:
+    """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
+    sources = _read(work)
+    generator, outside = stamp.generator(), stamp.outside_targets()
+    hashes = {
+        output.folder: _inputs(work, output, sources, generator)
+        if outside.isdisjoint(part.target for part in output.parts)
+        else None
+        for output in work.outputs
+    }
+    stamps = stamp.Stamps(work.cache)
+    fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
+    stale = [output for output in work.outputs if output.folder not in fresh]
+    trees = _trees(work, stale, sources, progress) if stale else ()
+    changes = write(trees, dry=check)
+    if not check:
+        for output in stale:
+            stamps.record(output.folder, hashes[output.folder])
+    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), trees=trees)
+
+
+def _read(work: Work) -> Mapping[Path, Source]:
+    """The schema files of every protocol of the work. Raises `Faults`."""
+    faults: list[Fault] = []
+    sources: dict[Path, Source] = {}
+    for part in _protocols(work.outputs):
+        if part.protocol is not None and not os.path.exists(part.source):
+            faults.append(_missing(work.at, part.source, part.protocol))
+            continue
+        try:
+            sources[part.source] = read(part.source, name=part.protocol)
+        except Faults as caught:
+            faults.extend(caught.faults)
+    if faults:
+        raise Faults(faults)
+    return sources
+
+
+def _missing(at: str, source: Path, protocol: str) -> Fault:
+    schema = source.parents[protocol.count("/")]
+    known = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
+    hint = did_you_mean(protocol, known) or f"Put its schema into {place(source)}/."
+    return UnknownName(at=at, kind="protocol", name=protocol, hint=hint)
+
+
+def _protocols(outputs: Iterable[Output]) -> Iterable[Part]:
+    """One part of each protocol, in the order in which they are first named."""
+    first: dict[Path, Part] = {}
+    for output in outputs:
+        for part in output.parts:
+            first.setdefault(part.source, part)
+    return first.values()
+
+
+def _inputs(work: Work, output: Output, sources: Mapping[Path, Source], generator: str) -> str:
+    """A hash of all that goes into an output."""
+    files = [
+        (f"{index}/{path}", content)
+        for index, part in enumerate(output.parts)
+        for path, content in sources[part.source].files
+    ]
+    parts = [asdict(replace(part, source=Path())) for part in output.parts]
+    return stamp.inputs(
+        generator, files, {"parts": parts, "names": dict(work.names), "keep_unknown": work.keep_unknown}
+    )
+
+
+def _trees(
+    work: Work, outputs: Sequence[Output], sources: Mapping[Path, Source], progress: Progress
+) -> tuple[Tree, ...]:
+    """What the outputs are to hold. Raises `Faults` of all protocols together."""
+    from acpgen import publish
+    from acpgen.targets import TARGETS, Settings
+
+    require_targets((part.target for output in outputs for part in output.parts), TARGETS, at=work.at)
+    protocols = tuple(_protocols(outputs))
+    total = len(protocols) + sum(len(output.parts) for output in outputs) + 1
+    done = 0
+    meanings: dict[Path, tuple[ir.Protocol, Bundle]] = {}
+    faults: list[Fault] = []
+    for part in protocols:
+        progress(done, total, f"reading {part.label}")
+        done += 1
+        try:
+            documents = parse(sources[part.source])
+        except Faults as caught:
+            faults.extend(caught.faults)
+            continue
+        try:
+            meanings[part.source] = understand(documents, names=work.names, keep_unknown=work.keep_unknown)
+        except Faults as caught:
+            faults.extend(_located(fault, work, sources[part.source]) for fault in caught.faults)
+    if faults:
+        raise Faults(faults)
+    trees: list[Tree] = []
+    for output in outputs:
+        made: list[Files] = []
+        told: list[publish.Version] = []
+        for part in output.parts:
+            progress(done, total, f"{part.target} of {part.label}")
+            done += 1
+            settings = Settings(package=part.package, distribution=part.distribution, prefix=part.prefix)
+            if part.target == "docs" and part.prefix:
+                told.append(publish.Version(*meanings[part.source], settings, sources[part.source].at))
+            else:
+                made.append(TARGETS[part.target](*meanings[part.source], settings))
+        if told:
+            made.append(publish.documents(told))
+        trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root))
+    progress(done, total, "writing")
+    return tuple(trees)
+
+
+def _located(fault: Fault, work: Work, source: Source) -> Fault:
+    if isinstance(fault, UnusedName):
+        return replace(fault, at=f"{work.names_at}: {fault.at}")
+    return replace(fault, at=source.at(fault.at))

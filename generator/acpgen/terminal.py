@@ -1,0 +1,174 @@
+"""What people see: faults, the table at the end of a run, the difference, a progress bar. Text of schemas is shown, never obeyed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Generator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from acpgen.errors import Faults, printable
+from acpgen.load import place
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from acpgen.project import Outcome, Progress
+    from acpgen.validate import Summary
+    from acpgen.write import Change
+
+WIDEST: Final = 80
+FEW: Final = 8
+"""As many changed files of one output are named."""
+
+LONGEST_DIFFERENCE: Final = 400
+"""Lines of a difference that are printed."""
+
+
+def show_faults(faults: Faults) -> None:
+    """Print each fault as one line."""
+    for line in dict.fromkeys(map(str, faults.faults)):
+        print(line, file=sys.stderr)
+
+
+def is_coloured() -> bool:
+    """Whether standard output shows colours: a terminal, and nobody has said no (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def say(sentence: str) -> None:
+    """Print one line for people."""
+    print(printable(sentence), file=sys.stderr)
+
+
+def show_summary(summary: Summary) -> None:
+    """Print how many messages of each method were right and wrong, and which rules they broke."""
+    right, wrong = sum(summary.valid.values()), sum(summary.invalid.values())
+    if not wrong:
+        say(f"{_counted(right, 'line')}, nothing wrong." if right else "There was no line.")
+        notes = ", ".join(f"{rule} {count}" for rule, count in summary.rules.most_common())
+        if notes:
+            say(f"Notes: {notes}.")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    console.width = min(console.width, WIDEST)
+    tables = (
+        ("method", ("right", "wrong"), {name: (summary.valid[name], summary.invalid[name]) for name in _names(summary)}),
+        ("rule", ("times",), {rule: (count,) for rule, count in summary.rules.most_common()}),
+    )
+    for heading, columns, rows in tables:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column(heading, overflow="fold")
+        for column in columns:
+            table.add_column(column, justify="right", no_wrap=True)
+        for name, counts in rows.items():
+            table.add_row(Text(printable(name)), *(str(count or "") for count in counts))
+        console.print(table)
+    say(f"{_counted(wrong, 'line')} of {right + wrong} wrong.")
+
+
+def show_outcome(outcome: Outcome) -> None:
+    """Print what a run did to each output."""
+    if not outcome.changes:
+        say(f"Nothing to do: no input has changed ({_counted(len(outcome.fresh), 'output')}).")
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    console.width = min(console.width, WIDEST)
+    console.print(_table(outcome))
+    for change in outcome.changes:
+        for verb, paths in (("written", change.written), ("removed", change.removed)):
+            for path in paths if len(change.written) + len(change.removed) <= FEW else ():
+                say(f"{verb} {_folder(change.folder)}/{path}")
+
+
+def show_difference(outcome: Outcome) -> None:
+    """Print, on standard output, what a run would change, and for people how much that is."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    lines = outcome.difference()
+    for line in islice(lines, LONGEST_DIFFERENCE):
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+        console.print(Text(printable(line), style=style), soft_wrap=True)
+    rest = sum(1 for _ in lines)
+    if rest:
+        say(f"{rest} more lines of difference are not shown.")
+    for change in outcome.changes:
+        if not change.is_none:
+            counts = _counts(change)
+            say(f"{_folder(change.folder)} is not what the schema makes: {counts}. Run: acpgen generate")
+
+
+@contextlib.contextmanager
+def progress() -> Generator[Progress]:
+    """A progress bar that appears after a second, if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, step: None
+        return
+    from threading import Timer
+
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    bar = Bar(console=Console(stderr=True), transient=True)
+    task = bar.add_task("", total=None)
+    timer = Timer(1.0, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda done, total, step: bar.update(task, completed=done, total=total, description=printable(step))
+    finally:
+        timer.cancel()
+        timer.join()
+        bar.stop()
+
+
+def _table(outcome: Outcome) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("output", overflow="fold")
+    for heading in ("written", "unchanged", "removed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    rows = {
+        change.folder: (len(change.written), len(change.unchanged), len(change.removed)) for change in outcome.changes
+    }
+    for folder in sorted({*rows, *outcome.fresh}):
+        counts = rows.get(folder)
+        cells = map(str, counts) if counts is not None else ("", "up to date", "")
+        table.add_row(Text(printable(_folder(folder))), *cells)
+    return table
+
+
+def _names(summary: Summary) -> list[str]:
+    """The methods, those with most wrong messages first."""
+    names = {*summary.valid, *summary.invalid}
+    return sorted(names, key=lambda name: (-summary.invalid[name], -summary.valid[name], name))
+
+
+def _counts(change: Change) -> str:
+    parts = (
+        (len(change.written), "to write"),
+        (len(change.removed), "to remove"),
+        (len(change.strays), "not written by acpgen"),
+    )
+    return ", ".join(f"{_counted(count, 'file')} {what}" for count, what in parts if count)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _folder(folder: Path) -> str:
+    return place(folder) or "."

@@ -1,0 +1,1 @@
+rm -rf out && mkdir out && echo precious > out/precious

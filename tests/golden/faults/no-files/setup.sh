@@ -1,0 +1,1 @@
+mkdir -p schema/p && touch schema/p/notes.txt

@@ -1,0 +1,1 @@
+mv out elsewhere && ln -s elsewhere out

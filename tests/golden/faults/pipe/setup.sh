@@ -1,0 +1,1 @@
+mkdir -p schema/p && mkfifo schema/p/schema.json

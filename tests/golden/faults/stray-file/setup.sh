@@ -1,0 +1,1 @@
+echo mine > out/mine.txt

@@ -1,0 +1,1 @@
+mkdir -p schema/p && truncate -s 17M schema/p/schema.json

@@ -1,0 +1,190 @@
+"""Bad input of every kind: one line per fault with file, place and remedy, exit 2, and nothing is written.
+
+Each folder of `golden/faults` is a project. `command.txt` holds the arguments (`generate`, if absent; `cd DIR: …` runs them
+elsewhere), `setup.sh` prepares what a repository cannot hold, `error.txt` is standard error. A project without pyproject.toml has
+the protocol `p`, bundled into `out`, which was generated before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from acpgen import cli, errors, terminal
+from acpgen.write import Tree, write
+
+CASES = Path(__file__).parent / "golden" / "faults"
+PYPROJECT = """\
+[tool.acpgen]
+schema = "schema"
+
+[tool.acpgen.outputs."out"]
+target = "bundle"
+protocols = ["p"]
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a case did: exit code, both streams, the kinds of faults, and whether any file changed."""
+
+    code: object
+    out: str
+    err: str
+    kinds: frozenset[type[errors.Fault]]
+    is_untouched: bool
+
+
+def snapshot(folder: Path) -> dict[str, object]:
+    """All that lies in a folder, the cache left out."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if not name.startswith(".acpgen_cache"):
+            found[name] = (path.lstat().st_mode, path.read_bytes() if path.is_file() else None)
+    return found
+
+
+@cache
+def run(case: Path) -> Result:
+    with TemporaryDirectory() as temporary:
+        project = Path(temporary) / "project"
+        shutil.copytree(case, project)
+        for name in ("command.txt", "setup.sh", "error.txt"):
+            (project / name).unlink(missing_ok=True)
+        if not (project / "pyproject.toml").exists():
+            (project / "pyproject.toml").write_text(PYPROJECT)
+        write([Tree(project / "out", {"p/schema.json": "old"})])
+        if (case / "setup.sh").exists():
+            subprocess.run(["bash", "-eu", str(case / "setup.sh")], cwd=project, check=True)
+        command = (case / "command.txt").read_text().strip() if (case / "command.txt").exists() else "generate"
+        where = project
+        if command.startswith("cd "):
+            folder, command = command.removeprefix("cd ").split(": ")
+            where = project / folder
+        return run_in(project, where, command.split())
+
+
+def run_in(project: Path, where: Path, arguments: list[str]) -> Result:
+    kinds: set[type[errors.Fault]] = set()
+    out, err = io.StringIO(), io.StringIO()
+    before = snapshot(project)
+    show = terminal.show_faults
+
+    def recorded(faults: errors.Faults) -> None:
+        kinds.update(type(fault) for fault in faults.faults)
+        show(faults)
+
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.chdir(where)
+        patch.setenv("XDG_CACHE_HOME", str(project.parent / "cache"))
+        patch.setattr(terminal, "show_faults", recorded)
+        with pytest.raises(SystemExit) as stopped:
+            cli.app(arguments, prog_name="acpgen")
+    return Result(
+        code=stopped.value.code,
+        out=out.getvalue(),
+        err=err.getvalue().replace(str(project), "PROJECT"),
+        kinds=frozenset(kinds),
+        is_untouched=snapshot(project) == before,
+    )
+
+
+def cases() -> list[Path]:
+    return sorted(path for path in CASES.iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_bad_input_is_told_line_by_line_and_changes_nothing(case: Path, request: pytest.FixtureRequest) -> None:
+    result = run(case)
+    assert (result.code, result.out) == (2, "")
+    assert result.is_untouched
+    assert result.kinds, "the input was good, or the usage wrong"
+    if request.config.getoption("rewrite_goldens"):
+        assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
+        (case / "error.txt").write_text(result.err, encoding="utf-8")
+    assert result.err == (case / "error.txt").read_text(encoding="utf-8")
+    for line in result.err.splitlines():
+        assert line.isprintable()
+        assert ": " in line
+        assert line.endswith((".", "?"))
+
+
+def test_every_kind_of_fault_is_in_a_case() -> None:
+    known = {
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.Fault) and kind is not errors.Fault
+    }
+    assert known == set[type[errors.Fault]]().union(*(run(case).kinds for case in cases()))
+
+
+def test_every_fault_can_be_compared_copied_and_noted() -> None:
+    import copy
+    import pickle
+
+    fault = errors.DuplicateKey(at="x.json:1:2", key="k")
+    assert fault == pickle.loads(pickle.dumps(fault)) == copy.copy(fault)
+    assert fault != errors.DuplicateKey(at="x.json:1:3", key="k")
+    fault.add_note("seen")
+
+
+def test_a_fault_is_one_short_line_whatever_the_input_holds() -> None:
+    fault = errors.DuplicateKey(at="\x1b]0;x\x07\n\u202e", key="k" * 100_000)
+    assert str(fault).isprintable()
+    assert len(str(fault)) < 300
+    assert len(str(errors.NotFound(at="x" * 100_000))) < 700
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["generate", "--bogus"],
+        ["generate", "--check", "--watch"],
+        ["generate", "--package", "a"],
+        ["generate", "--out", "x"],
+        ["generate", "--names", "x"],
+        ["generate", "--keep-unknown"],
+        ["generate", "p", "--schema", "x.json", "--out", "made"],
+        ["generate", "--schema", "x.json", "--package", "a"],
+        ["generate", "--schema", "x.json", "--out", "made"],
+        ["generate", "--schema", "x.json", "--out", "made", "--package", "no-package"],
+        ["generate", "--schema", ".", "--out", "made", "--package", "a"],
+        ["nonsense"],
+        [],
+    ],
+)
+def test_wrong_usage_exits_with_2_and_changes_nothing(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    result = run_in(tmp_path, tmp_path, arguments)
+    assert result.code == 2
+    assert result.is_untouched
+    assert "Usage: acpgen" in result.err + result.out
+    assert "Traceback" not in result.err
+
+
+@pytest.mark.parametrize("options", [[], ["--schema", "x.json", "--package", "a", "--out", "made"]])
+def test_a_current_folder_that_is_gone_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(SystemExit) as stopped:
+        cli.app(["generate", *options], prog_name="acpgen")
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == "the current folder: there is no such file or folder. Correct the path.\n"

@@ -1,0 +1,185 @@
+"""`[tool.acpgen]`: found upwards, read into frozen values; what is wrong is told with file and key (goldens: `test_bad_input`)."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acpgen.config import Config, Member, Output, find, is_package, is_protocol, read, read_names
+from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
+from acpgen.ir import JSON
+
+FULL = """
+[tool.acpgen]
+schema = "schemas"
+
+[tool.acpgen.outputs."generated/python/acp-bindings"]
+target = "python"
+distribution = "acp-bindings"
+packages = { "acp/v1" = "acp_bindings.v1", "acp/v2" = "acp_bindings.v2" }
+
+[tool.acpgen.outputs."generated/schema"]
+target = "bundle"
+protocols = ["acp/v1", "mcp/2025-06-18", "acp/v1"]
+"""
+
+
+def config_of(tmp_path: Path, text: str) -> Config | None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    return read(tmp_path)
+
+
+def faults_of(tmp_path: Path, text: str) -> tuple[Fault, ...]:
+    with pytest.raises(Faults) as caught:
+        config_of(tmp_path, text)
+    return caught.value.faults
+
+
+def test_a_configuration_is_read_as_it_stands(tmp_path: Path) -> None:
+    config = config_of(tmp_path, FULL)
+    assert config == Config(
+        root=tmp_path,
+        schema="schemas",
+        outputs=(
+            Output(
+                folder="generated/python/acp-bindings",
+                target="python",
+                members=(
+                    Member("acp/v1", package="acp_bindings.v1"),
+                    Member("acp/v2", package="acp_bindings.v2"),
+                ),
+                distribution="acp-bindings",
+            ),
+            Output(
+                folder="generated/schema",
+                target="bundle",
+                members=(Member("acp/v1", prefix="acp/v1"), Member("mcp/2025-06-18", prefix="mcp/2025-06-18")),
+            ),
+        ),
+    )
+    assert config is not None
+    assert config.protocols == ("acp/v1", "acp/v2", "mcp/2025-06-18")
+
+
+def test_the_schema_folder_has_a_default(tmp_path: Path) -> None:
+    config = config_of(tmp_path, FULL.replace('schema = "schemas"', ""))
+    assert config is not None
+    assert config.schema == "schema"
+
+
+def test_the_nearest_configuration_upwards_counts_and_other_files_are_passed_by(tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b" / "c"
+    inner.mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text(FULL)
+    (tmp_path / "a" / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    assert find(inner).root == tmp_path
+    (tmp_path / "a" / "b" / "pyproject.toml").write_text(FULL)
+    assert find(inner).root == tmp_path / "a" / "b"
+
+
+def test_without_a_configuration_there_is_one_fault(tmp_path: Path) -> None:
+    with pytest.raises(Faults) as caught:
+        find(tmp_path)
+    assert caught.value.faults == (NoConfiguration(at=tmp_path.as_posix()),)
+    assert config_of(tmp_path, "[tool.other]\n") is None
+    assert config_of(tmp_path, "tool = 3\n") is None
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["", ".", "/", "/etc", "..", "../x", "a/../../x", "a\\\\b", "schemas", "schemas/inner", "generated/schema/x"],
+)
+def test_an_output_lies_below_the_project_and_apart_from_all_else(tmp_path: Path, folder: str) -> None:
+    text = f'{FULL}\n[tool.acpgen.outputs."{folder}"]\ntarget = "ir"\nprotocols = ["acp/v1"]\n'
+    assert faults_of(tmp_path, text)
+
+
+def test_an_output_around_another_one_is_refused(tmp_path: Path) -> None:
+    text = f'{FULL}\n[tool.acpgen.outputs.generated]\ntarget = "ir"\nprotocols = ["acp/v1"]\n'
+    expected = "apart from the schema and every other output"
+    at = (tmp_path / "pyproject.toml").as_posix()
+    assert faults_of(tmp_path, text) == (BadSetting(at=at, key="tool.acpgen.outputs.generated", expected=expected),)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a", True),
+        ("a.b_1", True),
+        ("", False),
+        ("a.", False),
+        ("a.class", False),
+        ("1a", False),
+        ("a-b", False),
+        ("é", False),
+    ],
+)
+def test_a_package_can_be_imported(name: str, expected: bool) -> None:
+    assert is_package(name) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("acp/v1", True),
+        ("mcp/2025-06-18", True),
+        *((name, False) for name in ("", "/", "a/", "/a", "..", "a/../b", ".hidden", "a b", "a\n", "a\\b", "é")),
+    ],
+)
+def test_a_protocol_is_a_plain_relative_path(name: str, expected: bool) -> None:
+    assert is_protocol(name) is expected
+
+
+def test_names_are_read_from_toml_and_json(tmp_path: Path) -> None:
+    (tmp_path / "n.toml").write_text('"#/$defs/A" = "B"\n"x.json#/$defs/C/oneOf/0" = "D_1"\n')
+    (tmp_path / "n.json").write_text('{"#/$defs/A": "B", "x.json#/$defs/C/oneOf/0": "D_1"}')
+    names = {"#/$defs/A": "B", "x.json#/$defs/C/oneOf/0": "D_1"}
+    assert read_names(tmp_path / "n.toml") == read_names(tmp_path / "n.json") == names
+
+
+@pytest.mark.parametrize("name", ["", "class", "None", "True", "lower", "A.B", "A-B", "1A", "É", "A B", "A\n"])
+def test_a_name_that_python_cannot_use_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "n.json").write_text(json.dumps({"#/$defs/A": name}))
+    with pytest.raises(Faults):
+        read_names(tmp_path / "n.json")
+
+
+VALUES: st.SearchStrategy[JSON] = st.recursive(
+    st.sampled_from(["a", "a/b", "../x", "", "python", 'q"q\n']) | st.integers() | st.booleans(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["schema", "outputs", "target", "packages", "protocols", "distribution", "x y", "a/b"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def toml(value: JSON) -> str:
+    """A value as inline TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
+
+
+@given(value=VALUES)
+def test_no_value_of_the_table_is_more_than_a_fault(tmp_path_factory: pytest.TempPathFactory, value: JSON) -> None:
+    folder = tmp_path_factory.mktemp("config")
+    text = f"tool.acpgen = {toml(value)}\n"
+    tomllib.loads(text)
+    told: tuple[Fault, ...] = ()
+    try:
+        config_of(folder, text)
+    except Faults as caught:
+        told = caught.faults
+    assert all(str(fault).isprintable() for fault in told)

@@ -1,0 +1,637 @@
+"""`acpgen generate`: what it makes, when it does nothing, and what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import pty
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+import acpgen
+from acpgen import cli, project, stamp, terminal
+from acpgen.config import find
+from acpgen.targets import TARGETS
+
+ROOT = Path(__file__).parents[1]
+UPSTREAM = ROOT.parent / "shared" / "data" / "upstream"
+
+PYPROJECT = """\
+[tool.acpgen]
+schema = "schema"
+
+[tool.acpgen.outputs."generated/python"]
+target = "python"
+distribution = "acme-bindings"
+packages = { "acme/v1" = "acme.v1", "acme/v2" = "acme.v2" }
+
+[tool.acpgen.outputs."generated/schema"]
+target = "bundle"
+protocols = ["acme/v1"]
+
+[tool.acpgen.outputs."generated/ir"]
+target = "ir"
+protocols = ["acme/v2"]
+"""
+
+
+def thing(description: str) -> dict[str, object]:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": {
+            "ThingRequest": {
+                "description": description,
+                "type": "object",
+                "properties": {"name": {"type": "string"}},
+                "required": ["name"],
+                "x-method": "thing/make",
+                "x-side": "agent",
+            },
+            "ThingResponse": {"type": "object", "x-method": "thing/make", "x-side": "agent"},
+        },
+    }
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: object
+    out: str
+    err: str
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of two protocols and three outputs; the current folder."""
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    for version in ("v1", "v2"):
+        (tmp_path / "schema" / "acme" / version).mkdir(parents=True)
+        write_schema(tmp_path, version, f"Makes a thing in {version}.")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def write_schema(root: Path, version: str, description: str) -> None:
+    (root / "schema" / "acme" / version / "thing.json").write_text(json.dumps(thing(description)), encoding="utf-8")
+
+
+def run(*arguments: str) -> Ran:
+    """Run the command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as stopped:
+        cli.app(["generate", *arguments], prog_name="acpgen")
+    return Ran(stopped.value.code, out.getvalue(), err.getvalue())
+
+
+def snapshot(root: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and not path.relative_to(root).as_posix().startswith((".acpgen_cache", "cache/"))
+    }
+
+
+# --- what it makes ---------------------------------------------------------------------------------------------------
+
+
+def test_every_output_is_made_and_a_second_run_does_nothing_and_says_so(here: Path) -> None:
+    first = run()
+    assert (first.code, first.out) == (0, "")
+    made = snapshot(here)
+    assert {"generated/schema/acme/v1/schema.json", "generated/ir/acme/v2/ir.json"} <= made.keys()
+    assert {"generated/python/acme/v1/__init__.py", "generated/python/acme/v2/__init__.py"} <= made.keys()
+    second = run()
+    assert second == Ran(0, "", "Nothing to do: no input has changed (3 outputs).\n")
+    assert snapshot(here) == made
+
+
+def test_two_runs_give_equal_bytes(here: Path) -> None:
+    run()
+    made = snapshot(here)
+    shutil.rmtree(here / "generated")
+    run()
+    assert snapshot(here) == made
+
+
+def test_an_output_that_needs_no_work_is_left_alone_and_the_others_are_made(here: Path) -> None:
+    run()
+    write_schema(here, "v1", "Makes another thing.")
+    ran = run()
+    assert "generated/ir  " in ran.err
+    assert "up to date" in ran.err
+    assert "written generated/schema/acme/v1/schema.json" in ran.err
+    assert "Makes another thing." in (here / "generated/schema/acme/v1/schema.json").read_text()
+
+
+CHANGES: tuple[Callable[[Path], object], ...] = (
+    lambda root: write_schema(root, "v1", "Makes another thing."),
+    lambda root: (root / "schema/acme/v1/more.json").write_text("{}"),
+    lambda root: (root / "generated/schema/acme/v1/schema.json").write_text("{}"),
+    lambda root: (root / "generated/schema/acme/v1/schema.json").unlink(),
+    lambda root: (root / "generated/schema/.acpgen.json").unlink(),
+    lambda root: shutil.rmtree(root / "generated/schema"),
+    lambda root: (root / "pyproject.toml").write_text(
+        PYPROJECT.replace('protocols = ["acme/v1"]', 'protocols = ["acme/v1", "acme/v2"]')
+    ),
+)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_work_is_done_again_when_schema_options_or_output_have_changed(
+    here: Path, change: Callable[[Path], object]
+) -> None:
+    run()
+    change(here)
+    ran = run()
+    assert ran.code == 0
+    assert "Nothing to do" not in ran.err
+    assert run().err.startswith("Nothing to do")
+
+
+def test_a_change_of_generator_templates_or_dependencies_is_a_change(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run()
+    before = stamp.generator()
+    copied = tmp_path / "templates"
+    shutil.copytree(ROOT / "templates", copied)
+    monkeypatch.setattr("acpgen.resources.templates", lambda: copied)
+    assert stamp.generator() == before
+    (copied / "python" / "more.jinja2").write_text("")
+    assert stamp.generator() != before
+    assert "Nothing to do" not in run().err
+
+
+def test_a_damaged_or_missing_cache_is_no_fault(here: Path) -> None:
+    run()
+    for file in (here / ".acpgen_cache").glob("*.json"):
+        file.write_text("{")
+    assert run().code == 0
+    shutil.rmtree(here / ".acpgen_cache")
+    (here / ".acpgen_cache").write_text("a file in its place")
+    assert "Nothing to do" not in run().err
+    assert run().code == 0
+
+
+def test_the_cache_keeps_itself_out_of_git(here: Path) -> None:
+    run()
+    assert (here / ".acpgen_cache" / ".gitignore").read_text() == "*\n"
+
+
+# --- which outputs ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["acme/v2"], {"python", "ir"}),
+        (["acme/v1"], {"python", "schema"}),
+        (["acme/v1", "acme/v2"], {"python", "schema", "ir"}),
+        (["--target", "bundle"], {"schema"}),
+        (["--target", "bundle", "--target", "ir"], {"schema", "ir"}),
+        (["--target", "bundle,ir"], {"schema", "ir"}),
+        (["acme/v1", "--target", "python"], {"python"}),
+    ],
+)
+def test_protocols_and_targets_choose_outputs_and_those_are_made_whole(
+    here: Path, arguments: list[str], expected: set[str]
+) -> None:
+    assert run(*arguments).code == 0
+    assert {path.name for path in (here / "generated").iterdir()} == expected
+    if "python" in expected:
+        assert (here / "generated/python/acme/v1").is_dir()
+        assert (here / "generated/python/acme/v2").is_dir()
+
+
+def test_the_command_works_from_a_folder_below(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(here / "schema" / "acme")
+    assert run().code == 0
+    assert (here / "generated" / "schema").is_dir()
+
+
+def test_an_output_that_leaves_the_configuration_is_left_alone(here: Path) -> None:
+    run()
+    (here / "pyproject.toml").write_text(PYPROJECT.split('[tool.acpgen.outputs."generated/ir"]')[0])
+    assert run().code == 0
+    assert (here / "generated/ir/acme/v2/ir.json").exists()
+
+
+# --- --check ---------------------------------------------------------------------------------------------------------
+
+
+def test_check_writes_nothing_prints_a_difference_and_exits_1(here: Path) -> None:
+    run()
+    write_schema(here, "v1", "Makes another thing.")
+    before = snapshot(here)
+    ran = run("--check", "--target", "bundle")
+    assert ran.code == 1
+    assert "--- a/generated/schema/acme/v1/schema.json\n+++ b/generated/schema/acme/v1/schema.json\n@@ " in ran.out
+    assert '+      "description": "Makes another thing.",' in ran.out
+    assert ran.err == ("generated/schema is not what the schema makes: 1 file to write. Run: acpgen generate\n")
+    assert snapshot(here) == before
+
+
+def test_check_of_what_was_just_made_is_silent_on_standard_output(here: Path) -> None:
+    run()
+    for _ in range(2):
+        assert run("--check") == Ran(0, "", "Every output is what the schema makes.\n")
+        shutil.rmtree(here / ".acpgen_cache", ignore_errors=True)
+    assert not (here / ".acpgen_cache").exists()
+
+
+DAMAGES: tuple[tuple[Callable[[Path], object], str], ...] = (
+    (
+        lambda out: (out / "mine.txt").write_text("1"),
+        "Only in generated/schema, and not written by acpgen: mine.txt",
+    ),
+    (lambda out: (out / "acme/v1/meta.json").unlink(), "+++ b/generated/schema/acme/v1/meta.json"),
+    (lambda out: (out / ".acpgen.json").unlink(), "+++ b/generated/schema/.acpgen.json"),
+    (lambda out: (out / "acme/v1/meta.json").write_text(""), "+++ b/generated/schema/acme/v1/meta.json"),
+    (lambda out: shutil.rmtree(out), "+++ b/generated/schema/acme/v1/meta.json"),
+)
+
+
+@pytest.mark.parametrize(("damage", "line"), DAMAGES)
+def test_check_sees_every_kind_of_drift(here: Path, damage: Callable[[Path], object], line: str) -> None:
+    run()
+    damage(here / "generated" / "schema")
+    ran = run("--check")
+    assert ran.code == 1
+    assert line in ran.out.splitlines()
+
+
+def test_a_long_difference_is_cut_and_the_rest_is_counted(here: Path) -> None:
+    ran = run("--check")
+    assert len(ran.out.splitlines()) == terminal.LONGEST_DIFFERENCE
+    assert " more lines of difference are not shown." in ran.err
+    assert not (here / "generated").exists()
+
+
+def test_text_of_a_schema_cannot_drive_the_terminal(here: Path) -> None:
+    write_schema(here, "v1", "\x1b]0;owned\x07 \x1b[31mred\u202e")
+    (here / "schema/acme/v1/\x1b[31m.json").write_text("{")
+    ran = run("--check", "--target", "bundle")
+    assert ran.code == 2
+    (here / "schema/acme/v1/\x1b[31m.json").unlink()
+    ran = run("--check", "--target", "bundle")
+    assert ran.code == 1
+    assert all(line.isprintable() for line in (ran.out + ran.err).splitlines())
+
+
+# --- --schema --------------------------------------------------------------------------------------------------------
+
+
+def test_any_schema_goes_in_and_needs_no_project(here: Path) -> None:
+    shutil.copy(here / "schema/acme/v1/thing.json", here / "mine.json")
+    (here / "pyproject.toml").unlink()
+    arguments = ("--schema", "mine.json", "--package", "acme.things", "--out", "made", "--target", "python,bundle,ir")
+    assert run(*arguments).code == 0
+    assert {"acme", "schema.json", "meta.json", "ir.json"} <= {path.name for path in (here / "made").iterdir()}
+    assert "class ThingRequest" in (here / "made/acme/things/models.py").read_text()
+    assert run(*arguments).err == "Nothing to do: no input has changed (1 output).\n"
+    assert run(*arguments, "--check").code == 0
+    assert not (here / ".acpgen_cache").exists()
+
+
+def test_python_is_the_target_of_a_schema_that_names_none(here: Path) -> None:
+    assert run("--schema", "schema/acme/v1", "--package", "p", "--out", "made").code == 0
+    assert (here / "made/p/__init__.py").exists()
+    assert not (here / "made/schema.json").exists()
+
+
+def test_a_names_file_names_a_class(here: Path) -> None:
+    (here / "names.toml").write_text('"#/$defs/ThingRequest" = "MakeThing"\n')
+    arguments = ("--schema", "schema/acme/v1", "--package", "p", "--out", "made")
+    assert run(*arguments).code == 0
+    assert run(*arguments, "--names", "names.toml").code == 0
+    text = (here / "made/p/models.py").read_text()
+    assert "class MakeThing" in text
+    assert "class ThingRequest" not in text
+
+
+def test_keep_unknown_makes_closed_unions_tolerated(here: Path) -> None:
+    (here / "mine.json").write_text(json.dumps({"$defs": {"Colour": {"type": "string", "enum": ["red", "blue"]}}}))
+    for options, openness in (((), "closed"), (("--keep-unknown",), "tolerated")):
+        assert run("--schema", "mine.json", "--target", "ir", "--out", "made", *options).code == 0
+        assert json.loads((here / "made/ir.json").read_text())["definitions"]["Colour"]["openness"] == openness
+
+
+@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="shared/data is not beside this checkout")
+def test_published_schemas_go_in_unedited(here: Path) -> None:
+    for folder in ("acp-v1-newest", "acp-v2-newest", "mcp-2025-06-18", "mcp-2025-11-25"):
+        out = here / folder
+        ran = run(
+            *("--schema", str(UPSTREAM / folder / "schema.json"), "--package", "p", "--out", str(out)),
+            *("--target", "python,bundle,ir"),
+        )
+        assert ran.code == 0, ran.err
+
+
+# --- the library -----------------------------------------------------------------------------------------------------
+
+
+def test_the_library_has_the_power_of_the_command(here: Path) -> None:
+    run()
+    documents = acpgen.load(here / "schema/acme/v1", name="acme/v1")
+    made = acpgen.generate(documents, {"bundle": acpgen.Settings(prefix="acme/v1")})
+    acpgen.write([acpgen.Tree(here / "copy", made["bundle"])])
+    assert snapshot(here / "copy") == snapshot(here / "generated/schema")
+    assert list(acpgen.generate(documents, ["bundle", "ir"])) == ["bundle", "ir"]
+
+
+def test_the_library_says_which_target_is_not_known(here: Path) -> None:
+    documents = acpgen.load(here / "schema/acme/v1")
+    with pytest.raises(acpgen.Faults, match=r"there is no target 'bundel' here. Did you mean 'bundle'\?"):
+        acpgen.generate(documents, ["bundel"])
+
+
+def test_everything_the_package_exports_is_there() -> None:
+    assert all(getattr(acpgen, name) is not None for name in acpgen.__all__)
+    with pytest.raises(AttributeError):
+        getattr(acpgen, "nothing_" * 2)
+
+
+def imported_by(statement: str) -> set[str]:
+    shown = subprocess.run(
+        [sys.executable, "-c", f"{statement}; import sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "generator")},
+    )
+    return set(shown.stdout.split())
+
+
+def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
+    heavy = {"datamodel_code_generator", "jinja2", "jsonschema_rs", "watchfiles", "acpgen.bundle", "acpgen.lower"}
+    assert not imported_by("import acpgen") & {*heavy, "typer", "rich", "pydantic"}
+    assert not imported_by("import acpgen.cli") & {*heavy, "rich"}
+
+
+def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        name = "ir"
+
+    def entry_points(group: str) -> list[Entry]:
+        return [Entry()] if group == "acpgen.targets" else []
+
+    monkeypatch.setattr(stamp, "entry_points", entry_points)
+    work = project.configured(find(here))
+    assert {path.name for path in project.run(work).fresh} == set()
+    outcome = project.run(work)
+    assert {path.name for path in outcome.fresh} == {"python", "schema"}
+    assert [change.is_none for change in outcome.changes] == [True]
+
+
+def test_progress_counts_every_step(here: Path) -> None:
+    steps: list[tuple[int, int, str]] = []
+    project.run(project.configured(find(here)), progress=lambda done, total, step: steps.append((done, total, step)))
+    assert [done for done, _, _ in steps] == list(range(len(steps)))
+    assert {total for _, total, _ in steps} == {len(steps)}
+    assert steps[0][2] == "reading acme/v1"
+    assert steps[-1][2] == "writing"
+
+
+def test_a_target_whose_files_clash_with_another_is_a_fault_and_nothing_is_written(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def render(*_: object) -> Mapping[str, str]:
+        return {"acme": "a file where another target needs a folder"}
+
+    changed = {**TARGETS, "ir": render}
+    monkeypatch.setattr("acpgen.targets.TARGETS", changed)
+    ran = run("--schema", "schema/acme/v1", "--package", "acme", "--out", "made", "--target", "python,ir")
+    assert ran.code == 2
+    assert ran.err == (
+        "made: two protocols or targets need 'acme' for different content. Give each an output of its own.\n"
+    )
+    assert not (here / "made").exists()
+
+
+def test_a_faulty_protocol_leaves_every_output_of_the_run_untouched(here: Path) -> None:
+    run()
+    before = snapshot(here)
+    write_schema(here, "v1", "Makes another thing.")
+    (here / "schema/acme/v2/thing.json").write_text("{")
+    changed = snapshot(here)
+    assert run().code == 2
+    assert snapshot(here) == changed
+    assert {name for name in before if before[name] != changed[name]} == {
+        "schema/acme/v1/thing.json",
+        "schema/acme/v2/thing.json",
+    }
+
+
+# --- the terminal ----------------------------------------------------------------------------------------------------
+
+
+def test_the_table_fits_80_columns_and_goes_to_standard_error(here: Path) -> None:
+    (here / "pyproject.toml").write_text(PYPROJECT.replace("generated/ir", f"generated/{'long/' * 30}ir"))
+    ran = run()
+    assert ran.out == ""
+    table = ran.err.split("written generated")[0].splitlines()
+    assert table[0].split() == ["output", "written", "unchanged", "removed"]
+    assert all(len(line) <= 80 for line in table)
+
+
+def test_few_changed_files_are_named_and_many_are_counted(here: Path) -> None:
+    ran = run("--target", "bundle")
+    assert "written generated/schema/acme/v1/meta.json" in ran.err.splitlines()
+    ran = run("--target", "python")
+    assert "written generated/python/" not in ran.err
+    (here / "generated/schema/acme/v1/meta.json").unlink()
+    (here / "pyproject.toml").write_text(PYPROJECT.replace('protocols = ["acme/v1"]', 'protocols = ["acme/v2"]'))
+    ran = run("--target", "bundle")
+    assert "removed generated/schema/acme/v1/schema.json" in ran.err.splitlines()
+
+
+def in_terminal(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> str:
+    """What the command prints on a terminal."""
+    pid, handle = pty.fork()
+    if pid == 0:
+        os.chdir(cwd)
+        os.execve(sys.executable, [sys.executable, "-m", "acpgen", *arguments], {**os.environ, **environment})
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal is gone when its process is
+        while chunk := os.read(handle, 4096):
+            shown += chunk
+    os.waitpid(pid, 0)
+    os.close(handle)
+    return shown.decode()
+
+
+def test_a_difference_is_coloured_on_a_terminal_unless_no_color_is_set(here: Path) -> None:
+    environment = {"PYTHONPATH": str(ROOT / "generator"), "TERM": "xterm-256color", "COLUMNS": "100"}
+    coloured = in_terminal(["generate", "--check", "--target", "bundle"], here, environment)
+    assert "\x1b[32m+{" in coloured
+    plain = in_terminal(["generate", "--check", "--target", "bundle"], here, {**environment, "NO_COLOR": "1"})
+    assert "\x1b[3" not in plain
+    assert "+{" in plain
+
+
+def test_a_progress_bar_appears_after_a_second_and_only_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with terminal.progress() as progress:
+        progress(0, 2, "reading")
+        time.sleep(1.2)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with terminal.progress() as progress:
+        progress(0, 2, "reading")
+    assert capfd.readouterr().err == ""
+    with terminal.progress() as progress:
+        progress(1, 2, "python of \x1b[31macme")
+        time.sleep(1.3)
+    shown = capfd.readouterr().err
+    assert "python of \\x1b[31macme" in shown
+    assert "50%" in shown
+
+
+def test_version_and_help_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, expected in (
+        (["--version"], f"acpgen {acpgen.__version__}\n"),
+        (["generate", "--help"], "Usage: acpgen generate"),
+        (["--help"], "Usage: acpgen"),
+        (["-h"], "Usage: acpgen"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            cli.app(arguments, prog_name="acpgen")
+        assert stopped.value.code == 0
+        printed = capsys.readouterr()
+        assert printed.out.startswith(expected)
+        assert printed.err == ""
+        assert all(len(line) <= 80 for line in printed.out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("acpgen generate acme/", {"acme/v1", "acme/v2"}),
+        ("acpgen generate --target b", {"bundle"}),
+        ("acpgen gen", {"generate"}),
+    ],
+)
+def test_the_shell_completes_commands_protocols_and_targets(here: Path, words: str, expected: set[str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "acpgen"],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "generator"),
+            "_ACPGEN_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split()) - 1),
+        },
+    )
+    assert set(ran.stdout.split()) == expected
+
+
+def test_output_that_the_encoding_cannot_hold_is_escaped(here: Path) -> None:
+    write_schema(here, "v1", "Makes a thing — ünïcode.")
+    ran = subprocess.run(
+        [sys.executable, "-m", "acpgen", "generate", "--check", "--target", "bundle"],
+        cwd=here,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "generator"), "PYTHONIOENCODING": "ascii"},
+    )
+    assert ran.returncode == 1
+    assert b"Makes a thing \\u2014 \\xfcn\\xefcode." in ran.stdout
+    assert b"Traceback" not in ran.stderr
+
+
+# --- --watch ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Watching:
+    """A command that watches, and what it has said so far."""
+
+    process: subprocess.Popen[str]
+    lines: queue.SimpleQueue[str]
+
+    def await_line(self, expected: str, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        seen: list[str] = []
+        while (left := deadline - time.monotonic()) > 0:
+            with contextlib.suppress(queue.Empty):
+                seen.append(self.lines.get(timeout=left))
+                if expected in seen[-1]:
+                    return
+        raise AssertionError(f"no line with {expected!r} in {seen}")
+
+
+@pytest.fixture
+def watching(here: Path) -> Iterator[Watching]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "acpgen", "generate", "--watch", "--target", "bundle"],
+        cwd=here,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "generator")},
+    )
+    assert process.stderr is not None
+    lines = queue.SimpleQueue[str]()
+
+    def read(stream: IO[str]) -> None:
+        for line in stream:
+            lines.put(line)
+
+    reader = threading.Thread(target=read, args=(process.stderr,))
+    reader.start()
+    try:
+        yield Watching(process, lines)
+    finally:
+        process.kill()
+        process.wait()
+        reader.join()
+        process.stderr.close()
+
+
+def test_watch_makes_outputs_after_each_change_survives_faults_and_ends_on_ctrl_c(
+    here: Path, watching: Watching
+) -> None:
+    schema = here / "generated/schema/acme/v1/schema.json"
+    watching.await_line("Watching for changes")
+    assert schema.exists()
+    write_schema(here, "v1", "Makes a second thing.")
+    watching.await_line("written generated/schema/acme/v1/schema.json")
+    watching.await_line("Watching for changes")
+    assert "Makes a second thing." in schema.read_text()
+    (here / "schema/acme/v1/thing.json").write_text("{")
+    watching.await_line("schema/acme/v1/thing.json:1:2: this is not JSON")
+    watching.await_line("Watching for changes")
+    beside = here / "thing.new"  # as editors save: a new file takes the place of the old one
+    beside.write_text(json.dumps(thing("Makes a third thing.")))
+    beside.rename(here / "schema/acme/v1/thing.json")
+    watching.await_line("written generated/schema/acme/v1/schema.json")
+    watching.await_line("Watching for changes")
+    (here / "pyproject.toml").write_text(PYPROJECT.replace("generated/schema", "generated/other"))
+    watching.await_line("written generated/other/acme/v1/schema.json")
+    watching.await_line("Watching for changes")
+    watching.process.send_signal(signal.SIGINT)
+    assert watching.process.wait(10) == 0
+
+
+def test_watch_without_a_configuration_exits_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("--watch").code == 2

@@ -1,0 +1,419 @@
+"""Writing: a folder is replaced as a whole or not at all, and only if it is ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, StrayFile, Unwritable
+from acpgen.write import MANIFEST, Change, Tree, compare, difference, digest, write
+
+OLD = {"a.txt": "old\n", "kept.txt": "kept\n", "gone/b.txt": "b\n"}
+NEW = {"a.txt": "new\n", "kept.txt": "kept\n", "added/c.txt": "é\r\n"}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything in a folder, the manifest left out."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != MANIFEST
+    }
+
+
+def encoded(files: dict[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in files.items()}
+
+
+def faults_of(*trees: Tree) -> tuple[Fault, ...]:
+    with pytest.raises(Faults) as caught:
+        write(trees)
+    return caught.value.faults
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "out"
+
+
+# --- what is written -------------------------------------------------------------------------------------------------
+
+
+def test_a_new_folder_holds_the_files_and_nothing_is_left_beside_it(out: Path) -> None:
+    (change,) = write([Tree(out, OLD)])
+    assert contents(out) == encoded(OLD)
+    assert change.written == (".acpgen.json", "a.txt", "gone/b.txt", "kept.txt")
+    assert os.listdir(out.parent) == ["out"]
+
+
+def test_the_difference_between_trees_is_told_and_made(out: Path) -> None:
+    write([Tree(out, OLD)])
+    tree = Tree(out, NEW)
+    expected = Change(
+        folder=out,
+        written=(".acpgen.json", "a.txt", "added/c.txt"),
+        unchanged=("kept.txt",),
+        removed=("gone/b.txt",),
+        strays=(),
+    )
+    assert compare(tree) == expected
+    assert write([tree], dry=True) == (expected,)
+    assert contents(out) == encoded(OLD)
+    assert write([tree]) == (expected,)
+    assert contents(out) == encoded(NEW)
+    assert not (out / "gone").exists()
+    assert os.listdir(out.parent) == ["out"]
+
+
+def test_files_that_stay_keep_their_identity_and_a_folder_that_stays_is_not_touched(out: Path) -> None:
+    write([Tree(out, OLD)])
+    before = (out / "kept.txt").stat()
+    write([Tree(out, NEW)])
+    assert ((out / "kept.txt").stat().st_ino, (out / "kept.txt").stat().st_mtime_ns) == (
+        before.st_ino,
+        before.st_mtime_ns,
+    )
+    folder = out.stat()
+    (change,) = write([Tree(out, NEW)])
+    assert change.is_none
+    assert (out.stat().st_ino, out.stat().st_mtime_ns) == (folder.st_ino, folder.st_mtime_ns)
+
+
+def test_a_link_in_the_place_of_a_file_is_replaced_and_not_followed(out: Path, tmp_path: Path) -> None:
+    write([Tree(out, OLD)])
+    (tmp_path / "elsewhere").write_text("old\n")
+    (out / "a.txt").unlink()
+    (out / "a.txt").symlink_to(tmp_path / "elsewhere")
+    assert write([Tree(out, OLD)])[0].written == ("a.txt",)
+    assert not (out / "a.txt").is_symlink()
+    assert (tmp_path / "elsewhere").read_text() == "old\n"
+
+
+def test_the_mode_of_the_folder_stays(out: Path) -> None:
+    write([Tree(out, OLD)])
+    out.chmod(0o750)
+    write([Tree(out, NEW)])
+    assert out.stat().st_mode & 0o777 == 0o750
+
+
+def test_the_manifest_lists_what_was_written_and_nothing_that_changes_by_itself(out: Path) -> None:
+    write([Tree(out, OLD)])
+    assert (out / MANIFEST).read_text() == (
+        '{\n  "generator": "acpgen",\n  "files": [\n    "a.txt",\n    "gone/b.txt",\n    "kept.txt"\n  ]\n}\n'
+    )
+
+
+def test_an_empty_tree_is_a_tree(out: Path) -> None:
+    write([Tree(out, OLD)])
+    write([Tree(out, {})])
+    assert contents(out) == {}
+    assert write([Tree(out, {})])[0].is_none
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../x", "/x", "a/../../x", "a//b", "a/", "", ".", "a\\b", "C:x", "a\0b", "a b", "é", "-\n", MANIFEST],
+)
+def test_a_path_that_could_leave_the_folder_is_a_bug_of_ours(out: Path, path: str) -> None:
+    with pytest.raises(AssertionError):
+        write([Tree(out, {path: ""})])
+    assert not out.exists()
+
+
+def test_a_digest_sees_every_file_and_no_cache(out: Path) -> None:
+    assert digest(out) is None
+    write([Tree(out, OLD)])
+    before = digest(out)
+    (out / "__pycache__").mkdir()
+    (out / "__pycache__" / "x.pyc").write_text("x")
+    assert digest(out) == before
+    (out / "stray").write_text("")
+    assert digest(out) != before
+
+
+# --- whose folder it is ----------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_not_ours_is_never_touched(out: Path) -> None:
+    out.mkdir(parents=True)
+    (out / "precious").write_text("1")
+    assert faults_of(Tree(out, NEW)) == (ForeignFolder(at=out.as_posix()),)
+    assert contents(out) == {"precious": b"1"}
+    (out / MANIFEST).write_text("{}")
+    assert faults_of(Tree(out, NEW)) == (ForeignFolder(at=out.as_posix()),)
+    assert contents(out) == {"precious": b"1"}
+
+
+def test_an_empty_folder_and_one_with_caches_alone_may_be_used(out: Path) -> None:
+    out.mkdir(parents=True)
+    write([Tree(out, NEW)])
+    assert contents(out) == encoded(NEW)
+    other = out.with_name("other")
+    (other / "__pycache__").mkdir(parents=True)
+    write([Tree(other, NEW)])
+    assert contents(other) == encoded(NEW)
+    assert sorted(os.listdir(out.parent)) == ["other", "out"]
+
+
+def test_a_file_that_we_did_not_write_is_a_fault_and_in_a_dry_run_a_difference(out: Path) -> None:
+    write([Tree(out, OLD)])
+    (out / "gone" / "mine.txt").write_text("1")
+    assert faults_of(Tree(out, OLD)) == (StrayFile(at=(out / "gone/mine.txt").as_posix()),)
+    (change,) = write([Tree(out, OLD)], dry=True)
+    assert change.strays == ("gone/mine.txt",)
+    assert list(difference(Tree(out, OLD), change)) == [
+        f"Only in {out.as_posix()}, and not written by acpgen: gone/mine.txt"
+    ]
+
+
+def test_a_file_of_the_user_at_a_path_that_we_come_to_need_is_not_overwritten(out: Path) -> None:
+    write([Tree(out, OLD)])
+    (out / "added").mkdir()
+    (out / "added" / "c.txt").write_text("mine")
+    assert faults_of(Tree(out, NEW)) == (StrayFile(at=(out / "added/c.txt").as_posix()),)
+
+
+def test_a_lost_manifest_is_written_again_if_all_else_is_as_it_should_be(out: Path) -> None:
+    write([Tree(out, OLD)])
+    (out / MANIFEST).unlink()
+    assert write([Tree(out, OLD)])[0].written == (MANIFEST,)
+    assert os.listdir(out.parent) == ["out"]
+    assert write([Tree(out, OLD)])[0].is_none
+    (out / MANIFEST).unlink()
+    assert faults_of(Tree(out, NEW)) == (ForeignFolder(at=out.as_posix()),)
+
+
+def test_a_manifest_with_the_marks_of_a_merge_conflict_still_says_what_is_ours(out: Path) -> None:
+    write([Tree(out, OLD)])
+    text = (out / MANIFEST).read_text()
+    (out / MANIFEST).write_text(
+        text.replace('    "a.txt",\n', '<<<<<<< HEAD\n    "a.txt",\n=======\n    "z",\n>>>>>>> b\n')
+    )
+    write([Tree(out, NEW)])
+    assert contents(out) == encoded(NEW)
+
+
+# --- where it lies ---------------------------------------------------------------------------------------------------
+
+
+def test_an_output_that_is_a_file_or_a_link_is_refused(out: Path, tmp_path: Path) -> None:
+    out.parent.mkdir()
+    out.write_text("1")
+    assert faults_of(Tree(out, NEW)) == (NotAFolder(at=out.as_posix()),)
+    assert out.read_text() == "1"
+    out.unlink()
+    (tmp_path / "real").mkdir()
+    out.symlink_to(tmp_path / "real")
+    assert faults_of(Tree(out, NEW)) == (NotAFolder(at=out.as_posix()),)
+    assert not list((tmp_path / "real").iterdir())
+
+
+def test_a_link_between_the_project_and_its_output_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "generated").symlink_to(tmp_path / "elsewhere")
+    out = tmp_path / "project" / "generated" / "x"
+    assert faults_of(Tree(out, NEW, root=tmp_path / "project")) == (NotAFolder(at=out.as_posix()),)
+    (tmp_path / "alias").symlink_to(tmp_path / "project")
+    write([Tree(tmp_path / "alias" / "y", NEW, root=tmp_path / "alias")])
+    assert contents(tmp_path / "project" / "y") == encoded(NEW)
+
+
+def test_a_file_on_the_way_to_an_output_is_a_fault(out: Path) -> None:
+    out.parent.write_text("1")
+    (fault,) = faults_of(Tree(out, NEW))
+    assert isinstance(fault, Unwritable)
+    assert fault.at == out.parent.as_posix()
+
+
+def test_the_folder_in_which_the_user_stands_is_not_replaced(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write([Tree(out, OLD)])
+    monkeypatch.chdir(out / "gone")
+    assert write([Tree(out, OLD)])[0].is_none
+    assert faults_of(Tree(out, NEW)) == (CurrentFolder(at=out.as_posix()),)
+
+
+def test_what_lies_beside_under_our_name_and_is_not_ours_is_a_fault(out: Path) -> None:
+    beside = out.with_name(".out.acpgen-new")
+    beside.mkdir(parents=True)
+    (beside / "precious").write_text("1")
+    (fault,) = faults_of(Tree(out, NEW))
+    assert isinstance(fault, Unwritable)
+    assert (beside / "precious").read_text() == "1"
+
+
+# --- failure ---------------------------------------------------------------------------------------------------------
+
+
+def cannot_exchange(one: Path, other: Path) -> bool:
+    return False
+
+
+@pytest.fixture(params=["exchange", "renames"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How two trees change places: in one step, or as on systems that cannot."""
+    if request.param == "renames":
+        monkeypatch.setattr(sys.modules["acpgen.write"], "_exchange", cannot_exchange)
+    return str(request.param)
+
+
+STEPS = (
+    "os.mkdir",
+    "os.rename",
+    "os.fsync",
+    "os.link",
+    "os.unlink",
+    "os.rmdir",
+    "os.scandir",
+    "acpgen.write._exchange",
+)
+
+
+def before_each_step(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Call `act` before every step of a write that reaches the disk."""
+    for name in STEPS:
+        owner, _, attribute = name.rpartition(".")
+        original = getattr(sys.modules[owner], attribute)
+
+        def step(*args: Any, original: Any = original, **options: Any) -> Any:
+            act()
+            return original(*args, **options)
+
+        monkeypatch.setattr(sys.modules[owner], attribute, step)
+
+
+def killed_at(number: int, trees: list[Tree]) -> bool:
+    """Write in a process that kills itself before its step `number`; whether it came so far."""
+    child = os.fork()
+    if child == 0:
+        steps = count()
+
+        def act() -> None:
+            if next(steps) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        before_each_step(pytest.MonkeyPatch(), act)
+        write(trees)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+@pytest.mark.parametrize("before", [OLD, {}, None])
+def test_killed_at_any_step_the_old_tree_or_the_new_one_stands(
+    tmp_path: Path, way: str, before: dict[str, str] | None
+) -> None:
+    for number in count():
+        folder = tmp_path / str(number)
+        out = folder / "out"
+        if before is not None:
+            write([Tree(out, before)])
+        else:
+            folder.mkdir()
+        killed = killed_at(number, [Tree(out, NEW)])
+        if way == "renames" and not out.exists():
+            assert contents(folder / ".out.acpgen-old") == encoded(before or {})
+        elif before is None and not out.exists():
+            pass
+        else:
+            assert contents(out) in (encoded(before or {}), encoded(NEW))
+            assert (out / MANIFEST).is_file()
+        write([Tree(out, NEW)])
+        assert contents(out) == encoded(NEW)
+        assert os.listdir(folder) == ["out"]
+        if not killed:
+            assert number > 10
+            break
+
+
+def test_killed_between_two_renames_the_next_run_starts_from_the_old_tree(out: Path) -> None:
+    write([Tree(out, OLD)])
+    out.rename(out.with_name(".out.acpgen-old"))
+    (out.with_name(".out.acpgen-new")).mkdir()
+    (out.parent / ".out.acpgen-new" / MANIFEST).touch()
+    assert write([Tree(out, OLD)])[0].is_none
+    assert os.listdir(out.parent) == ["out"]
+
+
+@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
+def test_failing_at_any_step_no_output_changes_or_all_do(
+    tmp_path: Path, way: str, failure: type[BaseException]
+) -> None:
+    for number in count():
+        folder = tmp_path / str(number)
+        first, second, third = folder / "first", folder / "second", folder / "third"
+        write([Tree(first, OLD), Tree(second, OLD)])
+        steps = count()
+        states: list[dict[str, str] | None]
+
+        def act(number: int = number, steps: Iterator[int] = steps) -> None:
+            if next(steps) == number:
+                raise failure(errno.ENOSPC, "No space left on device")
+
+        with pytest.MonkeyPatch.context() as patch:
+            before_each_step(patch, act)
+            try:
+                write([Tree(first, NEW), Tree(second, NEW), Tree(third, NEW)])
+            except Faults as faults:
+                states = [OLD, OLD, None] if isinstance(faults.faults[0], Unwritable) else [{}]
+            except KeyboardInterrupt:
+                states = []
+            else:
+                states = [NEW, NEW, NEW]
+        for place, state in zip((first, second, third), states, strict=False):
+            assert (contents(place) if place.exists() else None) == (None if state is None else encoded(state)), number
+        if not states:
+            assert contents(first) in (encoded(OLD), encoded(NEW))
+        write([Tree(first, NEW), Tree(second, NEW), Tree(third, NEW)])
+        assert sorted(os.listdir(folder)) == ["first", "second", "third"]
+        if next(steps) <= number:
+            assert number > 40
+            break
+
+
+def test_runs_at_the_same_time_leave_one_whole_tree(out: Path) -> None:
+    trees = [{f"{n}/{m}.txt": f"{n}" for m in range(12)} for n in range(4)]
+    failed: list[BaseException] = []
+
+    def work(files: dict[str, str]) -> None:
+        try:
+            for _ in range(6):
+                write([Tree(out, files)])
+        except Faults as faults:
+            failed.append(faults)
+
+    threads = [threading.Thread(target=work, args=(files,)) for files in trees]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert contents(out) in [encoded(files) for files in trees]
+    assert os.listdir(out.parent) == ["out"]
+
+
+# --- the difference --------------------------------------------------------------------------------------------------
+
+
+def test_the_difference_is_a_unified_diff(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write([Tree(out, {"a.txt": "1\n2\n", "b.txt": "b\n"})])
+    monkeypatch.chdir(out.parent)
+    tree = Tree(out, {"a.txt": "1\n3\n", "c.txt": "", "d.txt": "d\n"})
+    lines = list(difference(tree, compare(tree)))
+    assert lines[0] == "--- a/out/.acpgen.json"
+    assert lines[lines.index("--- a/out/a.txt") :] == [
+        *("--- a/out/a.txt", "+++ b/out/a.txt", "@@ -1,2 +1,2 @@", " 1", "-2", "+3"),
+        *("--- a/out/b.txt", "+++ /dev/null", "@@ -1 +0,0 @@", "-b"),
+        "out/c.txt: an empty file, or other line ends",
+        *("--- /dev/null", "+++ b/out/d.txt", "@@ -0,0 +1 @@", "+d"),
+    ]
