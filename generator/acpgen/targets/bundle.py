@@ -1,0 +1,40 @@
+"""The target `bundle`: one standard JSON Schema of the version, and its method table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.names import method_key
+from acpgen.targets import Settings
+
+_GROUPS: Final = {
+    "agent": "agentMethods",
+    "client": "clientMethods",
+    "server": "serverMethods",
+    "protocol": "protocolMethods",
+    "both": "sharedMethods",
+}
+
+
+def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
+    """`schema.json` and `meta.json`, below the prefix."""
+    folder = f"{settings.prefix}/" if settings.prefix else ""
+    return {f"{folder}schema.json": _json(bundle.schema), f"{folder}meta.json": _json(method_table(protocol))}
+
+
+def method_table(protocol: ir.Protocol) -> ir.JSON:
+    """The methods by handling side and key, as ACP publishes them: `{"version": 1, "agentMethods": {"session_new": "session/new"}}`."""
+    table: dict[str, ir.JSON] = {"version": protocol.version} if protocol.version is not None else {}
+    for side, group in _GROUPS.items():
+        methods: dict[str, ir.JSON] = {method_key(m.name): m.name for m in protocol.methods if m.side == side}
+        if methods or side in protocol.sides:
+            table[group] = methods
+    return table
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

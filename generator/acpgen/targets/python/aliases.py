@@ -1,0 +1,171 @@
+"""`unions.py`: tagged unions, sets of constants and named types, as views for the template."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from acpgen import ir
+from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.naming import Names
+from acpgen.targets.python.types import annotation, imported, references
+
+
+def alias_views(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
+    """Name, value and docstring of each alias, in the order of the schema."""
+    return [
+        {
+            "name": names.classes[definition.name],
+            "arguments": _arguments(names.classes[definition.name], _value(definition, names)),
+            "docstring": docstring(_doc(definition), 0) or '""""""',
+        }
+        for definition in protocol.definitions.values()
+        if not isinstance(definition, ir.Record)
+    ]
+
+
+def _arguments(name: str, value: str) -> str:
+    """The arguments of an alias, on one line where they fit."""
+    one_line = f'"{name}", {value}'
+    fits = "\n" not in value and len(name) + len(one_line) <= 95
+    return one_line if fits else f'\n    "{name}",\n    {value},\n'
+
+
+def named_records(protocol: ir.Protocol) -> set[str]:
+    """The records that aliases name."""
+    found: set[str] = set()
+    for definition in protocol.definitions.values():
+        match definition:
+            case ir.Record():
+                continue
+            case ir.TaggedUnion():
+                found.update(_members(definition))
+            case ir.Alias():
+                found.update(references(definition.type))
+            case ir.Enum():
+                found.update(references(definition.base))
+            case _:
+                assert_never(definition)
+    return {name for name in found if isinstance(protocol.definitions[name], ir.Record)}
+
+
+def imports(protocol: ir.Protocol) -> set[str]:
+    """What the aliases use of `typing`, pydantic and the run-time package."""
+    found: set[str] = set()
+    for definition in protocol.definitions.values():
+        match definition:
+            case ir.Record():
+                continue
+            case ir.TaggedUnion():
+                found |= {"Annotated", "Tagged"}
+            case ir.Enum():
+                values = ir.Constant(tuple(value.value for value in definition.values))
+                opened = imported(definition.base) | {"Annotated", "Literal", "Open"}
+                found |= opened if _is_open(definition) else imported(values)
+            case ir.Alias():
+                found |= imported(definition.type) | ({"Annotated", "Shapes"} if _is_marked(definition.type) else set())
+            case _:
+                assert_never(definition)
+    return found
+
+
+def _is_open(enum: ir.Enum) -> bool:
+    return enum.openness != "closed"
+
+
+def _is_marked(type_: ir.Type) -> bool:
+    """Whether a type is a union that pydantic must be told how to tell apart."""
+    rest = [member for member in type_.types if member != ir.Null()] if isinstance(type_, ir.AnyOf) else []
+    return len(rest) > 1 and not all(isinstance(member, ir.Constant) for member in rest)
+
+
+def _members(union: ir.TaggedUnion) -> list[str]:
+    """The definitions of a tagged union's branches, in the order that its marker expects."""
+    fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
+    return [*(variant.type for variant in union.variants), *fallbacks, *([union.default] if union.default else [])]
+
+
+def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names) -> str:
+    match definition:
+        case ir.TaggedUnion():
+            return _tagged(definition, names)
+        case ir.Enum():
+            return _enum(definition, names)
+        case ir.Alias(type=ir.AnyOf() as union):
+            return _shapes(union, names)
+        case ir.Alias():
+            return _quoted(annotation(definition.type, names.classes))
+        case _:
+            assert_never(definition)
+
+
+def _tagged(union: ir.TaggedUnion, names: Names) -> str:
+    fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
+    tags = ", ".join(literal(variant.tag) for variant in union.variants)
+    arguments = [literal(union.tag), f"({tags},)" if len(union.variants) == 1 else f"({tags})"]
+    if fallbacks:
+        arguments.append(f"fallbacks={len(fallbacks)}")
+    if union.default is not None:
+        arguments.append("default=True")
+    if union.default_admits_known:
+        arguments.append("default_admits_known=True")
+    return _marked(_alternatives([names.classes[member] for member in _members(union)]), "Tagged", arguments)
+
+
+def _shapes(union: ir.AnyOf, names: Names) -> str:
+    parts = [annotation(member, names.classes) for member in union.types]
+    if not _is_marked(union):
+        return _quoted(" | ".join(parts))
+    return _marked(_alternatives(parts), "Shapes", ["exclusive=True"] if union.exclusive else [])
+
+
+def _enum(enum: ir.Enum, names: Names) -> str:
+    values = ", ".join(literal(value.value) for value in enum.values)
+    base = annotation(enum.base, names.classes)
+    if not _is_open(enum):
+        return _quoted(annotation(ir.Constant(tuple(value.value for value in enum.values)), names.classes))
+    return _marked(_alternatives([f"Literal[{values}]", base]), "Open", [])
+
+
+def _alternatives(members: list[str]) -> str:
+    one_line = " | ".join(members)
+    if len(one_line) <= 80:
+        return _quoted(one_line)
+    lines = "\n        | ".join(members)
+    return f'"""(\n        {lines}\n        )"""'
+
+
+def _marked(alternatives: str, marker: str, arguments: list[str]) -> str:
+    call = f"{marker}({', '.join(arguments)})"
+    if len(call) > 100:
+        inner = ",\n            ".join(arguments)
+        call = f"{marker}(\n            {inner},\n        )"
+    one_line = f"Annotated[{alternatives}, {call}]"
+    if "\n" not in one_line and len(one_line) <= 100:
+        return one_line
+    return f"Annotated[\n        {alternatives},\n        {call},\n    ]"
+
+
+def _quoted(source: str) -> str:
+    """Source of an annotation as a string literal; string literals inside it stay what they are."""
+    return "'" + source.replace("\\", "\\\\").replace("'", "\\'") + "'" if '"' in source else f'"{source}"'
+
+
+def _doc(definition: ir.TaggedUnion | ir.Enum | ir.Alias) -> str:
+    lines = [definition.doc] if definition.doc else []
+    if isinstance(definition, ir.Enum):
+        described = [f"- `{value.value}`: {value.doc}" for value in definition.values if value.doc]
+        if described:
+            lines += ["", *described] if lines else described
+        if definition.openness != "closed":
+            lines += ["", "Other values are kept as they are."]
+    elif isinstance(definition, ir.TaggedUnion):
+        match definition.openness:
+            case "open" | "tolerated":
+                lines += ["", f"Unknown values of `{definition.tag}` are kept as `{definition.fallback}`."]
+            case "closed":
+                lines += ["", f"Told apart by `{definition.tag}`; unknown values are refused."]
+            case _:
+                assert_never(definition.openness)
+    if definition.unstable:
+        lines += ["", "Unstable: may change in any version."]
+    return "\n".join(lines).strip("\n")

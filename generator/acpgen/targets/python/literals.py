@@ -1,0 +1,52 @@
+"""Every text of a schema enters code through here: as a literal that Python reads back as the same text, and as nothing else."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Final
+
+WIDTH: Final = 116
+
+_UNSAFE: Final = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def literal(value: object) -> str:
+    """A scalar as Python source, strings in double quotes."""
+    if not isinstance(value, str):
+        assert value is None or isinstance(value, bool | int | float), type(value)
+        return repr(value)
+    text = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{_UNSAFE.sub(_escape, text)}"'
+
+
+def docstring(text: str, indent: int) -> str:
+    """A text as a docstring at this indentation, wrapped; its first line carries no indentation. Empty text gives ''."""
+    pad = " " * indent
+    lines: list[str] = []
+    for paragraph in text.strip().splitlines():
+        wrapped = textwrap.wrap(
+            paragraph.rstrip(),
+            width=WIDTH - indent,
+            subsequent_indent="  " if paragraph.startswith(("- ", "* ")) else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        lines.extend(wrapped or [""])
+    body = "\n".join((pad + line if line else "") for line in lines).strip()
+    body = body.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    body = _UNSAFE.sub(_escape, body)
+    if not body:
+        return ""
+    if "\n" in body:
+        return f'"""{body}\n{pad}"""'
+    if body.endswith('"'):
+        body = f'{body[:-1]}\\"'
+    return f'"""{body}"""'
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -1,0 +1,263 @@
+"""`models.py`: the records, emitted by datamodel-code-generator through our template, its text left as it comes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeGuard
+
+from acpgen import ir
+from acpgen.resources import templates
+from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.naming import Names
+from acpgen.targets.python.notes import field_notes
+from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, imported, plain_schema, references
+from acpgen.walk import is_array, is_object
+
+_PLACEHOLDER: Final = "\0"
+"""A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """Where generated code finds things: the run-time package and this protocol's package, dotted."""
+
+    runtime: str
+    package: str
+
+
+def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str) -> str:
+    """The source of `models.py`."""
+    from datamodel_code_generator import LiteralType, generate
+    from datamodel_code_generator.enums import DataModelType, InputFileType
+    from datamodel_code_generator.format import Formatter, PythonVersion
+
+    records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
+    fallbacks = _fallbacks(protocol)
+    schema, overrides = _input(protocol, records, names, modules)
+    views = {f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol) for r in records}
+    source = generate(
+        schema,
+        input_file_type=InputFileType.JsonSchema,
+        output_model_type=DataModelType.PydanticV2BaseModel,
+        target_python_version=PythonVersion.PY_311,
+        formatters=[Formatter.BUILTIN],
+        custom_file_header=f'"""{protocol.name}: the records.\n\n{notice}\n"""',
+        disable_timestamp=True,
+        custom_template_dir=Path(templates() / "python" / "dcg"),
+        extra_template_data=defaultdict(dict, views),
+        additional_imports=_imports(records, fallbacks, protocol, names, modules),
+        base_class=f"{modules.runtime}.Model",
+        base_class_map={
+            names.classes[name]: f"{modules.runtime}.Unknown" for name in fallbacks if _is_root(name, protocol)
+        },
+        aliases={
+            f"{names.classes[r.name]}.{wire}": python
+            for r in records
+            for wire, python in names.fields[r.name].items()
+            if wire != python
+        },
+        custom_class_name_generator=_as_it_is,
+        type_overrides=overrides,
+        allow_remote_refs=False,
+        strict_refs=True,
+        strict_nullable=True,
+        use_annotated=True,
+        field_constraints=True,
+        use_union_operator=True,
+        use_standard_collections=True,
+        enum_field_as_literal=LiteralType.All,
+        keep_model_order=True,
+        collapse_root_models=False,
+        skip_root_model=True,
+    )
+    assert isinstance(source, str)
+    return source.rstrip("\n") + "\n"
+
+
+def _as_it_is(name: str) -> str:
+    return name
+
+
+def _is_root(name: str, protocol: ir.Protocol) -> bool:
+    record = protocol.definitions[name]
+    return isinstance(record, ir.Record) and record.base is None
+
+
+def _fallbacks(protocol: ir.Protocol) -> dict[str, ir.TaggedUnion]:
+    """The records that keep unknown tags, each with its union."""
+    return {
+        union.fallback: union
+        for union in protocol.definitions.values()
+        if isinstance(union, ir.TaggedUnion) and union.fallback is not None
+    }
+
+
+def _input(
+    protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The schema of the records alone, every other type a stand-in that is overridden by a name of `unions.py`."""
+    definitions: dict[str, Any] = {}
+    overrides: dict[str, str] = {}
+    for record in records:
+        definitions[names.classes[record.name]] = _record_schema(record, protocol, names)
+    for name, definition in protocol.definitions.items():
+        if not isinstance(definition, ir.Record):
+            definitions[names.classes[name]] = {"type": "object"}
+            overrides[names.classes[name]] = f"{modules.package}.unions.{names.classes[name]}"
+    definitions[NUMBER] = {"type": "object"}
+    overrides[NUMBER] = f"{modules.runtime}.Number"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}, overrides
+
+
+def _record_schema(record: ir.Record, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
+    own = _own_fields(record, protocol)
+    properties = {
+        field.name: {} if beyond_emitter(field.type) else plain_schema(field.type, names.classes) for field in own
+    } or {_PLACEHOLDER: {}}
+    schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
+    if record.base is not None:
+        schema["allOf"] = [{"$ref": f"#/$defs/{names.classes[record.base]}"}]
+    return schema
+
+
+def _own_fields(record: ir.Record, protocol: ir.Protocol) -> tuple[ir.Field, ...]:
+    base = protocol.definitions[record.base] if record.base is not None else None
+    if not isinstance(base, ir.Record):
+        return record.fields
+    inherited = {field.name for field in base.fields}
+    return tuple(field for field in record.fields if field.name not in inherited)
+
+
+def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol) -> dict[str, Any]:
+    fields = {}
+    for field in _own_fields(record, protocol):
+        fields[field.name] = {
+            "docstring": docstring(field_notes(field), 4),
+            "hint": annotation(field.type, names.classes) if beyond_emitter(field.type) else None,
+            "default": _default(field, names),
+            "optional": not field.required and _default(field, names) is None,
+        }
+    view: dict[str, Any] = {
+        "docstring": docstring(record.doc or f"`{record.name}`.", 4),
+        "views": fields,
+        "tag_field": None,
+        "extra": _extra(record, names),
+    }
+    if union is not None:
+        view["tag_field"] = literal(union.tag)
+        view["known_tags"] = f"{{{', '.join(literal(variant.tag) for variant in union.variants)}}}"
+    return view
+
+
+def _extra(record: ir.Record, names: Names) -> str | None:
+    match record.extra:
+        case ir.Anything():
+            return None
+        case ir.Nothing():
+            return 'model_config = ConfigDict(extra="forbid")'
+        case typed:
+            return f"__pydantic_extra__: dict[str, {annotation(typed, names.classes)}] = Field(init=False)"
+
+
+def _default(field: ir.Field, names: Names) -> str | None:
+    """The default as source; `None` for fields that are `MISSING` when omitted."""
+    if _is_lone(field.type) and field.required and not isinstance(field.type.values[0], float):
+        return literal(field.type.values[0])
+    if field.required or _is_lone(field.type):  # with a default, a lone constant would read as one that is required
+        return None
+    if field.default is None:
+        return "None" if field.null == "omitted" else None
+    value = field.default.value
+    if value is None or isinstance(value, str | bool | int | float):
+        return literal(value) if _fits(field.type, value) else None
+    if value == [] and isinstance(_not_null(field.type), ir.Array):
+        return "[]"
+    target = _not_null(field.type)
+    if value == {} and isinstance(target, ir.Ref):
+        return f"Field(default_factory=lambda: {names.classes[target.name]}())"
+    if isinstance(value, dict) and isinstance(target, ir.Ref):
+        return f"Field(default_factory=lambda: {names.classes[target.name]}.model_validate({_source(value)}, by_alias=True))"
+    return None
+
+
+def _is_lone(type_: ir.Type) -> TypeGuard[ir.Constant]:
+    return isinstance(type_, ir.Constant) and len(type_.values) == 1
+
+
+def _fits(type_: ir.Type, value: object) -> bool:
+    """Whether a scalar default may stand in an assignment, judged by its type alone."""
+    match type_:
+        case ir.Boolean():
+            return isinstance(value, bool)
+        case ir.Number():
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case ir.String():
+            return isinstance(value, str)
+        case ir.Constant():
+            return value in type_.values
+        case ir.Anything():
+            return True
+        case ir.AnyOf():
+            return any(_fits(member, value) for member in type_.types)
+        case ir.Null():
+            return value is None
+        case _:
+            return False
+
+
+def _not_null(type_: ir.Type) -> ir.Type:
+    if isinstance(type_, ir.AnyOf):
+        left = [member for member in type_.types if member != ir.Null()]
+        if len(left) == 1:
+            return left[0]
+    return type_
+
+
+def _source(value: object) -> str:
+    """JSON as Python source."""
+    if is_object(value):
+        return "{" + ", ".join(f"{literal(key)}: {_source(item)}" for key, item in value.items()) + "}"
+    if is_array(value):
+        return "[" + ", ".join(_source(item) for item in value) + "]"
+    return literal(value)
+
+
+def _imports(
+    records: list[ir.Record],
+    fallbacks: Mapping[str, ir.TaggedUnion],
+    protocol: ir.Protocol,
+    names: Names,
+    modules: Modules,
+) -> list[str]:
+    """What the template uses and the emitter does not know of."""
+    needed = [f"{modules.runtime}.MISSING"]
+    if fallbacks:
+        needed += ["typing.ClassVar"]
+    if any(record.extra == ir.Nothing() for record in records):
+        needed.append("pydantic.ConfigDict")
+    typed = [record.extra for record in records if not isinstance(record.extra, ir.Anything | ir.Nothing)]
+    if typed or any((_default(f, names) or "").startswith("Field(") for r in records for f in r.fields):
+        needed.append("pydantic.Field")
+    for extra in typed:
+        if isinstance(extra, ir.Ref) and not isinstance(protocol.definitions[extra.name], ir.Record):
+            needed.append(f"{modules.package}.unions.{names.classes[extra.name]}")
+    for field in (field for record in records for field in record.fields if beyond_emitter(field.type)):
+        needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(field.type))]
+        needed += [f"{modules.package}.unions.{names.classes[name]}" for name in sorted(_aliases(field.type, protocol))]
+    return list(dict.fromkeys(needed))
+
+
+_SOURCES: Final = {
+    **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
+    **{name: f"{{}}.{name}" for name in ("Exact", "Number")},
+    "Field": "pydantic.Field",
+}
+"""Where `imported` names come from; `{}` is the run-time package."""
+
+
+def _aliases(type_: ir.Type, protocol: ir.Protocol) -> set[str]:
+    """The definitions that a type refers to and that are no records."""
+    return {name for name in references(type_) if not isinstance(protocol.definitions[name], ir.Record)}

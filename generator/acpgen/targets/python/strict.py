@@ -1,0 +1,89 @@
+"""What the strict validators need beside the run-time package: `_contract.py` as source, and the schema without its prose."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.contract import Row, rows
+from acpgen.targets.python.literals import literal
+from acpgen.targets.python.naming import Names
+from acpgen.walk import LISTS, MAPS, SINGLE, is_array, is_object
+
+_PROSE = frozenset({"description", "examples", "title", "$comment"})
+
+
+def contract_view(protocol: ir.Protocol) -> dict[str, Any]:
+    """The values of the template `contract.py`."""
+    found = rows(protocol)
+    return {
+        "name": literal(protocol.name),
+        "version": literal(protocol.version),
+        "sides": _tuple(tuple(side for side in protocol.sides if side in ("agent", "client", "server"))),
+        "batch": protocol.batch,
+        "routes": [_call("Route", row) for row in found.routes],
+        "gated": [{"name": literal(name), **_gated(row)} for name, row in found.gated.items()],
+    }
+
+
+def renamed_definitions(names: Names) -> list[tuple[str, str]]:
+    """The classes that are not called like their definitions, with these."""
+    return [(literal(class_), literal(name)) for name, class_ in names.classes.items() if class_ != name]
+
+
+def schema_text(bundle: Bundle) -> str:
+    """The bundled schema as JSON, a definition a line: what judges and what the dialect says, without what people read."""
+    definitions = ",\n".join(
+        f"{_json(name)}: {_json(_without_prose(schema))}" for name, schema in bundle.definitions.items()
+    )
+    head = {"$schema": bundle.schema["$schema"]}
+    return f'{_json(head)[:-1]}, "$defs": {{\n{definitions}\n}}}}\n'
+
+
+def _without_prose(schema: Any) -> Any:
+    if not is_object(schema):
+        return schema
+    kept: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in SINGLE:
+            kept[key] = _without_prose(value)
+        elif key in LISTS and is_array(value):
+            kept[key] = [_without_prose(item) for item in value]
+        elif key in MAPS and is_object(value):
+            kept[key] = {name: _without_prose(item) for name, item in value.items()}
+        elif key not in _PROSE:
+            kept[key] = value
+    return kept
+
+
+def _gated(row: Row) -> dict[str, Any]:
+    """The arguments of one `Gated`, each on a line; those that are tables with a line for each entry."""
+    arguments: list[dict[str, Any]] = []
+    for key, value in row.items():
+        if key in ("fields", "variants"):
+            entries = [f"{literal(name)}: {_call('Member', member)}" for name, member in value.items()]
+            arguments.append({"key": key, "entries": entries, "value": ""})
+        elif key == "values":
+            entries = [f"{literal(name)}: {literal(gate)}" for name, gate in value.items()]
+            arguments.append({"key": key, "entries": entries, "value": ""})
+        else:
+            arguments.append({"key": key, "entries": [], "value": _source(value)})
+    return {"arguments": arguments}
+
+
+def _call(name: str, row: Row) -> str:
+    return f"{name}({', '.join(f'{key}={_source(value)}' for key, value in row.items())})"
+
+
+def _source(value: str | bool | tuple[str, ...]) -> str:
+    return _tuple(value) if isinstance(value, tuple) else literal(value)
+
+
+def _tuple(values: tuple[str, ...]) -> str:
+    return f"({', '.join(map(literal, values))}{',' if len(values) == 1 else ''})"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True)

@@ -1,0 +1,83 @@
+"""`_tables.py` and the method table of `methods.py`, as rows for the templates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acpgen import ir
+from acpgen.targets.python.literals import literal
+from acpgen.targets.python.naming import Names
+
+
+def lenient_rows(protocol: ir.Protocol, names: Names) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The forgiving fields by class; what a base class says already is left out."""
+    rows: list[tuple[str, list[tuple[str, str]]]] = []
+    for record in _records(protocol):
+        inherited = _inherited(record, protocol)
+        flags = [
+            (literal(field.name), _flags(field.leniency))
+            for field in record.fields
+            if field.leniency != ir.Leniency() and field.name not in inherited
+        ]
+        if flags:
+            rows.append((names.classes[record.name], flags))
+    return rows
+
+
+def owner_rows(protocol: ir.Protocol, names: Names) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The fields whose definition is not the one of the class that declares them, by class."""
+    rows: list[tuple[str, list[tuple[str, str]]]] = []
+    for record in _records(protocol):
+        inherited = _inherited(record, protocol)
+        owners = [
+            (literal(field.name), literal(field.owner))
+            for field in record.fields
+            if field.name not in inherited and field.owner != names.classes[record.name]
+        ]
+        if owners:
+            rows.append((names.classes[record.name], owners))
+    return rows
+
+
+def method_rows(protocol: ir.Protocol, names: Names) -> list[dict[str, Any]]:
+    """One row a method. A name that is both a request and a notification has a row for each."""
+    rows: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    for method in protocol.methods:
+        key = method.name if method.name not in seen else f"{method.name} ({method.kind})"
+        seen.add(method.name)
+        arguments = [
+            literal(method.name),
+            literal(method.side),
+            literal(method.kind),
+            names.classes[method.params] if method.params is not None else "None",
+            names.classes[method.result] if method.result is not None else "None",
+        ]
+        if method.capability is not None:
+            arguments.append(f"capability={literal(method.capability)}")
+        if method.unstable:
+            arguments.append("unstable=True")
+        if method.null_result:
+            arguments.append("null_result=True")
+        if method.batch is not None:
+            arguments.append(f"batch={literal(method.batch)}")
+        rows.append({"key": literal(key), "arguments": arguments})
+    return rows
+
+
+def _records(protocol: ir.Protocol) -> list[ir.Record]:
+    return [definition for definition in protocol.definitions.values() if isinstance(definition, ir.Record)]
+
+
+def _inherited(record: ir.Record, protocol: ir.Protocol) -> set[str]:
+    base = protocol.definitions[record.base] if record.base is not None else None
+    return {field.name for field in base.fields} if isinstance(base, ir.Record) else set()
+
+
+def _flags(leniency: ir.Leniency) -> str:
+    given = {
+        "error": leniency.default_on_error,
+        "items": leniency.skip_invalid_items,
+        "null": leniency.default_on_null,
+    }
+    return ", ".join(f"{name}=True" for name, value in given.items() if value)

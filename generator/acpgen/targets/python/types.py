@@ -1,0 +1,191 @@
+"""Types of the IR as Python annotations, and as the plain JSON Schema that the record emitter is fed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from acpgen import ir
+from acpgen.targets.python.literals import literal
+
+NUMBER = "AnyNumber"
+"""The stand-in definition for numbers that may have a fraction; its override is the run-time module's `Number`."""
+
+
+def annotation(type_: ir.Type, classes: Mapping[str, str]) -> str:
+    """The annotation of a type, as source."""
+    match type_:
+        case ir.Anything():
+            return "Any"
+        case ir.Nothing():
+            return "Annotated[Never, Exact()]"
+        case ir.Null():
+            return "None"
+        case ir.Boolean():
+            return "bool"
+        case ir.Number():
+            bounds = _arguments(
+                ge=type_.minimum,
+                le=type_.maximum,
+                gt=type_.exclusive_minimum,
+                lt=type_.exclusive_maximum,
+                multiple_of=type_.multiple_of,
+            )
+            return _annotated("int" if type_.integer else "Number", bounds)
+        case ir.String():
+            return _annotated(
+                "str", _arguments(min_length=type_.min_length, max_length=type_.max_length, pattern=type_.pattern)
+            )
+        case ir.Constant():
+            return _constants(type_.values)
+        case ir.Array():
+            limits = _arguments(min_length=type_.min_items, max_length=type_.max_items)
+            return _annotated(f"list[{annotation(type_.items, classes)}]", limits)
+        case ir.Map():
+            return f"dict[str, {annotation(type_.values, classes)}]"
+        case ir.Ref():
+            return classes[type_.name]
+        case ir.AnyOf():
+            return " | ".join(annotation(member, classes) for member in type_.types)
+        case _:
+            assert_never(type_)
+
+
+def _constants(values: tuple[str | int | float | bool | None, ...]) -> str:
+    """A set of constants. Python takes true for 1 and has no `Literal` of fractions: all but text is compared as JSON."""
+    listed = ", ".join(literal(value) for value in values)
+    if _is_text(values):
+        return f"Literal[{listed}]"
+    base = "Any" if any(isinstance(value, float) for value in values) else f"Literal[{listed}]"
+    return f"Annotated[{base}, Exact({listed})]"
+
+
+def _is_text(values: tuple[object, ...]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _arguments(**arguments: str | int | float | None) -> str:
+    return ", ".join(f"{name}={literal(value)}" for name, value in arguments.items() if value is not None)
+
+
+def _annotated(base: str, arguments: str) -> str:
+    return f"Annotated[{base}, Field({arguments})]" if arguments else base
+
+
+def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
+    """Whether the record emitter would lose part of a type, or make a class of its own for it. Then we write the annotation."""
+    match type_:
+        case ir.Nothing():
+            return True
+        case ir.Constant():
+            return not _is_text(type_.values) or (nested and len(type_.values) > 1)
+        case ir.Number():
+            return annotation(type_, {}).startswith("Annotated[") and (nested or not type_.integer)
+        case ir.String():
+            return type_.pattern is not None or (nested and annotation(type_, {}) != "str")
+        case ir.Array():
+            limited = type_.min_items is not None or type_.max_items is not None
+            return (nested and limited) or beyond_emitter(type_.items, nested=True)
+        case ir.Map():
+            return beyond_emitter(type_.values, nested=True)
+        case ir.AnyOf(types=(only, ir.Null())):
+            return beyond_emitter(only, nested=nested)
+        case ir.AnyOf():
+            return any(beyond_emitter(member, nested=True) for member in type_.types)
+        case ir.Anything() | ir.Null() | ir.Boolean() | ir.Ref():
+            return False
+        case _:
+            assert_never(type_)
+
+
+def plain_schema(type_: ir.Type, classes: Mapping[str, str]) -> dict[str, Any]:
+    """The JSON Schema of a type, in the names of classes and with nothing but structure."""
+    match type_:
+        case ir.Anything():
+            return {}
+        case ir.Nothing():
+            return {"not": {}}
+        case ir.Null():
+            return {"type": "null"}
+        case ir.Boolean():
+            return {"type": "boolean"}
+        case ir.Number():
+            bounds = {
+                "minimum": type_.minimum,
+                "maximum": type_.maximum,
+                "exclusiveMinimum": type_.exclusive_minimum,
+                "exclusiveMaximum": type_.exclusive_maximum,
+                "multipleOf": type_.multiple_of,
+            }
+            given = {key: value for key, value in bounds.items() if value is not None}
+            if not type_.integer and not given:
+                return {"$ref": f"#/$defs/{NUMBER}"}
+            return {"type": "integer" if type_.integer else "number", **given}
+        case ir.String():
+            lengths = {"minLength": type_.min_length, "maxLength": type_.max_length}
+            return {"type": "string", **{key: value for key, value in lengths.items() if value is not None}}
+        case ir.Constant():
+            return {"const": type_.values[0]} if len(type_.values) == 1 else {"enum": list(type_.values)}
+        case ir.Array():
+            limits = {"minItems": type_.min_items, "maxItems": type_.max_items}
+            given_limits = {key: value for key, value in limits.items() if value is not None}
+            return {"type": "array", "items": plain_schema(type_.items, classes), **given_limits}
+        case ir.Map():
+            return {"type": "object", "additionalProperties": plain_schema(type_.values, classes) or True}
+        case ir.Ref():
+            return {"$ref": f"#/$defs/{classes[type_.name]}"}
+        case ir.AnyOf(types=(only, ir.Null())):
+            return _nullable(plain_schema(only, classes))
+        case ir.AnyOf():
+            return {"anyOf": [plain_schema(member, classes) for member in type_.types]}
+        case _:
+            assert_never(type_)
+
+
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema or null, in one node where it can be: of two the emitter would make a class of its own."""
+    if isinstance(schema.get("type"), str) and not isinstance(schema.get("additionalProperties"), dict):
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def imported(type_: ir.Type) -> set[str]:
+    """What `annotation` of a type names beside classes."""
+    match type_:
+        case ir.Anything():
+            return {"Any"}
+        case ir.Nothing():
+            return {"Annotated", "Exact", "Never"}
+        case ir.Constant():
+            if _is_text(type_.values):
+                return {"Literal"}
+            fraction = any(isinstance(value, float) for value in type_.values)
+            return {"Annotated", "Exact", "Any" if fraction else "Literal"}
+        case ir.Number() | ir.String():
+            bounded = annotation(type_, {}).startswith("Annotated[")
+            name = {"Number"} if isinstance(type_, ir.Number) and not type_.integer else set[str]()
+            return name | ({"Annotated", "Field"} if bounded else set[str]())
+        case ir.Array(items=inner):
+            limited = type_.min_items is not None or type_.max_items is not None
+            return imported(inner) | ({"Annotated", "Field"} if limited else set[str]())
+        case ir.Map(values=inner):
+            return imported(inner)
+        case ir.AnyOf(types=types):
+            return set[str]().union(*(imported(member) for member in types))
+        case ir.Null() | ir.Boolean() | ir.Ref():
+            return set()
+        case _:
+            assert_never(type_)
+
+
+def references(type_: ir.Type) -> set[str]:
+    """The definitions that a type refers to."""
+    match type_:
+        case ir.Ref(name=name):
+            return {name}
+        case ir.Array(items=inner) | ir.Map(values=inner):
+            return references(inner)
+        case ir.AnyOf(types=types):
+            return set[str]().union(*(references(member) for member in types))
+        case _:
+            return set()

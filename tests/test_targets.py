@@ -1,0 +1,133 @@
+"""Goldens of every target: `tests/golden/targets/<case>/schema.json` and what each target makes of it in `out/<target>/`."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen.bundle import bundle
+from acpgen.load import load
+from acpgen.lower import lower
+from acpgen.targets import TARGETS, Settings
+
+CASES = sorted(path.parent.name for path in Path(__file__).parent.glob("golden/targets/*/schema.json"))
+GOLDEN = Path(__file__).parent / "golden" / "targets"
+COPIED = re.compile(r"/runtime/|^acp_session/")
+"""Modules that are copied as they are, and tested where they are written."""
+
+
+def made(case: str, target: str) -> dict[str, str]:
+    bundled = bundle(load(GOLDEN / case / "schema.json", name=case))
+    files = TARGETS[target](lower(bundled), bundled, Settings(package=f"golden_{case}"))
+    return {path: text for path, text in files.items() if not COPIED.search(path)}
+
+
+def kept(case: str, target: str) -> dict[str, str]:
+    folder = GOLDEN / case / "out" / target
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+@pytest.mark.parametrize("case", CASES)
+def test_a_target_makes_what_its_golden_holds(case: str, target: str, request: pytest.FixtureRequest) -> None:
+    files = made(case, target)
+    if request.config.getoption("rewrite_goldens"):
+        assert "CI" not in os.environ, "goldens are never rewritten in CI"
+        folder = GOLDEN / case / "out" / target
+        for path in kept(case, target):
+            (folder / path).unlink()
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, "utf-8")
+    assert files == kept(case, target)
+
+
+def test_every_target_has_a_golden() -> None:
+    for case in CASES:
+        assert {path.name for path in (GOLDEN / case / "out").iterdir()} == set(TARGETS)
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The Python goldens with their run-time package, importable."""
+    folder = tmp_path_factory.mktemp("golden")
+    for case in CASES:
+        bundled = bundle(load(GOLDEN / case / "schema.json", name=case))
+        for path, text in TARGETS["python"](lower(bundled), bundled, Settings(package=f"golden_{case}")).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, "utf-8")
+    sys.path.insert(0, str(folder))
+    yield folder
+    sys.path.remove(str(folder))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden_code_imports_and_every_class_builds(case: str, packages: Path) -> None:
+    module: Any = importlib.import_module(f"golden_{case}")
+    runtime: Any = importlib.import_module(f"golden_{case}.runtime")
+    classes = [getattr(module, name) for name in module.__all__]
+    models: list[Any] = [found for found in classes if isinstance(found, type) and issubclass(found, runtime.Model)]
+    assert models
+    for model in models:
+        assert model.model_rebuild(force=True)
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_golden_code_is_typed_strictly(checker: str, packages: Path) -> None:
+    if checker == "mypy":
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(packages / ".cache"), str(packages)]
+    else:
+        (packages / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict", "pythonVersion": "3.11"}')
+        command = [sys.executable, "-m", "pyright", "-p", str(packages / "pyrightconfig.json")]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=packages, check=False)
+    assert run.returncode == 0, run.stdout
+
+
+def test_no_text_of_a_schema_becomes_code(packages: Path) -> None:
+    """Every text position of a schema holds something that would break out of a literal; none does."""
+    calm = {"golden_hostile", "Evil"}
+    for path in (packages / "golden_hostile").glob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            assert not (isinstance(node, ast.Name) and node.id in ("os", "system")), path
+            assert not (isinstance(node, ast.Import | ast.ImportFrom) and _imports(node) & {"os", "subprocess"}), path
+    assert calm
+    module: Any = importlib.import_module("golden_hostile")
+    text = next(iter(module.METHODS))
+    assert text.startswith('"""') and "import os" in text and text.endswith("\x00")
+    assert {type(node) for node in ast.parse(text.__repr__()).body} == {ast.Expr}
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> set[str]:
+    names = {alias.name for alias in node.names}
+    return names | ({node.module} if isinstance(node, ast.ImportFrom) and node.module else set())
+
+
+def test_hostile_texts_come_back_as_they_were(packages: Path) -> None:
+    module: Any = importlib.import_module("golden_hostile")
+    text = next(iter(module.METHODS))
+    evil = module.decode_as(module.Evil, {"const": text})
+    assert module.encode(evil) == module.encode({"const": text})
+    assert evil.default == text
+    union = module.decode_as(module.Union_, {'t"ag': text})
+    assert not isinstance(union, module.UnknownUnion)
+    assert isinstance(module.decode_as(module.Union_, {'t"ag': "new"}), module.UnknownUnion)
+    method = module.METHODS[text]
+    assert method.name == text and method.capability == text
+
+
+def test_equal_input_gives_equal_bytes() -> None:
+    for case in CASES:
+        for target in TARGETS:
+            assert made(case, target) == made(case, target)
