@@ -1,0 +1,44 @@
+"""What the tests of `acp_session` share. The package is tested where it is written, in templates/session."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PATHS = tuple(
+    str(REPOSITORY / path)
+    for path in ("templates/session", "generated/python/acp-bindings", "generated/python/mcp-bindings")
+)
+sys.path[:0] = [path for path in PATHS if path not in sys.path]
+
+
+@pytest.fixture(params=["openat2", "walk"])
+def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Runs a test with every mechanism that this platform has."""
+    from acp_session.containment import Mechanism, guarantees
+
+    best = guarantees().mechanism
+    name: str = request.param
+    if best is Mechanism.NONE or (name == "openat2" and best is not Mechanism.OPENAT2):
+        pytest.skip(f"this platform has no {name}")
+    if name == "walk":
+        monkeypatch.setattr("acp_session.containment._has_openat2", lambda: False)
+    assert guarantees().mechanism.value == name
+    return name
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a file below the test's folder, with the folders it needs."""
+
+    def made(name: str, content: bytes | str = "inside\n") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return made

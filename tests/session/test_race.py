@@ -1,0 +1,135 @@
+"""Directories swapped for links in a tight loop, against readers and writers: nothing from outside is read, nothing written there.
+
+A minute for each mechanism where `CI` is set or `ACP_SESSION_RACE_SECONDS` says so, else a few seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from acp_bindings import v1
+
+from acp_session.containment import guarantees
+from acp_session.errors import NOT_FOUND, REFUSED, RequestError
+from acp_session.filesystem import FilePolicy, FileSystem
+from acp_session.workspace import RootSet, scope
+
+pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
+
+SECONDS = float(os.environ.get("ACP_SESSION_RACE_SECONDS", "60" if "CI" in os.environ else "6"))
+SECRET = "OUTSIDE"
+
+SWAPPER = """
+import ctypes, itertools, os, sys
+app = os.open(sys.argv[1] + "/app", os.O_RDONLY)
+d = os.open("d", os.O_RDONLY, dir_fd=app)  # the directory itself, whatever its name leads to
+exchange = getattr(ctypes.CDLL(None), "renameat2", None)
+def swap(folder, one, other):
+    # one step where the system can, else three
+    if exchange is not None and exchange(folder, one.encode(), folder, other.encode(), 2) == 0:
+        return
+    aside = one + ".aside"
+    for old, new in ((one, aside), (other, one), (aside, other)):
+        os.rename(old, new, src_dir_fd=folder, dst_dir_fd=folder)
+print("ready", flush=True)
+for number in itertools.count():
+    for folder, one, other in ((app, "d", "link-d"), (d, "e", "link-e"), (app, "f.txt", "link-f.txt")):
+        try:
+            swap(folder, one, other)
+        except OSError:
+            pass
+"""
+
+
+@pytest.fixture
+def swapped(tmp_path: Path) -> Iterator[Path]:
+    """A root in which a program swaps two directories and a file for links to the same names outside, as fast as it can."""
+    for place, text in (("app", "inside"), ("outside", SECRET)):
+        for folder in ("d/e", "e"):
+            (tmp_path / place / folder).mkdir(parents=True)
+        for name in ("d/e/x.txt", "d/x.txt", "e/x.txt", "x.txt", "f.txt"):
+            (tmp_path / place / name).write_text(text)
+    (tmp_path / "app" / "link-d").symlink_to(tmp_path / "outside" / "d")
+    (tmp_path / "app" / "d" / "link-e").symlink_to("../../outside/e")
+    (tmp_path / "app" / "link-f.txt").symlink_to("../outside/f.txt")
+    program = subprocess.Popen([sys.executable, "-c", SWAPPER, str(tmp_path)], stdout=subprocess.PIPE)
+    assert program.stdout is not None
+    assert program.stdout.readline() == b"ready\n"
+    try:
+        yield tmp_path
+    finally:
+        program.kill()
+        program.wait()
+        program.stdout.close()
+
+
+def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Everything about a tree that a write into it would change, were it for a moment only."""
+    return {
+        str(path): (path.stat().st_mtime_ns, path.stat().st_ctime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in (folder, *sorted(folder.rglob("*")))
+    }
+
+
+async def until(end: float, files: FileSystem, base: Path, kind: str, seen: Counter[str]) -> None:
+    names = ("d/e/x.txt", "d/x.txt", "f.txt", "d/../d/e/x.txt", "d/e/../x.txt")
+    number = 0
+    while time.monotonic() < end:
+        number += 1
+        path = f"{base}/app/{names[number % len(names)]}"
+        try:
+            if kind == "read":
+                found = await files.read_text_file(v1.ReadTextFileRequest(session_id="s", path=path))
+                assert SECRET not in found.content
+                assert found.content in ("inside", "written")
+            else:
+                new = path if number % 2 else f"{base}/app/d/made-{number % 7}/deep/x.txt"
+                await files.write_text_file(v1.WriteTextFileRequest(session_id="s", path=new, content="written"))
+            seen[f"{kind} done"] += 1
+        except RequestError as error:
+            seen[f"{kind} {error.code}"] += 1
+            seen["leaks"] += SECRET in str(error.as_json())
+
+
+def test_nothing_outside_is_read_or_written_while_directories_become_links(swapped: Path, mechanism: str) -> None:
+    before = state_of(swapped / "outside")
+    seen = Counter[str]()
+
+    async def race() -> None:
+        files = FileSystem(FilePolicy(durable=False))
+        await files.attach("s", RootSet.bind(scope(f"{swapped}/app")), clean=False)
+        end = time.monotonic() + SECONDS
+        await asyncio.gather(*(until(end, files, swapped, kind, seen) for kind in ("read", "write", "read", "write")))
+
+    asyncio.run(race())
+    assert state_of(swapped / "outside") == before
+    assert {name for name in seen if seen[name]} <= {
+        *("read done", f"read {REFUSED}", f"read {NOT_FOUND}", "write done", f"write {REFUSED}", f"write {NOT_FOUND}")
+    }
+    assert min(seen["read done"], seen["write done"]) > 20, seen
+    assert min(seen[f"read {REFUSED}"], seen[f"write {REFUSED}"]) > 20, seen
+    print(dict(seen))
+
+
+def test_the_race_catches_a_check_that_is_apart_from_its_use(swapped: Path) -> None:
+    """The same swaps against what the document's example does: resolve, compare, read."""
+    root = os.path.realpath(f"{swapped}/app")
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for name in ("d/x.txt", "f.txt"):
+            path = f"{root}/{name}"
+            try:
+                found = Path(path).read_text() if os.path.realpath(path).startswith(f"{root}/") else ""
+            except OSError:
+                continue
+            if SECRET in found:
+                return
+    pytest.fail("the swaps are too slow to show anything")
