@@ -89,7 +89,7 @@ def test_golden_code_is_typed_strictly(checker: str, packages: Path) -> None:
         command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(packages / ".cache"), str(packages)]
     else:
         (packages / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict", "pythonVersion": "3.11"}')
-        command = [sys.executable, "-m", "pyright", "-p", str(packages / "pyrightconfig.json")]
+        command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "-p", str(packages)]
     run = subprocess.run(command, capture_output=True, text=True, cwd=packages, check=False)
     assert run.returncode == 0, run.stdout
 

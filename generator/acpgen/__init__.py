@@ -20,7 +20,19 @@ if TYPE_CHECKING:
     from acpgen.targets import Settings
 
 __version__ = "0.1.0"
-__all__ = ["Document", "Documents", "Fault", "Faults", "Files", "Settings", "Tree", "compare", "generate", "load", "write"]
+__all__ = [
+    "Document",
+    "Documents",
+    "Fault",
+    "Faults",
+    "Files",
+    "Settings",
+    "Tree",
+    "compare",
+    "generate",
+    "load",
+    "write",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -69,7 +69,7 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None) -> B
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
-    files = {document.path: _about(document.value) for document in documents.documents}
+    files = {one.path: _about(one.value) for one in documents.documents if is_object(one.value)}
     return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files)
 
 

@@ -129,7 +129,9 @@ class NoRevision(Fault):
     reason: str
 
     def what(self) -> str:
-        return f"git cannot show this revision: {self.reason}. Name a branch, tag or commit of the repository you are in."
+        return (
+            f"git cannot show this revision: {self.reason}. Name a branch, tag or commit of the repository you are in."
+        )
 
 
 @dataclass

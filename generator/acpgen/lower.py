@@ -191,8 +191,14 @@ class _Lowering:
         """The record that keeps unknown tags of a tolerated union: the tag and what all variants share."""
         shared, required = common_fields([branches[i] for i, _ in found.variants], self.schemas, found.tag)
         fallback = f"Unknown{name}"
-        tag = ir.Field(name=found.tag, type=ir.String(), required=True, owner=name, doc="The unknown tag.", at=at)
-        fields = [self._field(key, sub, key in required, f"{at}/properties/{key}", name) for key, sub in shared.items()]
+        first = lone_reference({k: v for k, v in branches[found.variants[0][0]].items() if k != "not"})
+        assert first is not None
+        owners = {key: subs[0][2] for key, subs in self._members(self.schemas[first], at, first).items()}
+        tag = ir.Field(name=found.tag, type=ir.String(), required=True, owner=first, doc="The unknown tag.", at=at)
+        fields = [
+            self._field(key, sub, key in required, f"{at}/properties/{key}", owners.get(key, first))
+            for key, sub in shared.items()
+        ]
         known = tuple(tag for _, tag in found.variants)
         self.synthesised[fallback] = ir.Record(
             name=fallback,
@@ -414,7 +420,7 @@ class _Lowering:
                     encoding=schema.get("contentEncoding"),
                 )
             case "array":
-                self._note(schema, at, {"type", "items", "minItems", "maxItems", "uniqueItems"})
+                self._note(schema, at, {"type", "items", "minItems", "maxItems"})
                 return ir.Array(
                     items=self.type_of(schema.get("items", True), f"{at}/items"),
                     min_items=schema.get("minItems"),

@@ -18,7 +18,19 @@ _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 RESERVED_CLASSES = frozenset(
     {
-        *("Annotated", "Any", "BaseModel", "ClassVar", "ConfigDict", "Dict", "Field", "List", "Literal", "MISSING"),
+        *(
+            "Annotated",
+            "Any",
+            "BaseModel",
+            "ClassVar",
+            "ConfigDict",
+            "Dict",
+            "Exact",
+            "Field",
+            "List",
+            "Literal",
+            "MISSING",
+        ),
         *("Model", "Never", "Number", "Open", "Optional", "RootModel", "Shapes", "Tagged", "TypeAliasType", "Union"),
         *("Unknown", "None", "True", "False"),
         *(

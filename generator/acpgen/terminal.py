@@ -60,7 +60,11 @@ def show_summary(summary: Summary) -> None:
     console = Console(stderr=True)
     console.width = min(console.width, WIDEST)
     tables = (
-        ("method", ("right", "wrong"), {name: (summary.valid[name], summary.invalid[name]) for name in _names(summary)}),
+        (
+            "method",
+            ("right", "wrong"),
+            {name: (summary.valid[name], summary.invalid[name]) for name in _names(summary)},
+        ),
         ("rule", ("times",), {rule: (count,) for rule, count in summary.rules.most_common()}),
     )
     for heading, columns, rows in tables:

@@ -68,6 +68,8 @@ class Codec:
     _adapters: dict[Any, TypeAdapter[Any]] = field(default_factory=dict[Any, TypeAdapter[Any]], repr=False)
     _routes: dict[tuple[str, bool], Method] = field(default_factory=dict[tuple[str, bool], Method], repr=False)
 
+    _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+
     def __post_init__(self) -> None:
         for method in self.methods.values():
             self._routes[method.name, method.kind == "request"] = method
@@ -208,7 +210,9 @@ class Codec:
                 new, left = repair(chosen(found), edits, value, self.lenient if lenient else None, self.owners, at)
                 if left:
                     problems = [placed(one, edits, self.owners, at) for one in with_strays(left)]
-                    raise DecodeError(code, explained(problems, drops), id=message.get("id"), method=message.get("method")) from None
+                    raise DecodeError(
+                        code, explained(problems, drops), id=message.get("id"), method=message.get("method")
+                    ) from None
                 drops.extend(new)
             current = edits.apply(value)
             try:
@@ -252,17 +256,33 @@ class Codec:
             return b"[" + b",".join(self.encode(item) for item in message) + b"]"
         match message:
             case Request():
-                parts = [(b'"id":', _json(message.id)), (b'"method":', _json(message.method)), *_body(message, "params")]
+                named, head = _REQUEST, b'"id":' + _json(message.id) + b"," + self._method(message.method)
+                text = head + _body(message, message.params, b',"params":')
             case Notification():
-                parts = [(b'"method":', _json(message.method)), *_body(message, "params")]
+                named, text = (
+                    _NOTIFICATION,
+                    self._method(message.method) + _body(message, message.params, b',"params":'),
+                )
             case Response():
-                parts = [(b'"id":', _json(message.id)), *_body(message, "result")]
+                named, text = _RESPONSE, b'"id":' + _json(message.id) + _body(message, message.result, b',"result":')
             case ErrorResponse():
-                parts = [(b'"id":', _json(message.id)), (b'"error":', _json(message.error))]
+                error: Any = message.error  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+                named, text = _ERROR, b'"id":' + _json(message.id) + b',"error":' + _json(error)
             case _:
                 return _json(message)
-        extra = [(_json(key) + b":", _json(item)) for key, item in message.extra.items()]
-        return b'{"jsonrpc":"2.0",' + b",".join(key + value for key, value in (*parts, *extra)) + b"}"
+        if message.extra:
+            if not named.isdisjoint(message.extra):
+                raise EncodeError(f"{', '.join(sorted(named & message.extra.keys()))}: not to be set by 'extra'")
+            text += b"".join(b"," + _json(key) + b":" + _json(item) for key, item in message.extra.items())
+        return b'{"jsonrpc":"2.0",' + text + b"}"
+
+    def _method(self, name: str) -> bytes:
+        written = self._written.get(name)
+        if written is None:
+            written = b'"method":' + _json(name)
+            if name in self.methods:
+                self._written[name] = written
+        return written
 
 
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
@@ -283,23 +303,25 @@ def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
     return ("null", {}) if value[key] is None else ("value", value[key])
 
 
-def _body(message: Any, key: str) -> list[tuple[bytes, bytes]]:
+def _body(message: Any, value: Any, key: bytes) -> bytes:
     """Params or result as they came: omitted and null stay so while nothing was set in them."""
-    value = getattr(message, key)
-    untouched = value is None or (isinstance(value, BaseModel) and not value.model_fields_set)
-    if message.form == "absent" and untouched:
-        return []
-    if message.form == "null" and untouched:
-        return [(f'"{key}":'.encode(), b"null")]
-    return [(f'"{key}":'.encode(), _json(value))]
+    if message.form != "value":
+        is_set = (
+            bool(value.model_fields_set or value.model_extra) if isinstance(value, BaseModel) else value is not None
+        )
+        if not is_set:
+            return b"" if message.form == "absent" else key + b"null"
+    return key + _json(value)
 
 
 def _json(value: Any) -> bytes:
+    if type(value) is int:
+        return str(value).encode()
     try:
         if isinstance(value, BaseModel):
-            text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True)
+            text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
         else:
-            text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True)
+            text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
     except (PydanticSerializationError, UnicodeError) as error:
         raise EncodeError(f"this cannot be written as JSON: {error}") from None
     if b"NaN" in text or b"Infinity" in text:

@@ -34,7 +34,14 @@ class DecodeError(ValueError):
     params), `problems` everything that was found, `id` and `method` what could be read of the envelope.
     """
 
-    def __init__(self, code: int, problems: tuple[Problem, ...], *, id: Any = None, method: str | None = None) -> None:
+    def __init__(
+        self,
+        code: int,
+        problems: tuple[Problem, ...],
+        *,
+        id: Any = None,  # noqa: A002 - it is called so on the wire
+        method: str | None = None,
+    ) -> None:
         self.code = code
         self.problems = problems
         self.id = id
@@ -45,8 +52,8 @@ class DecodeError(ValueError):
         return _rebuild, (self.code, self.problems, self.id, self.method)
 
 
-def _rebuild(code: int, problems: tuple[Problem, ...], id: Any, method: str | None) -> DecodeError:
-    return DecodeError(code, problems, id=id, method=method)
+def _rebuild(code: int, problems: tuple[Problem, ...], id_: Any, method: str | None) -> DecodeError:
+    return DecodeError(code, problems, id=id_, method=method)
 
 
 class EncodeError(ValueError):

@@ -70,8 +70,12 @@ class Edits:
         if not touched:
             return value
         if is_object(value):
-            kept = {key: self.apply(item, (*path, key)) for key, item in value.items() if (*path, key) not in self.removed}
-            added = {edit[-1]: new for edit, new in self.replaced.items() if edit[:-1] == path and edit[-1] not in value}
+            kept = {
+                key: self.apply(item, (*path, key)) for key, item in value.items() if (*path, key) not in self.removed
+            }
+            added = {
+                edit[-1]: new for edit, new in self.replaced.items() if edit[:-1] == path and edit[-1] not in value
+            }
             return {**kept, **added}
         if is_array(value):
             dropped = self.items.get(path, set())

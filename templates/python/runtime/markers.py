@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
 from .json_types import is_array, is_object
-from .model import value_of
+from .model import holds_constant, value_of
 
 LABEL: Final = "\0"
 """What the label of a union's branch in an error's location begins with; no generated key does."""
@@ -23,8 +23,8 @@ DEFAULT: Final = f"{LABEL}default"
 class Tagged:
     """A union told apart by the constant in one field.
 
-    The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known tag goes to
-    its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.
+    The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
+    tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.
     """
 
     field: str
@@ -73,13 +73,14 @@ class Discriminator:
         if is_object(value):
             tag = value.get(self.field, _ABSENT)
             return self.quick.get(tag, self.other) if isinstance(tag, str) else self._by_tag(tag)
-        kind: type[Any] = type(value)
+        kind = value.__class__
         if kind in self.classes:
             return self.classes[kind]
         if isinstance(value, BaseModel):
             tag = value_of(value, self.field)
             found = self.absent if tag is MISSING else self._by_tag(tag)
-            self.classes[kind] = found  # the tag of a class is a constant, or always unknown, or always absent
+            if holds_constant(value, self.field):  # then it holds for the whole class
+                self.classes[kind] = found
             return found
         return self.absent
 
@@ -155,8 +156,9 @@ def whole(value: Any) -> Any:
 
 def strict_adapter(type_: Any) -> TypeAdapter[Any]:
     """The validator of a type, as strict as records are. Other types than records need to be told."""
-    if isinstance(type_, type) and issubclass(type_, BaseModel):
-        type_.model_rebuild()  # an adapter that builds the record itself forgets its configuration
+    rebuild = getattr(type_, "model_rebuild", None)
+    if rebuild is not None:
+        rebuild()  # an adapter that builds the record itself forgets its configuration
         return TypeAdapter(type_)
     return TypeAdapter(type_, config=_STRICT)
 

@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
 from pydantic_core import MISSING, core_schema
 
+from .json_types import is_array, is_object
+
 __all__ = ["MISSING", "Model", "Unknown"]
 
 
@@ -21,6 +23,7 @@ class Model(BaseModel):
         extra="allow",
         strict=True,
         allow_inf_nan=False,
+        validate_assignment=True,
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
@@ -70,7 +73,7 @@ class _Namesakes:
 
 def forget_namesakes(record: Any, value: Any) -> None:
     """Take back that fields count as given which the message `value` does not have."""
-    if isinstance(record, BaseModel) and isinstance(value, dict):
+    if isinstance(record, BaseModel) and is_object(value):
         extra = record.model_extra or {}
         for name, field in type(record).model_fields.items():
             wire = field.alias or name
@@ -80,10 +83,10 @@ def forget_namesakes(record: Any, value: Any) -> None:
                 record.model_fields_set.discard(name)
         for key, item in extra.items():
             forget_namesakes(item, value[key])
-    elif isinstance(record, dict) and isinstance(value, dict):
+    elif is_object(record) and is_object(value):
         for key, item in record.items():
             forget_namesakes(item, value[key])
-    elif isinstance(record, list) and isinstance(value, list):
+    elif is_array(record) and is_array(value):
         for item, other in zip(record, value, strict=True):
             forget_namesakes(item, other)
 
@@ -98,7 +101,9 @@ def _constants(model: type[Model]) -> tuple[tuple[str, str, Any], ...]:
         known = tuple(
             (name, field.alias or name, get_args(field.annotation)[0])
             for name, field in model.model_fields.items()
-            if get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1 and not field.is_required()
+            if get_origin(field.annotation) is Literal
+            and len(get_args(field.annotation)) == 1
+            and not field.is_required()
         )
         _CONSTANTS[model] = known
     return known
@@ -137,14 +142,26 @@ class Unknown(Model):
         return self
 
 
+def holds_constant(record: BaseModel, wire: str) -> bool:
+    """Whether the class of a record declares a constant under a wire name."""
+    field = type(record).model_fields.get(_python_name(record, wire))
+    return field is not None and get_origin(field.annotation) is Literal
+
+
 def value_of(record: BaseModel, wire: str) -> Any:
     """What a record holds under a wire name; `MISSING` where it holds nothing."""
+    name = _python_name(record, wire)
+    return record.__dict__.get(name, MISSING) if name else (record.model_extra or {}).get(wire, MISSING)
+
+
+def _python_name(record: BaseModel, wire: str) -> str:
+    """The attribute of a wire name; empty where the class declares none."""
     name = _PYTHON_NAMES.get((type(record), wire))
     if name is None:
         fields = type(record).model_fields
         name = next((name for name, info in fields.items() if (info.alias or name) == wire), "")
         _PYTHON_NAMES[type(record), wire] = name
-    return record.__dict__.get(name, MISSING) if name else (record.model_extra or {}).get(wire, MISSING)
+    return name
 
 
 _PYTHON_NAMES: dict[tuple[type[BaseModel], str], str] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import get_annotations
 from typing import Any
 
 from pydantic_core import ErrorDetails
@@ -148,7 +149,9 @@ class _Walk:
                     core = core["schema"]
                 case "definition-ref":
                     core = self.definitions[core["schema_ref"]]
-                case "default" | "missing-sentinel" | "nullable" | "function-wrap" | "function-after" | "function-before":
+                case (
+                    "default" | "missing-sentinel" | "nullable" | "function-wrap" | "function-after" | "function-before"
+                ):
                     core = core["schema"]
                 case _:
                     return core
@@ -232,7 +235,7 @@ def _owner(place: Place, owners: Mapping[str, Mapping[str, str]]) -> str:
         owner = owners.get(record.__name__, {}).get(place.field)
         if owner is not None:
             return owner
-        declared = [name for name in record.__dict__.get("__annotations__", ()) if name in fields]
+        declared = [name for name in get_annotations(record) if name in fields]
         if any((fields[name].alias or name) == place.field for name in declared):
             return record.__name__
     return place.record.__name__
@@ -290,4 +293,3 @@ def _kind(value: Any) -> str:
     if isinstance(value, list):
         return "an array"
     return shown(value)
-

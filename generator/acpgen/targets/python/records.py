@@ -16,6 +16,9 @@ from acpgen.targets.python.notes import field_notes
 from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, imported, plain_schema, references
 from acpgen.walk import is_array, is_object
 
+_STAND_IN: Final = {"type": "boolean"}
+"""What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""
+
 _PLACEHOLDER: Final = "\0"
 """A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
 
@@ -105,9 +108,9 @@ def _input(
         definitions[names.classes[record.name]] = _record_schema(record, protocol, names)
     for name, definition in protocol.definitions.items():
         if not isinstance(definition, ir.Record):
-            definitions[names.classes[name]] = {"type": "object"}
+            definitions[names.classes[name]] = _STAND_IN
             overrides[names.classes[name]] = f"{modules.package}.unions.{names.classes[name]}"
-    definitions[NUMBER] = {"type": "object"}
+    definitions[NUMBER] = _STAND_IN
     overrides[NUMBER] = f"{modules.runtime}.Number"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}, overrides
 
@@ -115,8 +118,9 @@ def _input(
 def _record_schema(record: ir.Record, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     own = _own_fields(record, protocol)
     properties = {
-        field.name: {} if beyond_emitter(field.type) else plain_schema(field.type, names.classes) for field in own
-    } or {_PLACEHOLDER: {}}
+        field.name: _STAND_IN if beyond_emitter(field.type) else plain_schema(field.type, names.classes)
+        for field in own
+    } or {_PLACEHOLDER: _STAND_IN}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "required": list(properties)}
     if record.base is not None:
         schema["allOf"] = [{"$ref": f"#/$defs/{names.classes[record.base]}"}]
@@ -159,7 +163,9 @@ def _extra(record: ir.Record, names: Names) -> str | None:
         case ir.Nothing():
             return 'model_config = ConfigDict(extra="forbid")'
         case typed:
-            return f"__pydantic_extra__: dict[str, {annotation(typed, names.classes)}] = Field(init=False)"
+            values = annotation(typed, names.classes)
+            unchecked = "  # pyright: ignore[reportIncompatibleVariableOverride]"  # as pydantic wants it
+            return f"__pydantic_extra__: dict[str, {values}] = Field(init=False){unchecked}"
 
 
 def _default(field: ir.Field, names: Names) -> str | None:

@@ -1,0 +1,334 @@
+"""Decoding and encoding: a message is dispatched by method and side, never by trying everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from .errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    DecodeError,
+    Dropped,
+    EncodeError,
+    Problem,
+    json_pointer,
+    shown,
+)
+from .json_types import is_array, is_object
+from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
+from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
+from .markers import strict_adapter
+from .model import forget_namesakes
+from .parse import copied, parse
+from .trace import Path, chosen, find, with_strays
+
+Hook: TypeAlias = Callable[[Dropped], object]
+Message: TypeAlias = "Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One row of the method table.
+
+    `side` handles the method; the result of a request flows back. `params` and `result` are classes or aliases; `None` means
+    any JSON. `capability` is the gate: the side that advertises, a colon, and the path in its initialize payload.
+    """
+
+    name: str
+    side: str
+    kind: Literal["request", "notification"]
+    params: Any
+    result: Any
+    capability: str | None = None
+    unstable: bool = False
+    null_result: bool = False
+    batch: Literal["never"] | None = None
+
+
+@dataclass(slots=True)
+class Codec:
+    """Decodes and encodes the messages of one protocol version.
+
+    `lenient` and `owners` are the generated tables of forgiving fields and of fields declared by another definition than
+    their class. `null_id`: a request's id may be null. `batch`: a message may be an array.
+    """
+
+    methods: Mapping[str, Method]
+    lenient: Mapping[str, Mapping[str, Leniency]]
+    owners: Mapping[str, Mapping[str, str]]
+    error: type[Any] = ErrorObject
+    null_id: bool = False
+    batch: bool = False
+    _adapters: dict[Any, TypeAdapter[Any]] = field(default_factory=dict[Any, TypeAdapter[Any]], repr=False)
+    _routes: dict[tuple[str, bool], Method] = field(default_factory=dict[tuple[str, bool], Method], repr=False)
+
+    _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
+
+    def __post_init__(self) -> None:
+        for method in self.methods.values():
+            self._routes[method.name, method.kind == "request"] = method
+
+    # --- decoding ---
+
+    def decode(
+        self,
+        line: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        pending: Mapping[Any, str] | None = None,
+        on_drop: Hook | None = None,
+        lenient: bool = True,
+    ) -> Any:
+        """See the generated module's `decode`."""
+        value = parse(line) if isinstance(line, bytes | bytearray | str) else copied(line)
+        if self.batch and is_array(value):
+            if not value:
+                raise _invalid("a batch must hold at least one message")
+            return [
+                self._message(item, (index,), sender, method, pending, on_drop, lenient)
+                for index, item in enumerate(value)
+            ]
+        return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def _message(
+        self,
+        value: Any,
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Mapping[Any, str] | None,
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Message:
+        if not is_object(value):
+            raise _invalid(f"a JSON-RPC message is an object, not {shown(value)}", at)
+        if value.get("jsonrpc") != "2.0":
+            raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
+        name = value.get("method")
+        if name is None and "method" not in value and ("result" in value or "error" in value):
+            return self._answer(value, at, sender, method, pending, on_drop, lenient)
+        if not isinstance(name, str):
+            raise _invalid("the message has no 'method', and neither 'result' nor 'error'", at, value)
+        is_request = "id" in value
+        if is_request and not self._is_id(value["id"]):
+            raise _invalid(f"a request id must be {self._ids()}", (*at, "id"), value)
+        if "result" in value or "error" in value:
+            raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
+        row = self._routes.get((name, is_request))
+        form, params = _form(value, "params")
+        if row is None or row.side == sender:
+            if row is not None or not name.startswith("_"):
+                raise self._unknown(name, is_request, sender, at, value)
+            typed: Any = value.get("params")
+        elif row.params is None:
+            typed = value.get("params")
+        else:
+            typed = self._typed(row.params, params, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
+        if is_request:
+            return Request(value["id"], name, typed, _extra(value, _REQUEST), form)
+        return Notification(name, typed, _extra(value, _NOTIFICATION), form)
+
+    def _answer(
+        self,
+        value: dict[str, Any],
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Mapping[Any, str] | None,
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Message:
+        if "result" in value and "error" in value:
+            raise _invalid("a response holds either 'result' or 'error', not both", at, value)
+        if "id" not in value:
+            raise _invalid("a response must carry the request's 'id'", at, value)
+        id_ = value["id"]
+        if not self._is_id(id_) and not (id_ is None and "error" in value):
+            raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
+        if method is None and pending is not None:
+            method = pending.get(id_)
+        extra = _extra(value, _ERROR if "error" in value else _RESPONSE)
+        if "error" in value:
+            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
+            return ErrorResponse(id_, error, method or "", extra)
+        if method is None:
+            raise _invalid(f"no request with id {shown(id_)} is pending, so the result cannot be read", at, value)
+        row = self._routes.get((method, True))
+        if row is None and not method.startswith("_"):
+            raise self._unknown(method, True, sender, at, value)
+        if row is None or row.result is None:
+            return Response(id_, value["result"], method, extra)
+        if row.side not in (sender, "both"):
+            raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
+        form, result = _form(value, "result")
+        if form == "null" and not row.null_result:
+            form, result = "value", None
+        typed = self._typed(row.result, result, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
+        return Response(id_, typed, method, extra, form)
+
+    def decode_as(self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True) -> Any:
+        """See the generated module's `decode_as`."""
+        return self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient)
+
+    def _typed(
+        self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
+    ) -> Any:
+        adapter = self._adapters.get(type_)
+        if adapter is None:
+            adapter = self._adapters[type_] = strict_adapter(type_)
+        namesakes: list[str] = []
+        try:
+            result = adapter.validator.validate_python(value, context=namesakes, by_alias=True, by_name=False)
+        except ValidationError as error:
+            return self._repaired(adapter, value, error, at, code, message, on_drop, lenient)
+        if namesakes:
+            forget_namesakes(result, value)
+        return result
+
+    def _repaired(
+        self,
+        adapter: TypeAdapter[Any],
+        value: Any,
+        error: ValidationError,
+        at: Path,
+        code: int,
+        message: dict[str, Any],
+        on_drop: Hook | None,
+        lenient: bool,
+    ) -> Any:
+        edits, current, drops = Edits(), value, list[Dropped]()
+        while True:
+            found = [find(details, adapter.core_schema, current) for details in error.errors(include_url=False)]
+            if not edits.make_whole(found):
+                new, left = repair(chosen(found), edits, value, self.lenient if lenient else None, self.owners, at)
+                if left:
+                    problems = [placed(one, edits, self.owners, at) for one in with_strays(left)]
+                    raise DecodeError(
+                        code, explained(problems, drops), id=message.get("id"), method=message.get("method")
+                    ) from None
+                drops.extend(new)
+            current = edits.apply(value)
+            try:
+                result = adapter.validator.validate_python(current, by_alias=True, by_name=False)
+            except ValidationError as again:
+                error = again
+                continue
+            forget_namesakes(result, current)
+            if on_drop is not None:
+                for drop in without_repeats(drops):
+                    on_drop(drop)
+            return result
+
+    def _is_id(self, value: Any) -> bool:
+        if isinstance(value, bool):
+            return False
+        if isinstance(value, float):
+            return value.is_integer()
+        return isinstance(value, str | int) or (value is None and self.null_id)
+
+    def _ids(self) -> str:
+        return "an integer, a string or null" if self.null_id else "an integer or a string"
+
+    def _unknown(self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]) -> DecodeError:
+        row = self._routes.get((name, is_request))
+        other = self._routes.get((name, not is_request))
+        if row is not None:
+            sentence = f"{name!r} is handled by the {row.side}, so the {sender} does not receive or send it this way"
+        elif other is not None:
+            sentence = f"{name!r} is a {other.kind}, not a {'request' if is_request else 'notification'}"
+        else:
+            sentence = f"the method {shown(name)} is not known"
+        problems = (Problem(json_pointer((*at, "method")), "", sentence),)
+        return DecodeError(METHOD_NOT_FOUND, problems, id=value.get("id"), method=name)
+
+    # --- encoding ---
+
+    def encode(self, message: Any) -> bytes:
+        """See the generated module's `encode`."""
+        if is_array(message):
+            return b"[" + b",".join(self.encode(item) for item in message) + b"]"
+        match message:
+            case Request():
+                named, head = _REQUEST, b'"id":' + _json(message.id) + b"," + self._method(message.method)
+                text = head + _body(message, message.params, b',"params":')
+            case Notification():
+                named, text = _NOTIFICATION, self._method(message.method) + _body(message, message.params, b',"params":')
+            case Response():
+                named, text = _RESPONSE, b'"id":' + _json(message.id) + _body(message, message.result, b',"result":')
+            case ErrorResponse():
+                error: Any = message.error  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+                named, text = _ERROR, b'"id":' + _json(message.id) + b',"error":' + _json(error)
+            case _:
+                return _json(message)
+        if message.extra:
+            if not named.isdisjoint(message.extra):
+                raise EncodeError(f"{', '.join(sorted(named & message.extra.keys()))}: not to be set by 'extra'")
+            text += b"".join(b"," + _json(key) + b":" + _json(item) for key, item in message.extra.items())
+        return b'{"jsonrpc":"2.0",' + text + b"}"
+
+    def _method(self, name: str) -> bytes:
+        written = self._written.get(name)
+        if written is None:
+            written = b'"method":' + _json(name)
+            if name in self.methods:
+                self._written[name] = written
+        return written
+
+
+_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
+_REQUEST = frozenset({"jsonrpc", "id", "method", "params"})
+_NOTIFICATION = frozenset({"jsonrpc", "method", "params"})
+_RESPONSE = frozenset({"jsonrpc", "id", "result"})
+_ERROR = frozenset({"jsonrpc", "id", "error"})
+
+
+def _extra(value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
+    """The fields of an envelope that JSON-RPC does not name for its kind of message."""
+    return {} if value.keys() <= named else {key: item for key, item in value.items() if key not in named}
+
+
+def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
+    if key not in value:
+        return "absent", {}
+    return ("null", {}) if value[key] is None else ("value", value[key])
+
+
+def _body(message: Any, value: Any, key: bytes) -> bytes:
+    """Params or result as they came: omitted and null stay so while nothing was set in them."""
+    if message.form != "value":
+        is_set = bool(value.model_fields_set or value.model_extra) if isinstance(value, BaseModel) else value is not None
+        if not is_set:
+            return b"" if message.form == "absent" else key + b"null"
+    return key + _json(value)
+
+
+def _json(value: Any) -> bytes:
+    if type(value) is int:
+        return str(value).encode()
+    try:
+        if isinstance(value, BaseModel):
+            text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+        else:
+            text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+    except (PydanticSerializationError, UnicodeError) as error:
+        raise EncodeError(f"this cannot be written as JSON: {error}") from None
+    if b"NaN" in text or b"Infinity" in text:
+        try:
+            parse(text)
+        except DecodeError:
+            raise EncodeError("a number that is not finite cannot be written as JSON") from None
+    return text
+
+
+def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:
+    id_ = value.get("id") if value is not None else None
+    method = value.get("method") if value is not None else None
+    problems = (Problem(json_pointer(at), "", sentence),)
+    return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)

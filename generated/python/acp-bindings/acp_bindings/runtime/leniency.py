@@ -1,0 +1,185 @@
+"""What a receiver forgives: values that the schema allows to drop are dropped, and every drop is told.
+
+The message is never changed in place. Edits are kept in the message's own coordinates, so pointers stay true after items were dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .errors import Dropped, Problem, json_pointer
+from .json_types import is_array, is_object
+from .trace import Found, Path, Place, problem
+
+
+class Leniency(NamedTuple):
+    """What one field forgives: any bad value, bad items of its array, null in place of an array."""
+
+    error: bool = False
+    items: bool = False
+    null: bool = False
+
+
+Table = Mapping[str, Mapping[str, Leniency]]
+Owners = Mapping[str, Mapping[str, str]]
+
+
+class Edits:
+    """Changes to a message: items dropped from arrays, fields removed, values put in place of others."""
+
+    def __init__(self) -> None:
+        self.items: dict[Path, set[int]] = {}
+        self.removed: set[Path] = set()
+        self.replaced: dict[Path, Any] = {}
+        self.defaulted: dict[Path, Problem] = {}
+        """Where a default was put in place of a bad value, and what was wrong. If the default does not fit, the place forgives nothing."""
+
+    def original(self, path: Path) -> Path:
+        """Where something at `path` of the edited message stood in the original."""
+        result: list[str | int] = []
+        for step in path:
+            dropped = self.items.get(tuple(result), ())
+            if isinstance(step, int):
+                for index in sorted(dropped):
+                    step += index <= step
+            result.append(step)
+        return tuple(result)
+
+    def change(self, path: Path, replacement: Any, why: Problem) -> None:
+        """Put `replacement` at a place of the original; `None` drops what is there."""
+        if replacement is not None:
+            self.replaced[path] = replacement
+            self.defaulted[path] = why
+        elif isinstance(path[-1], int):
+            self.items.setdefault(path[:-1], set()).add(path[-1])
+        else:
+            self.removed.add(path)
+
+    def make_whole(self, errors: Sequence[Found]) -> bool:
+        """Write whole numbers that came with a fraction of zero as the integers that they are; whether there were any."""
+        found = {self.original(error.path): int(error.details["input"]) for error in errors if _is_whole_number(error)}
+        self.replaced.update(found)
+        return bool(found)
+
+    def apply(self, value: Any, path: Path = ()) -> Any:
+        """The edited message."""
+        if path in self.replaced:
+            return self.replaced[path]
+        touched = [edit for edit in (*self.items, *self.removed, *self.replaced) if edit[: len(path)] == path]
+        if not touched:
+            return value
+        if is_object(value):
+            kept = {
+                key: self.apply(item, (*path, key)) for key, item in value.items() if (*path, key) not in self.removed
+            }
+            added = {
+                edit[-1]: new for edit, new in self.replaced.items() if edit[:-1] == path and edit[-1] not in value
+            }
+            return {**kept, **added}
+        if is_array(value):
+            dropped = self.items.get(path, set())
+            return [self.apply(item, (*path, i)) for i, item in enumerate(value) if i not in dropped]
+        return value
+
+
+def repair(
+    errors: Sequence[Found], edits: Edits, original: Any, table: Table | None, owners: Owners, prefix: Path
+) -> tuple[list[Dropped], list[Found]]:
+    """Add the edits that mend these errors; return what they drop, and the errors that nothing mends.
+
+    Without a `table` nothing is forgiven.
+    """
+    drops: list[Dropped] = []
+    left: list[Found] = []
+    changes: list[tuple[Path, Any, Problem]] = []
+    for error in errors:
+        place = None if table is None else _forgiving(error, table, edits)
+        if place is None:
+            left.append(error)
+            continue
+        path, replacement = place
+        where = edits.original(path)
+        told = placed(error, edits, owners, prefix)
+        changes.append((where, replacement, told))
+        drops.append(Dropped(json_pointer((*prefix, *where)), _value_at(original, where), told))
+    for change in changes:  # only now: the errors' paths count the items that are there
+        edits.change(*change)
+    return drops, left
+
+
+def placed(error: Found, edits: Edits, owners: Owners, prefix: Path) -> Problem:
+    """The problem that an error tells, with its pointer into the message as it came."""
+    where = edits.original(error.path)
+    if where in edits.defaulted:
+        return edits.defaulted[where]
+    found = problem(error, owners)
+    return Problem(json_pointer((*prefix, *where)), found.schema, found.sentence)
+
+
+def explained(problems: Sequence[Problem], drops: Sequence[Dropped]) -> tuple[Problem, ...]:
+    """The problems, each followed by those of the items that were dropped below it: an array may be too short for that."""
+    return tuple(
+        one
+        for found in problems
+        for one in (found, *(drop.problem for drop in drops if _is_item(drop.pointer, found.pointer)))
+    )
+
+
+def _is_item(pointer: str, array: str) -> bool:
+    parent, _, step = pointer.rpartition("/")
+    return parent == array and step.isdigit()
+
+
+def _is_whole_number(error: Found) -> bool:
+    value = error.details.get("input")
+    kinds = ("int_type", "int_from_float", "literal_error")
+    return error.details["type"] in kinds and type(value) is float and value.is_integer()
+
+
+def _forgiving(error: Found, table: Table, edits: Edits) -> tuple[Path, Any] | None:
+    """The nearest place that forgives this error: what to drop, and what to put there instead (`None`: nothing)."""
+    for place in reversed(error.places):
+        leniency = _leniency(place, table)
+        if leniency is None:
+            continue
+        depth = len(place.path)
+        absent = error.details["type"] == "missing" and depth == len(error.path) + 1
+        if leniency.items and place.is_list and len(error.path) > depth and not absent:
+            return error.path[: depth + 1], None
+        is_null = leniency.null and error.path == place.path and error.details.get("input", 0) is None
+        if not leniency.error and not is_null:
+            continue
+        if place.required and place.is_list and edits.original(place.path) not in edits.defaulted:
+            return place.path, []
+        if not place.required and not absent:
+            return place.path, None
+    return None
+
+
+def _leniency(place: Place, table: Table) -> Leniency | None:
+    for record in place.record.__mro__:
+        found = table.get(record.__name__, {}).get(place.field)
+        if found is not None:
+            return found
+    return None
+
+
+def _value_at(value: Any, path: Path) -> Any:
+    for step in path:
+        if is_object(value):
+            value = value.get(str(step))
+        elif is_array(value) and isinstance(step, int):
+            value = value[step]
+    return value
+
+
+def without_repeats(drops: list[Dropped]) -> list[Dropped]:
+    """One drop per place, and none below a place that is dropped whole."""
+    places = {drop.pointer for drop in drops}
+    kept: dict[str, Dropped] = {}
+    for drop in drops:
+        parts = drop.pointer.split("/")
+        if not any("/".join(parts[:length]) in places for length in range(1, len(parts))):
+            kept.setdefault(drop.pointer, drop)
+    return list(kept.values())

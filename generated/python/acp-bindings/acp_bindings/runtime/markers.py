@@ -1,0 +1,211 @@
+"""Annotations that tell pydantic how a union is told apart. They stand in `Annotated[A | B, …]`, in the order of the union."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, get_args
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
+
+from .json_types import is_array, is_object
+from .model import holds_constant, value_of
+
+LABEL: Final = "\0"
+"""What the label of a union's branch in an error's location begins with; no generated key does."""
+
+FALLBACK: Final = f"{LABEL}fallback"
+DEFAULT: Final = f"{LABEL}default"
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A union told apart by the constant in one field.
+
+    The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
+    tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.
+    """
+
+    field: str
+    tags: tuple[str | int | float | bool, ...]
+    fallbacks: int = 0
+    default: bool = False
+    default_admits_known: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        branches = get_args(source) or (source,)
+        schemas = [handler.generate_schema(branch) for branch in branches]
+        known = len(self.tags)
+        assert len(schemas) == known + self.fallbacks + self.default, self.field
+        choices: dict[Any, core_schema.CoreSchema] = {}
+        for tag, schema in zip(self.tags, schemas, strict=False):
+            choices[_label(tag)] = schema
+            if self.default_admits_known:
+                choices[_label(tag)] = core_schema.union_schema(
+                    [(schema, f"{LABEL}variant"), (schemas[-1], f"{LABEL}other")], mode="left_to_right"
+                )
+        fallbacks = schemas[known : known + self.fallbacks]
+        if len(fallbacks) == 1:
+            choices[FALLBACK] = fallbacks[0]
+        elif fallbacks:
+            choices[FALLBACK] = _by_shape(fallbacks)
+        if self.default:
+            choices[DEFAULT] = schemas[-1]
+        return core_schema.tagged_union_schema(choices, Discriminator(self))
+
+
+class Discriminator:
+    """Names the branch of a tagged union that a value belongs to; `None` where there is none."""
+
+    __slots__ = ("__name__", "absent", "classes", "field", "labels", "other", "quick")
+
+    def __init__(self, marker: Tagged) -> None:
+        self.__name__ = f"by {marker.field}"
+        self.field = marker.field
+        self.labels = {(type(tag), tag): _label(tag) for tag in marker.tags}
+        self.absent = DEFAULT if marker.default else None
+        self.other = FALLBACK if marker.fallbacks else self.absent
+        self.quick: dict[Any, str] = {tag: _label(tag) for tag in marker.tags if isinstance(tag, str)}
+        self.classes: dict[type[BaseModel], str | None] = {}
+
+    def __call__(self, value: Any) -> str | None:
+        if is_object(value):
+            tag = value.get(self.field, _ABSENT)
+            return self.quick.get(tag, self.other) if isinstance(tag, str) else self._by_tag(tag)
+        kind = value.__class__
+        if kind in self.classes:
+            return self.classes[kind]
+        if isinstance(value, BaseModel):
+            tag = value_of(value, self.field)
+            found = self.absent if tag is MISSING else self._by_tag(tag)
+            if holds_constant(value, self.field):  # then it holds for the whole class
+                self.classes[kind] = found
+            return found
+        return self.absent
+
+    def _by_tag(self, tag: Any) -> str | None:
+        if tag is _ABSENT:
+            return self.absent
+        if isinstance(tag, float) and tag.is_integer():
+            tag = int(tag)
+        found = self.labels.get((type(tag), tag)) if isinstance(tag, str | int | float) else None
+        if found is not None:
+            return found
+        return self.other if isinstance(tag, str) else self.absent or self.other
+
+
+_ABSENT: Final = object()
+
+
+def _label(tag: str | int | float | bool) -> str:
+    return f"{LABEL}{tag!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused."""
+
+    exclusive: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        schemas = [handler.generate_schema(branch) for branch in get_args(source) or (source,)]
+        union = _by_shape(schemas)
+        if not self.exclusive:
+            return union
+        return core_schema.no_info_wrap_validator_function(_Exclusive(get_args(source)), union)
+
+
+def _by_shape(schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
+    return core_schema.union_schema(
+        [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)], mode="left_to_right"
+    )
+
+
+class _Exclusive:
+    """Refuses what more than one branch accepts (`oneOf`)."""
+
+    def __init__(self, branches: Sequence[Any]) -> None:
+        self.branches = branches
+        self.adapters: list[TypeAdapter[Any]] = []
+
+    def __call__(self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
+        result = handler(value)
+        if isinstance(value, BaseModel):
+            return result
+        if not self.adapters:  # now, when all classes are complete
+            self.adapters = [strict_adapter(branch) for branch in self.branches]
+        accepting = sum(_accepts(adapter, whole(value)) for adapter in self.adapters)
+        if accepting > 1:
+            raise PydanticCustomError("one_of", "more than one of the alternatives fits, and only one may")
+        return result
+
+
+def _accepts(adapter: TypeAdapter[Any], value: Any) -> bool:
+    return adapter.validator.isinstance_python(value, by_alias=True, by_name=False)
+
+
+def whole(value: Any) -> Any:
+    """A JSON value with whole numbers as integers, however they were written."""
+    if is_object(value):
+        return {key: whole(item) for key, item in value.items()}
+    if is_array(value):
+        return [whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def strict_adapter(type_: Any) -> TypeAdapter[Any]:
+    """The validator of a type, as strict as records are. Other types than records need to be told."""
+    rebuild = getattr(type_, "model_rebuild", None)
+    if rebuild is not None:
+        rebuild()  # an adapter that builds the record itself forgets its configuration
+        return TypeAdapter(type_)
+    return TypeAdapter(type_, config=_STRICT)
+
+
+_STRICT: Final = ConfigDict(strict=True, allow_inf_nan=False, ser_json_inf_nan="constants")
+
+
+class Exact:
+    """A set of constants that Python would confuse: as JSON, true is not 1, and 1.0 is."""
+
+    def __init__(self, *values: str | int | float | bool | None) -> None:
+        self.values = {_json_key(value): value for value in values}
+        self.expected = ", ".join(repr(value) for value in values)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._constant)
+
+    def _constant(self, value: Any) -> Any:
+        key = _json_key(value) if value is None or isinstance(value, str | int | float) else None
+        if key not in self.values:
+            raise PydanticKnownError("literal_error", {"expected": self.expected})
+        return self.values[key]
+
+
+def _json_key(value: str | int | float | bool | None) -> tuple[bool, object]:
+    return isinstance(value, bool), value
+
+
+class Open:
+    """A set of constants that may grow: the `Literal` documents what is known, other values of the same type are kept."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return handler.generate_schema(get_args(source)[-1])
+
+
+class _NumberSchema:
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(_number, serialization=None)
+
+
+def _number(value: Any) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PydanticKnownError("float_type")
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        raise PydanticKnownError("finite_number")
+    return value
+
+
+Number = Annotated[float, _NumberSchema()]
+"""Any JSON number. A whole number stays an `int`, however large."""

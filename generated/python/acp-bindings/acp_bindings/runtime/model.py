@@ -1,0 +1,167 @@
+"""The base classes of generated records."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
+from pydantic_core import MISSING, core_schema
+
+from .json_types import is_array, is_object
+
+__all__ = ["MISSING", "Model", "Unknown"]
+
+
+class Model(BaseModel):
+    """A record of the protocol.
+
+    Fields that are not declared are kept in `model_extra`. A field that was omitted holds its default or `MISSING`, and is omitted again
+    when the record is encoded. Python names are for constructing; on the wire only the schema's names count.
+    """
+
+    model_config = ConfigDict(
+        extra="allow",
+        strict=True,
+        allow_inf_nan=False,
+        validate_assignment=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        ser_json_inf_nan="constants",
+        defer_build=True,
+        protected_namespaces=(),
+    )
+
+    def __init__(self, /, **data: Any) -> None:
+        for name, wire, value in _constants(type(self)):
+            if name not in data and wire not in data:
+                data[name] = value
+        super().__init__(**data)
+
+    # Decoding does not go through `__init__`: what was omitted on the wire stays omitted.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        schema = handler(source)
+        inner: Any = handler.resolve_ref_schema(schema)
+        while inner["type"] != "model-fields":
+            inner = inner["schema"]
+        fields: dict[str, Any] = inner["fields"]
+        for name, _, _ in _constants(cls):  # unset is for constructing: the wire must have them
+            if fields[name]["schema"]["type"] == "default":
+                fields[name]["schema"] = fields[name]["schema"]["schema"]
+        hidden = frozenset(name for name, field in fields.items() if field.get("validation_alias", name) != name)
+        if hidden and inner.get("extra_behavior") != "forbid":
+            inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
+        return schema
+
+
+class _Namesakes:
+    """Tells the decoder of unknown fields that are called like a Python name: they make pydantic count that field as given."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+
+    def __call__(self, key: str, info: core_schema.ValidationInfo[Any]) -> str:
+        if key in self.names and isinstance(info.context, list):
+            info.context.append(key)  # pyright: ignore[reportUnknownMemberType]
+        return key
+
+
+def forget_namesakes(record: Any, value: Any) -> None:
+    """Take back that fields count as given which the message `value` does not have."""
+    if isinstance(record, BaseModel) and is_object(value):
+        extra = record.model_extra or {}
+        for name, field in type(record).model_fields.items():
+            wire = field.alias or name
+            if wire in value:
+                forget_namesakes(record.__dict__[name], value[wire])
+            elif name in extra:
+                record.model_fields_set.discard(name)
+        for key, item in extra.items():
+            forget_namesakes(item, value[key])
+    elif is_object(record) and is_object(value):
+        for key, item in record.items():
+            forget_namesakes(item, value[key])
+    elif is_array(record) and is_array(value):
+        for item, other in zip(record, value, strict=True):
+            forget_namesakes(item, other)
+
+
+_CONSTANTS: dict[type[Model], tuple[tuple[str, str, Any], ...]] = {}
+
+
+def _constants(model: type[Model]) -> tuple[tuple[str, str, Any], ...]:
+    """The required fields that can hold one value only, by Python and wire name: nobody needs to set them."""
+    known = _CONSTANTS.get(model)
+    if known is None:
+        known = tuple(
+            (name, field.alias or name, get_args(field.annotation)[0])
+            for name, field in model.model_fields.items()
+            if get_origin(field.annotation) is Literal
+            and len(get_args(field.annotation)) == 1
+            and not field.is_required()
+        )
+        _CONSTANTS[model] = known
+    return known
+
+
+class Unknown(Model):
+    """A variant of an open or tolerated union that this version of the protocol does not know, kept as it came."""
+
+    unknown_tag_field: ClassVar[str]
+    known_tags: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def tag(self) -> str:
+        """The tag, as it came."""
+        return str(value_of(self, self.unknown_tag_field))
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """The whole object as JSON, the tag included."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether the tag is somebody's extension: it begins with an underscore."""
+        return self.tag.startswith("_")
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether the tag belongs to a future version of the protocol: it does not begin with an underscore."""
+        return not self.is_extension
+
+    @model_validator(mode="after")
+    def _refuse_known_tags(self) -> Unknown:
+        if self.tag in self.known_tags:
+            raise ValueError(f"the tag {self.tag!r} is known and has a class of its own")
+        return self
+
+
+def holds_constant(record: BaseModel, wire: str) -> bool:
+    """Whether the class of a record declares a constant under a wire name."""
+    field = type(record).model_fields.get(_python_name(record, wire))
+    return field is not None and get_origin(field.annotation) is Literal
+
+
+def value_of(record: BaseModel, wire: str) -> Any:
+    """What a record holds under a wire name; `MISSING` where it holds nothing."""
+    name = _python_name(record, wire)
+    return record.__dict__.get(name, MISSING) if name else (record.model_extra or {}).get(wire, MISSING)
+
+
+def _python_name(record: BaseModel, wire: str) -> str:
+    """The attribute of a wire name; empty where the class declares none."""
+    name = _PYTHON_NAMES.get((type(record), wire))
+    if name is None:
+        fields = type(record).model_fields
+        name = next((name for name, info in fields.items() if (info.alias or name) == wire), "")
+        _PYTHON_NAMES[type(record), wire] = name
+    return name
+
+
+_PYTHON_NAMES: dict[tuple[type[BaseModel], str], str] = {}

@@ -1,0 +1,318 @@
+"""Files replaced as a whole: whoever looks sees the old content or the new, and after a crash one of them.
+
+The new content goes into a temporary file in the same directory, is brought to the disk, takes over mode and owner of the old file, and
+then its name. The temporary file is locked while its writer lives; `recover` removes those whose writer is gone.
+
+Source: the file-system page, section "writeTextFile()", "Secure Implementation".
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+from .containment import (
+    Refused,
+    Root,
+    identity,
+    make_folder,
+    open_folder,
+    open_regular_in,
+    open_syncable_folder,
+    remove_folders,
+)
+
+if sys.platform != "win32":
+    import fcntl
+
+TEMPORARY: Final = re.compile(r"\.acp-session-[0-9a-f]{32}\.tmp")
+"""What names of temporary files look like."""
+
+_CREATE: Final[int] = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """The file that is about to be replaced: what it is, and an open descriptor if it may be read."""
+
+    status: os.stat_result
+    descriptor: int | None
+
+    @property
+    def has_other_names(self) -> bool:
+        """Whether the file has hard links, which may lie anywhere."""
+        return self.status.st_nlink > 1
+
+    def read(self, limit: int) -> bytes:
+        """At most `limit` bytes from its start; empty where it may not be read."""
+        if self.descriptor is None:
+            return b""
+        os.lseek(self.descriptor, 0, os.SEEK_SET)
+        return read_at_most(self.descriptor, limit)
+
+
+@dataclass(slots=True)
+class Target:
+    """A file about to be written: the open directory it belongs in, how many directories were made for it, what is there now."""
+
+    root: Root
+    parts: tuple[str, ...]
+    folder: int
+    made: int
+    old: Old | None
+
+    @property
+    def name(self) -> str:
+        """The file's name in its directory."""
+        return self.parts[-1]
+
+
+def prepare(root: Root, parts: Sequence[str]) -> Target:
+    """Open the directory of a file, making it where it is missing, and look at the file.
+
+    Raises `OSError`: ELOOP for a link, EISDIR and EINVAL for what is no file, EACCES where it may not be written; `Refused`. Pass the
+    target to `replace` or to `abandon`.
+    """
+    if not parts:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), root.path)
+    folder, made = make_folder(root, parts[:-1])
+    try:
+        return Target(root, tuple(parts), folder, made, _existing(folder, parts[-1]))
+    except BaseException:
+        os.close(folder)
+        remove_folders(root, parts[:-1], made)
+        raise
+
+
+def abandon(target: Target) -> None:
+    """Close a target and remove the directories that were made for it."""
+    _close(target)
+    remove_folders(target.root, target.parts[:-1], target.made)
+
+
+def replace(
+    target: Target,
+    content: bytes,
+    *,
+    durable: bool = True,
+    mode: int | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Give a file its new content in one step, and close the target.
+
+    Mode (without set-user-id and the like), owner, group, access list and user attributes of an old file are kept as far as permitted;
+    a new file gets `mode` or the usual one. With `durable`, file and directory are on the disk when this returns. `check` is called last
+    before the file changes and may raise to stop it.
+
+    Raises `OSError`, `Refused` where the directory was moved meanwhile, and what `check` raises; then the file is what it was, and no
+    temporary file and no new directory stays. Only a failure to bring the directory to the disk comes when the new content is already
+    there.
+    """
+    try:
+        _exchange(target, content, durable, mode, check)
+    except BaseException:
+        abandon(target)
+        raise
+    try:
+        if durable:
+            _sync_folders(target)
+    finally:
+        _close(target)
+
+
+def recover(root: Root) -> tuple[str, ...]:
+    """Remove the temporary files that a killed program left in a root, and return their paths below it.
+
+    Those of living writers stay. Other file systems mounted below the root, and directories that may not be read, are left out.
+    """
+    removed: list[str] = []
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        parts = waiting.pop()
+        try:
+            folder = open_syncable_folder(root, parts)
+        except (OSError, Refused):
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((*parts, entry.name))
+                    elif TEMPORARY.fullmatch(entry.name) and _remove_stale(folder, entry.name):
+                        removed.append("/".join((*parts, entry.name)))
+        finally:
+            os.close(folder)
+    return tuple(sorted(removed))
+
+
+def read_at_most(descriptor: int, limit: int) -> bytes:
+    """The bytes from the current position on, `limit` at most."""
+    chunks: list[bytes] = []
+    while limit > 0:
+        chunk = os.read(descriptor, min(limit, 1 << 20))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        limit -= len(chunk)
+    return b"".join(chunks)
+
+
+# --- one write -------------------------------------------------------------------------------------------------------
+
+
+def _existing(folder: int, name: str) -> Old | None:
+    try:
+        writable = open_regular_in(folder, name, os.O_WRONLY)  # a rename would not ask whether the file may be written
+    except FileNotFoundError:
+        return None
+    os.close(writable)
+    try:
+        readable = open_regular_in(folder, name, os.O_RDONLY)
+    except PermissionError:
+        return Old(os.stat(name, dir_fd=folder, follow_symlinks=False), None)
+    return Old(os.fstat(readable), readable)
+
+
+def _exchange(target: Target, content: bytes, durable: bool, mode: int | None, check: Callable[[], None]) -> None:
+    with _temporary(target, mode) as (name, file):
+        _fill(file, content)
+        if target.old is not None:
+            _take_over(file, target.old)
+        if durable:
+            _sync(file)
+        check()
+        _require_in_place(target)
+        os.replace(name, target.name, src_dir_fd=target.folder, dst_dir_fd=target.folder)
+
+
+@contextmanager
+def _temporary(target: Target, mode: int | None) -> Generator[tuple[str, int], None, None]:
+    """A locked temporary file in the target's directory; it is removed unless it got another name."""
+    while True:
+        name = f".acp-session-{secrets.token_hex(16)}.tmp"
+        permissions = mode if mode is not None else 0o666 if target.old is None else 0o600
+        file = os.open(name, _CREATE, permissions, dir_fd=target.folder)
+        try:
+            _lock(file)
+            if os.fstat(file).st_nlink:  # nobody took it for a dead one's before it was locked
+                yield name, file
+                return
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=target.folder)
+            raise
+        finally:
+            os.close(file)
+
+
+def _fill(file: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def _take_over(file: int, old: Old) -> None:
+    own = os.fstat(file)
+    mode = stat.S_IMODE(old.status.st_mode) & 0o777
+    if old.status.st_gid != own.st_gid:
+        try:
+            os.fchown(file, -1, old.status.st_gid)
+        except PermissionError:
+            mode &= ~0o070  # another group must not get the rights of the old one
+    if old.status.st_uid != own.st_uid:
+        with suppress(PermissionError):
+            os.fchown(file, old.status.st_uid, -1)
+    os.fchmod(file, mode)
+    if sys.platform == "linux" and old.descriptor is not None:
+        _take_over_attributes(file, old.descriptor)
+
+
+def _take_over_attributes(file: int, old: int) -> None:
+    with suppress(OSError):  # not every file system has attributes
+        for name in os.listxattr(old):
+            if name.startswith("user.") or name == "system.posix_acl_access":
+                os.setxattr(file, name, os.getxattr(old, name))
+
+
+def _require_in_place(target: Target) -> None:
+    """Refuse to go on where the directory is no longer what the path leads to."""
+    try:
+        folder = open_folder(target.root, target.parts[:-1])
+    except OSError:
+        raise Refused("/".join(target.parts), "its directory was moved or removed meanwhile") from None
+    try:
+        if identity(folder) != identity(target.folder):
+            raise Refused("/".join(target.parts), "its directory was replaced meanwhile")
+    finally:
+        os.close(folder)
+
+
+def _sync_folders(target: Target) -> None:
+    """Bring the file's name, and the names of the directories made for it, to the disk."""
+    depth = len(target.parts) - 1
+    for length in range(depth, depth - target.made - 1, -1):
+        try:
+            folder = open_syncable_folder(target.root, target.parts[:length])
+        except (PermissionError, FileNotFoundError):
+            continue  # may be written and not read, or is gone already
+        try:
+            _sync(folder)
+        finally:
+            os.close(folder)
+
+
+def _sync(descriptor: int) -> None:
+    if sys.platform == "darwin":
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # the file system has nothing to bring to a disk
+            raise
+
+
+def _lock(file: int) -> None:
+    if sys.platform != "win32":
+        with suppress(OSError):  # no locks on this file system: `recover` cannot lock either, and leaves the file alone
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _remove_stale(folder: int, name: str) -> bool:
+    try:
+        file = _lockable(folder, name)
+    except OSError:
+        return False
+    try:
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if (found.st_dev, found.st_ino) != identity(file):
+            return False
+        os.unlink(name, dir_fd=folder)
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return True
+
+
+def _lockable(folder: int, name: str) -> int:
+    try:
+        return open_regular_in(folder, name, os.O_RDONLY)
+    except PermissionError:
+        return open_regular_in(folder, name, os.O_WRONLY)
+
+
+def _close(target: Target) -> None:
+    os.close(target.folder)
+    if target.old is not None and target.old.descriptor is not None:
+        os.close(target.old.descriptor)

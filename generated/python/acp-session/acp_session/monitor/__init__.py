@@ -1,0 +1,17 @@
+"""Watches one connection, both directions, message by message, and names every rule that is broken.
+
+    monitor = Monitor()
+    for breach in monitor.observe("client", line):
+        print(breach)
+    for breach in monitor.finish():
+        print(breach)
+
+The monitor knows what was negotiated, which requests wait on each side, which sessions exist with which roots. What depends on a
+capability, and what must be there once it is advertised, it reads from the schema. A message is parsed and judged once; memory
+is bounded on endless connections.
+"""
+
+from .observe import Breach, Monitor
+from .rules import RULES, Rule
+
+__all__ = ["RULES", "Breach", "Monitor", "Rule"]

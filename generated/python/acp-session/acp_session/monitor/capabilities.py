@@ -1,0 +1,112 @@
+"""Capabilities: nothing is used that its side did not advertise, and what is advertised is there. The gates are the schema's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .events import Event, Found
+from .json_types import is_object
+from .rule import rule
+from .state import Connection
+
+_NUMBERS: Final = {
+    "additionalDirectories": (1, 2),
+    "session": (71,),
+    "delete": (70,),
+    "readTextFile": (104,),
+    "writeTextFile": (104,),
+    "list": (72,),
+    "resume": (72,),
+    "close": (72,),
+    "loadSession": (72,),
+    "roots": (73, 88),
+    "listChanged": (73, 74),
+}
+"""The requirements behind a gate, by the last word of its path."""
+
+_CONDITIONAL: Final = frozenset(
+    {
+        *("authenticate", "auth/login", "auth/logout", "session/set_mode", "session/set_config_option"),
+        *("tool_call/cancel", "terminal/cancel"),
+    }
+)
+"""Methods that a peer has only if it offered something for them: a way to log in, modes, options, work that can be stopped."""
+
+
+@rule("request", "notification", requirements=(70, 71, 72, 73, 74, 88, 104))
+def method_used_without_capability(event: Event, connection: Connection) -> Iterator[Found]:
+    """A method is used although its capability was not advertised: by a peer towards the side that would have to offer it, or by
+    that side itself.
+    """
+    gate = event.route.capability if event.route is not None else None
+    if gate is None or connection.advertises(gate) is not False:
+        return
+    side, _, path = gate.partition(":")
+    sentence = f"{event.method!r} needs the capability `{path}`, which the {side} did not advertise"
+    yield Found((*event.at, "method"), sentence, connection.advertised_at.get(side), _numbers(path))
+
+
+@rule("request", "notification", "result", requirements=(1, 2))
+def field_used_without_capability(event: Event, connection: Connection) -> Iterator[Found]:
+    """A field is sent to a side that did not advertise the capability for it."""
+    yield from _uses(event, connection, "field")
+
+
+@rule("request", "notification", "result")
+def variant_used_without_capability(event: Event, connection: Connection) -> Iterator[Found]:
+    """A variant or value (a kind of content, of server, of question, of update) is sent to a side that did not advertise the
+    capability for it.
+    """
+    yield from _uses(event, connection, "variant")
+    yield from _uses(event, connection, "value")
+
+
+@rule("request", "notification", "result", requirements=(7, 8))
+def required_once_advertised(event: Event, connection: Connection) -> Iterator[Found]:
+    """A side that advertised a capability leaves out a field that comes with it, such as the roots of a listed session."""
+    for use in event.uses:
+        side, _, path = use.capability.partition(":")
+        if use.kind == "absent" and side == event.sender and connection.advertises(use.capability):
+            sentence = f"the field {use.name!r} is required, since the {side} advertised `{path}`"
+            yield Found(use.path, sentence, connection.advertised_at.get(side))
+
+
+@rule("error", requirements=(65, 103))
+def advertised_method_missing(event: Event, connection: Connection) -> Iterator[Found]:
+    """A side answers -32601 to a method that it advertised, or that every peer has. With `capabilities.session` an agent of version 2
+    has all eight baseline methods, and no marker of their own may be asked for.
+    """
+    route, request = event.route, event.request
+    if route is None or request is None or not is_object(event.body) or event.body.get("code") != -32601:
+        return
+    if connection.strict is None or route.side != event.sender or route.name == "initialize":
+        return
+    gate = route.capability
+    if gate is not None and connection.advertises(gate) is not True:
+        return
+    session = connection.session(request.session)
+    if route.name in _CONDITIONAL and not (route.name == "session/set_config_option" and session and session.options):
+        return
+    numbers: tuple[int, ...] = ()
+    if gate is None:
+        reason = "every peer has it"
+    else:
+        path = gate.partition(":")[2]
+        reason = f"`{path}` was advertised"
+        numbers = (65,) if gate == "agent:capabilities.session" and route.name not in _CONDITIONAL else (103,)
+    earlier = connection.advertised_at.get(route.side) if gate is not None else request.index
+    yield Found(event.below("code"), f"{route.name!r} is missing, although {reason}", earlier, numbers)
+
+
+def _uses(event: Event, connection: Connection, kind: str) -> Iterator[Found]:
+    for use in event.uses:
+        side, _, path = use.capability.partition(":")
+        if use.kind != kind or side != event.receiver or connection.advertises(use.capability) is not False:
+            continue
+        sentence = f"the {kind} {use.name!r} needs the capability `{path}`, which the {side} did not advertise"
+        yield Found(use.path, sentence, connection.advertised_at.get(side), _numbers(path))
+
+
+def _numbers(path: str) -> tuple[int, ...]:
+    return _NUMBERS.get(path.rpartition(".")[2], ())

@@ -1,0 +1,111 @@
+"""One message of a conversation as the rules see it, and what a rule says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from .json_types import is_array, is_object
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.contract import Route, Use
+    from acp_bindings.runtime.strict import Violation
+
+    from .state import Pending
+
+Path: TypeAlias = tuple["str | int", ...]
+Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
+"""`unreadable` is text that is not JSON, `malformed` JSON that is no message, `end` the end of the conversation."""
+
+Level: TypeAlias = Literal["must", "should", "note"]
+"""What the documents demand, what they advise, and what is merely worth knowing. A note is no breach."""
+
+
+class Found(NamedTuple):
+    """What a rule found. `path` leads into the message, `earlier` is the message that makes this one a breach.
+
+    `requirements` are those behind this breach, where they are not all of the rule's; `about` is the message at fault, where it is
+    not the one that was looked at.
+    """
+
+    path: Path
+    sentence: str
+    earlier: int | None = None
+    requirements: tuple[int, ...] | None = None
+    about: int | None = None
+
+
+@dataclass(slots=True)
+class Event:
+    """One message. `body` holds its params, result or error; `request` is the request that it answers.
+
+    `at` is its place in a batch. `problems` is what the schema says against it, with pointers into the message itself; `uses` are
+    the places in the body that depend on capabilities, with paths into the line.
+    """
+
+    index: int
+    sender: str
+    receiver: str
+    kind: Kind
+    value: Any
+    method: str = ""
+    at: Path = ()
+    id: Any = None
+    body: Any = None
+    request: Pending | None = None
+    route: Route | None = None
+    problems: tuple[Violation, ...] = ()
+    uses: tuple[Use, ...] = ()
+
+    @property
+    def part(self) -> str:
+        """The member of the message that holds the body."""
+        return self.kind if self.kind in ("result", "error") else "params"
+
+    @property
+    def definition(self) -> str | None:
+        """The definition of the body."""
+        if self.route is None or self.kind == "error":
+            return None
+        return self.route.result if self.kind == "result" else self.route.params
+
+    @property
+    def session(self) -> str | None:
+        """The session that the message, or the request that it answers, names."""
+        own = text(self.body, "sessionId")
+        return own if own is not None or self.request is None else self.request.session
+
+    def below(self, *path: str | int) -> Path:
+        """The path of a place in the body."""
+        return (*self.at, self.part, *path)
+
+
+def reach(value: Any, *path: str | int) -> Any:
+    """What stands at a path of a JSON value; `None` where there is nothing."""
+    for step in path:
+        value = _below(value, step)
+    return value
+
+
+def _below(value: Any, step: str | int) -> Any:
+    if isinstance(step, str):
+        return value.get(step) if is_object(value) else None
+    return value[step] if is_array(value) and 0 <= step < len(value) else None
+
+
+def text(value: Any, *path: str | int) -> str | None:
+    """The string at a path; `None` where there is none."""
+    found = reach(value, *path)
+    return found if isinstance(found, str) else None
+
+
+def items(value: Any, *path: str | int) -> list[Any]:
+    """The array at a path; empty where there is none."""
+    found = reach(value, *path)
+    return found if is_array(found) else []
+
+
+def shown(value: object) -> str:
+    """A value in a sentence, cut at 80 characters."""
+    whole = repr(value) if isinstance(value, str) else str(value)
+    return whole if len(whole) <= 80 else f"{whole[:77]}..."

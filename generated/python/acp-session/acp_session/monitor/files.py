@@ -1,0 +1,52 @@
+"""Files through the client: only inside the roots of the session, and with errors that say what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .events import Event, Found, reach, shown, text
+from .rootpaths import is_inside
+from .rule import rule
+from .state import Connection
+
+_FILES: Final = ("fs/read_text_file", "fs/write_text_file")
+_USUAL: Final = frozenset({-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32001, -32002})
+
+
+@rule("result", methods=_FILES, requirements=(21, 55, 107))
+def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client reads or writes a file whose path lies in none of the session's roots. Judged by the text of the path: a link may lead
+    out of a root unseen, and one that leads from outside into a root is reported.
+    """
+    request = event.request
+    session = connection.session(event.session)
+    if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
+        return
+    if not is_inside(request.path, (session.cwd, *session.roots)):
+        sentence = (
+            f"{shown(request.path)} lies in none of the {1 + len(session.roots)} roots, and the client let it pass"
+        )
+        yield Found((*event.at, "result"), sentence, request.index)
+
+
+@rule("error", methods=_FILES, requirements=(110,))
+def file_error_as_authentication(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client refuses a file with -32000, which means that authentication is required. Refused permission is -32001."""
+    if reach(event.body, "code") == -32000:
+        yield Found(event.below("code"), "-32000 means that authentication is required; refused permission is -32001")
+
+
+@rule("error", methods=_FILES, requirements=(110,), level="should")
+def file_error_without_path(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client refuses a file with -32001 and does not name the path in `data`."""
+    if reach(event.body, "code") == -32001 and text(event.body, "data", "path") is None:
+        yield Found(event.below(), "a refused file is named in `data.path`")
+
+
+@rule("error", methods=_FILES, requirements=(109, 111), level="should")
+def file_error_of_other_code(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client reports a failure with a code of its own. A missing file is -32002, any other failure -32603."""
+    code = reach(event.body, "code")
+    if isinstance(code, int) and code not in _USUAL:
+        yield Found(event.below("code"), f"{code} says nothing here; a missing file is -32002, another failure -32603")

@@ -1,0 +1,70 @@
+"""The beginning: `initialize` first and once, a version that both know, login by a method that was offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .events import Event, Found, reach, shown, text
+from .rule import rule
+from .state import Connection, key
+
+_BEFORE: Final = ("initialize", "$/cancel_request", "ping")
+
+
+@rule("request", "notification")
+def message_before_initialize(event: Event, connection: Connection) -> Iterator[Found]:
+    """A peer calls a method before `initialize` was answered. Told once for each peer."""
+    if event.method in _BEFORE or connection.initialized is not None or not connection.whole:
+        return
+    if connection.once(f"before initialize: {event.sender}"):
+        earlier = connection.refused if connection.refused is not None else connection.asked
+        state = (
+            "was refused"
+            if connection.refused is not None
+            else "was not answered yet"
+            if earlier
+            else "did not come yet"
+        )
+        yield Found((*event.at, "method"), f"{event.method!r} was called while `initialize` {state}", earlier)
+
+
+@rule("request", methods=("initialize",))
+def initialize_repeated(event: Event, connection: Connection) -> Iterator[Found]:
+    """`initialize` is called again after it succeeded, or while it waits for its answer."""
+    if connection.asked is not None and connection.refused is None:
+        yield Found((*event.at, "method"), "`initialize` was called before on this connection", connection.asked)
+
+
+@rule("result", methods=("initialize",), level="note")
+def version_unknown(event: Event, connection: Connection) -> Iterator[Found]:
+    """The peers agreed on a version of the protocol that this monitor does not know. Shapes are not judged from here on."""
+    version = reach(event.body, "protocolVersion")
+    if isinstance(version, int | float | str) and version not in connection.protocols:
+        yield Found(event.below("protocolVersion"), f"version {shown(version)} is not known; shapes are not judged")
+
+
+@rule("result", methods=("initialize",), requirements=(66, 67), level="note")
+def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Found]:
+    """An agent of version 2 advertises one of the markers that this version has dropped. `capabilities.session` alone says it."""
+    if reach(event.body, "protocolVersion") != 2:
+        return
+    for name in ("load", "list", "resume", "close"):
+        if reach(event.body, "capabilities", "session", name) is not None:
+            yield Found(
+                event.below("capabilities", "session", name), f"version 2 has no marker {name!r}; nothing depends on it"
+            )
+
+
+@rule("request", methods=("authenticate", "auth/login"))
+def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client logs in by a method that the agent did not offer, or by one of type `terminal`, which clients carry out themselves."""
+    wanted = text(event.body, "methodId")
+    if wanted is None or connection.auth_methods is None:
+        return
+    kind = connection.auth_methods.get(key(wanted) or "")
+    if kind is None:
+        yield Found(event.below("methodId"), f"the agent offered no method {shown(wanted)}", connection.initialized)
+    elif kind == "terminal":
+        sentence = f"the method {shown(wanted)} is of type 'terminal' and is never passed to the agent"
+        yield Found(event.below("methodId"), sentence, connection.initialized)

@@ -1,0 +1,169 @@
+"""The monitor: finds what each message refers to, and asks the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from .events import Event, Found, Kind, Level, Path
+from .json_types import is_array, is_object
+from .rules import RULES, Rule
+from .state import Connection, key
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Strict
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule that a message breaks.
+
+    `index` counts the lines of both directions, `pointer` is a JSON Pointer into the line (into the batch, for one), `earlier` the
+    index of the message that makes this one a breach. `requirements` are numbers of the table of requirements; none where only the
+    schema or JSON-RPC says it. `level`: `must` and `should` are breaches, a `note` is not.
+    """
+
+    rule: str
+    level: Level
+    requirements: tuple[int, ...]
+    index: int
+    sender: str
+    method: str
+    pointer: str
+    earlier: int | None
+    sentence: str
+
+    def __str__(self) -> str:
+        numbers = f" (requirement {', '.join(map(str, self.requirements))})" if self.requirements else ""
+        since = f" [since message {self.earlier}]" if self.earlier is not None else ""
+        where = f" at {self.pointer}" if self.pointer else ""
+        return f"{self.level}: message {self.index} from the {self.sender}: {self.rule}{numbers}: {self.sentence}{where}{since}"
+
+
+class Monitor:
+    """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.strict.STRICT`); without, those of
+    ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
+    """
+
+    def __init__(self, protocols: Iterable[Strict] | None = None) -> None:
+        known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
+        self._connection: Final = Connection(known)
+        self._chosen: dict[tuple[Kind, str], tuple[Rule, ...]] = {}
+        self._index = 0
+
+    @property
+    def version(self) -> int | str | None:
+        """The protocol version in force; `None` where it is one that the monitor does not know."""
+        return self._connection.version
+
+    def observe(self, sender: str, line: Any, *, index: int | None = None) -> tuple[Breach, ...]:
+        """Take in one line that `sender` sent, as UTF-8 text or parsed JSON, and return what it breaks.
+
+        `index` is what the line is called in breaches, such as its number in a file; without, lines are counted from 0. Never raises for
+        what stands in a line; `ValueError` for a sender that the protocol does not have.
+        """
+        if sender not in self._connection.sides:
+            raise ValueError(f"the sender is one of {self._connection.sides}, not {sender!r}")
+        index = self._index if index is None else index
+        self._index = index + 1
+        reader = self._connection.strict or next(iter(self._connection.protocols.values()))
+        value, problems = reader.read(line)
+        if problems:
+            return tuple(self._judge(self._event("unreadable", index, sender, None, problems=problems)))
+        if is_array(value) and reader.contract.batch:
+            return tuple(self._batch(index, sender, value))
+        return tuple(self._message(index, sender, value, ()))
+
+    def lose(self, sentence: str = "messages went by unseen") -> tuple[Breach, ...]:
+        """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
+        self._connection.lose()
+        return (Breach("messages-missed", "note", (), self._index, self._connection.sides[0], "", "", None, sentence),)
+
+    def finish(self) -> tuple[Breach, ...]:
+        """Say that the conversation has ended, and return what is left open."""
+        return tuple(self._judge(self._event("end", self._index, self._connection.sides[0], None)))
+
+    def _batch(self, index: int, sender: str, value: list[Any]) -> Iterator[Breach]:
+        yield from self._judge(self._event("batch", index, sender, value))
+        for place, item in enumerate(value):
+            yield from self._message(index, sender, item, (place,))
+
+    def _message(self, index: int, sender: str, value: Any, at: Path) -> Iterator[Breach]:
+        event = self._event(_kind(value), index, sender, value, at)
+        yield from self._judge(event)
+        self._connection.apply(event)
+
+    def _event(
+        self, kind: Kind, index: int, sender: str, value: Any, at: Path = (), problems: tuple[Any, ...] = ()
+    ) -> Event:
+        """A message with all that it refers to, judged by the schema."""
+        connection = self._connection
+        event = Event(index, sender, connection.other(sender), kind, value, at=at, problems=problems)
+        if kind in ("unreadable", "batch", "end"):
+            return event
+        strict = connection.strict
+        if kind in ("result", "error"):
+            event.id, event.body = value.get("id"), value[kind]
+            event.request = connection.pending[event.receiver].get(key(event.id) or "")
+            event.method = event.request.method if event.request is not None else ""
+        elif kind in ("request", "notification"):
+            event.method, event.id, params = value["method"], value.get("id"), value.get("params")
+            event.body = {} if params is None else params
+        if event.method == "initialize":
+            strict = self._for_initialize(event) or strict
+        if strict is not None:
+            event.route = strict.route(event.method, is_request=kind != "notification")
+            event.problems = strict.judge(value, sender=sender, method=event.method or None)
+            if event.definition is not None and event.definition in strict.contract.gated:
+                event.uses = tuple(strict.contract.uses(event.definition, event.body, event.below()))
+        return event
+
+    def _for_initialize(self, event: Event) -> Strict | None:
+        """The version that `initialize` speaks: params are of the version that they ask for, the result of the one it names."""
+        version = event.body.get("protocolVersion") if is_object(event.body) else None
+        return self._connection.protocols.get(version) if isinstance(version, int | str) else None
+
+    def _judge(self, event: Event) -> Iterator[Breach]:
+        for rule in self._rules(event.kind, event.method):
+            for found in rule.check(event, self._connection):
+                yield _breach(rule, event, found)
+
+    def _rules(self, kind: Kind, method: str) -> tuple[Rule, ...]:
+        if method not in _NAMED:
+            method = ""  # names that peers make up do not fill the table
+        chosen = self._chosen.get((kind, method))
+        if chosen is None:
+            chosen = tuple(
+                rule for rule in RULES.values() if kind in rule.kinds and (not rule.methods or method in rule.methods)
+            )
+            self._chosen[kind, method] = chosen
+        return chosen
+
+
+_NAMED: Final = frozenset(method for rule in RULES.values() for method in rule.methods)
+
+
+def _kind(value: Any) -> Kind:
+    if not is_object(value):
+        return "malformed"
+    if "method" in value:
+        return "malformed" if not isinstance(value["method"], str) else "request" if "id" in value else "notification"
+    return "error" if "error" in value else "result" if "result" in value else "malformed"
+
+
+def _breach(rule: Rule, event: Event, found: Found) -> Breach:
+    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in found.path)
+    requirements = rule.requirements if found.requirements is None else found.requirements
+    index = event.index if found.about is None else found.about
+    return Breach(
+        rule.id, rule.level, requirements, index, event.sender, event.method, pointer, found.earlier, found.sentence
+    )
+
+
+def _installed() -> tuple[Strict, ...]:
+    """ACP in the versions of the installed bindings."""
+    from acp_bindings.v1.strict import STRICT as V1
+    from acp_bindings.v2.strict import STRICT as V2
+
+    return (V1, V2)

@@ -1,0 +1,69 @@
+"""Paths of roots as text: enough to judge a conversation, never enough to grant access (requirement 46)."""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal, TypeAlias
+
+from .json_types import is_array, is_object
+
+Misfit: TypeAlias = Literal["null", "no array", "no string", "empty", "relative"]
+"""What can be wrong with additional roots or one of them."""
+
+MOST_ROOTS: Final = 1024
+LONGEST: Final = 65536
+"""Characters of all roots of one session together that are kept."""
+
+
+def listed_roots(value: Any) -> tuple[str, ...] | None:
+    """The additional directories in a message; none where the field is absent, `None` where it is malformed or very long."""
+    roots: Any = value.get("additionalDirectories", []) if is_object(value) else []
+    if not is_array(roots) or not all(isinstance(root, str) for root in roots):
+        return None
+    if len(roots) > MOST_ROOTS or sum(map(len, roots)) > LONGEST:
+        return None
+    return tuple(roots)
+
+
+def is_about_roots(pointer: str) -> bool:
+    """Whether a place in a message lies in the field `additionalDirectories`."""
+    return "additionalDirectories" in pointer.split("/")
+
+
+def misfit(pointer: str, message: Any) -> Misfit | None:
+    """What is wrong with roots where the schema refuses a message at this place; `None` for any other place."""
+    if not is_about_roots(pointer):
+        return None
+    value: Any = message
+    for step in pointer.split("/")[1:]:
+        value = value[int(step)] if is_array(value) else value[step]
+    if value is None:
+        return "null"
+    if pointer.endswith("/additionalDirectories"):
+        return "no array"
+    return "no string" if not isinstance(value, str) else "relative" if value else "empty"
+
+
+def plain(path: str) -> str:
+    """A path in one spelling: `.` and `..` resolved by the text, no separator twice or at the end, Windows without case."""
+    if path.startswith("/"):
+        return "/" + posixpath.normpath(path).lstrip("/")
+    return ntpath.normcase(ntpath.normpath(path))
+
+
+def distinct(paths: Iterable[str], without: str | None = None) -> tuple[str, ...]:
+    """Plain paths in order, each once, less one (requirements 16 to 18)."""
+    left_out = None if without is None else plain(without)
+    return tuple(path for path in dict.fromkeys(map(plain, paths)) if path != left_out)
+
+
+def is_inside(path: str, roots: Sequence[str]) -> bool:
+    """Whether the text of a path lies in one of the roots, or is one."""
+    target = plain(path)
+    for root in map(plain, roots):
+        separator = "/" if root.startswith("/") else "\\"
+        if target == root or target.startswith(root if root.endswith(separator) else root + separator):
+            return True
+    return False

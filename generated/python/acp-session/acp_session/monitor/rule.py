@@ -1,0 +1,49 @@
+"""What a rule is, and the table of all of them. A rule is one small function: its id is its name, its docstring says what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from inspect import cleandoc
+from typing import Final, TypeAlias
+
+from .events import Event, Found, Kind, Level
+from .state import Connection
+
+Check: TypeAlias = Callable[[Event, Connection], Iterator[Found]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a conversation.
+
+    `requirements` are numbers of the project's table of requirements, `level` is what the documents make of it. `kinds` and `methods`
+    are the messages that it looks at; no methods means all.
+    """
+
+    id: str
+    requirements: tuple[int, ...]
+    level: Level
+    kinds: tuple[Kind, ...]
+    methods: tuple[str, ...]
+    doc: str
+    check: Check = field(repr=False, compare=False)
+
+
+RULES: Final[dict[str, Rule]] = {}
+"""Every rule by its id, in the order in which they look at a message."""
+
+
+def rule(
+    *kinds: Kind, methods: tuple[str, ...] = (), requirements: tuple[int, ...] = (), level: Level = "must"
+) -> Callable[[Check], Check]:
+    """Enter a function into the table."""
+
+    def enter(check: Check) -> Check:
+        name = check.__name__.replace("_", "-")
+        assert name not in RULES, name
+        assert check.__doc__, name
+        RULES[name] = Rule(name, requirements, level, kinds, methods, cleandoc(check.__doc__), check)
+        return check
+
+    return enter

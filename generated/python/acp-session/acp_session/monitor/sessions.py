@@ -1,0 +1,157 @@
+"""Sessions and what happens in them: open when they are used, silent when closed, answers that were offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .events import Event, Found, items, reach, shown, text
+from .rule import rule
+from .state import Connection, key
+
+_STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
+"""Methods that name a session which need not be open."""
+
+_TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release")
+
+
+@rule("request", "notification")
+def session_not_open(event: Event, connection: Connection) -> Iterator[Found]:
+    """A message names a session that was not opened on this connection, by `session/new`, `load`, `resume` or `fork`."""
+    name = text(event.body, "sessionId")
+    if name is None or event.method in _STORED or event.route is None:
+        return
+    if not connection.whole or connection.sessions.forgot or connection.session(name) is not None:
+        return
+    if event.sender != connection.sides[0] and connection.is_opening():
+        return  # the id may be the one that the answer will bring
+    yield Found(event.below("sessionId"), f"the session {shown(name)} was not opened on this connection")
+
+
+@rule("request", "notification")
+def session_closed(event: Event, connection: Connection) -> Iterator[Found]:
+    """A message names a session that was closed: a prompt after `session/close`, or news of it after its answer."""
+    name = text(event.body, "sessionId")
+    session = connection.session(name)
+    if session is None or event.method in _STORED or session.opening is not None:
+        return
+    since = session.closed
+    if since is None and event.sender == connection.sides[0]:
+        since = session.closing
+    if since is not None:
+        yield Found(event.below("sessionId"), f"the session {shown(name)} is closed", since)
+
+
+@rule("result", methods=("session/new", "session/fork"))
+def session_id_in_use(event: Event, connection: Connection) -> Iterator[Found]:
+    """An agent gives a new session the id of one that is open."""
+    name = text(event.body, "sessionId")
+    session = connection.session(name)
+    if session is not None and session.closed is None:
+        yield Found(event.below("sessionId"), f"a session {shown(name)} is open already", session.opened)
+
+
+@rule("result", methods=("session/list",))
+def deleted_session_listed(event: Event, connection: Connection) -> Iterator[Found]:
+    """A list shows a session after `session/delete` of it succeeded."""
+    for index, info in enumerate(items(event.body, "sessions")):
+        name = text(info, "sessionId")
+        since = connection.deleted.get(key(name) or "") if name is not None else None
+        if since is not None and event.request is not None and event.request.index > since:
+            yield Found(event.below("sessions", index, "sessionId"), f"the session {shown(name)} was deleted", since)
+
+
+@rule("request", methods=("session/request_permission",))
+def permission_options_repeated(event: Event, _connection: Connection) -> Iterator[Found]:
+    """Two options of one permission request have the same `optionId`, so the answer would not tell which was chosen."""
+    seen: set[str] = set()
+    for index, option in enumerate(items(event.body, "options")):
+        name = text(option, "optionId")
+        if name is not None and name in seen:
+            yield Found(event.below("options", index, "optionId"), f"the option {shown(name)} stands twice")
+        seen.add(name or "")
+
+
+@rule("result", methods=("session/request_permission",))
+def permission_outcome_not_offered(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client answers a permission request with an option that was not among those offered. It counts as a refusal."""
+    chosen = text(event.body, "outcome", "optionId")
+    if text(event.body, "outcome", "outcome") != "selected" or chosen is None or event.request is None:
+        return
+    offered = event.request.options
+    if offered is not None and key(chosen) not in offered:
+        sentence = f"the option {shown(chosen)} was not among the {len(offered)} that were offered"
+        yield Found(event.below("outcome", "optionId"), sentence, event.request.index)
+
+
+@rule("result", methods=("session/request_permission",))
+def permission_not_cancelled(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client of version 1 cancels a turn and still answers an open permission request of it with a choice."""
+    outcome = text(event.body, "outcome", "outcome")
+    if connection.version != 1 or event.request is None or event.request.cancelled is None or outcome != "selected":
+        return
+    sentence = "the turn was cancelled, so the answer is the outcome 'cancelled'"
+    yield Found(event.below("outcome", "outcome"), sentence, event.request.cancelled)
+
+
+@rule("error", methods=("session/prompt",))
+def cancelled_prompt_failed(event: Event, connection: Connection) -> Iterator[Found]:
+    """An agent of version 1 answers a prompt with an error after the client cancelled the turn. The stop reason is `cancelled`, even
+    where stopping made things fail.
+    """
+    request = event.request
+    if connection.version != 1 or request is None or request.cancelled is None or reach(event.body, "code") == -32800:
+        return
+    yield Found(
+        (*event.at, "error"), "a cancelled prompt is answered with the stop reason 'cancelled'", request.cancelled
+    )
+
+
+@rule("request", methods=("session/set_mode",))
+def mode_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client sets a mode that the session does not have."""
+    session, wanted = connection.session(event.session), text(event.body, "modeId")
+    if session is None or session.modes is None or session.opening is not None or wanted is None:
+        return
+    if key(wanted) not in session.modes:
+        sentence = f"the session has no mode {shown(wanted)} among its {len(session.modes)}"
+        yield Found(event.below("modeId"), sentence, session.opened)
+
+
+@rule("request", methods=("session/set_config_option",))
+def config_option_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client sets a configuration option that the session does not have, or gives it a value that it does not offer."""
+    session, wanted = connection.session(event.session), text(event.body, "configId")
+    if session is None or session.options is None or session.opening is not None or wanted is None:
+        return
+    if (key(wanted) or "") not in session.options:
+        yield Found(event.below("configId"), f"the session has no option {shown(wanted)}", session.opened)
+        return
+    values, value = session.options[key(wanted) or ""], text(event.body, "value")
+    if values is not None and value is not None and key(value) not in values:
+        yield Found(event.below("value"), f"the option {shown(wanted)} does not offer {shown(value)}", session.opened)
+
+
+@rule("request", methods=_TERMINALS)
+def terminal_not_open(event: Event, connection: Connection) -> Iterator[Found]:
+    """An agent uses a terminal that it did not create in this session, or that it released."""
+    session, name = connection.session(event.session), text(event.body, "terminalId")
+    if session is None or name is None or session.terminals.forgot or not connection.whole:
+        return
+    known = session.terminals.get(key(name) or "")
+    if known is None:
+        yield Found(event.below("terminalId"), f"the terminal {shown(name)} was not created in this session")
+    elif known.released is not None:
+        yield Found(event.below("terminalId"), f"the terminal {shown(name)} was released", known.released)
+
+
+@rule("request", methods=("tool_call/cancel", "terminal/cancel"))
+def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client of version 2 stops a tool call or a terminal that does not offer `capabilities.cancel`."""
+    session = connection.session(event.session)
+    field = "toolCallId" if event.method == "tool_call/cancel" else "terminalId"
+    name = text(event.body, field)
+    if session is None or name is None or session.stoppable.forgot or not connection.whole:
+        return
+    if not session.stoppable.get(f"{field} {key(name)}"):
+        yield Found(event.below(field), f"{shown(name)} does not offer to be cancelled")

@@ -1,0 +1,420 @@
+"""What the monitor knows of a connection. Bounded: what is forgotten makes the rules that would need it silent, not wrong."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from .events import Event, items, reach, text
+from .json_types import is_object
+from .rootpaths import Misfit, listed_roots, misfit
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Strict
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+LONGEST_KEY: Final = 256
+"""Characters of an id that are kept; of a longer one a digest is."""
+
+MOST_REQUESTS: Final = 4096
+MOST_SESSIONS: Final = 4096
+MOST_PARTS: Final = 1024
+"""Ids of terminals, tool calls, options and the like that are kept for one session."""
+
+
+class Recent(Generic[K, V]):
+    """A table of the entries written last. `forgot` says whether any were dropped."""
+
+    __slots__ = ("_entries", "capacity", "forgot")
+
+    def __init__(self, capacity: int) -> None:
+        self._entries: OrderedDict[K, V] = OrderedDict()
+        self.capacity = capacity
+        self.forgot = False
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self._entries[key] = value
+        self._entries.move_to_end(key)
+        if len(self._entries) > self.capacity:
+            self._entries.popitem(last=False)
+            self.forgot = True
+
+    def get(self, key: K) -> V | None:
+        """The entry of a key, if it is still there."""
+        return self._entries.get(key)
+
+    def pop(self, key: K) -> V | None:
+        """Take an entry out."""
+        return self._entries.pop(key, None)
+
+    def values(self) -> Iterator[V]:
+        """The entries, oldest first."""
+        yield from self._entries.values()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.forgot = self.forgot or bool(self._entries)
+        self._entries.clear()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def key(value: object) -> str | None:
+    """A short key for an id: text and numbers apart, long text as a digest; `None` for what is no id."""
+    if isinstance(value, str):
+        whole = f"s{value}"
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        whole = f"n{value:g}" if isinstance(value, float) and not value.is_integer() else f"n{int(value)}"
+    elif value is None:
+        return "null"
+    else:
+        return None
+    if len(whole) <= LONGEST_KEY:
+        return whole
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(slots=True)
+class Pending:
+    """A request that waits for its answer, with what is needed to judge that.
+
+    `roots` are its additional directories, `None` where they were malformed. `has_roots`: the field was there. `options` are the
+    ids that a permission request offers. `cancelled` is the message that cancelled it.
+    """
+
+    sender: str
+    method: str
+    index: int
+    session: str | None = None
+    roots: tuple[str, ...] | None = None
+    has_roots: bool = False
+    cwd: str | None = None
+    path: str | None = None
+    options: frozenset[str] | None = None
+    cancelled: int | None = None
+    well_formed: bool = True
+    malformed_roots: frozenset[Misfit] = frozenset()
+
+
+@dataclass(slots=True)
+class Terminal:
+    """A terminal of the client; `released` is the message that gave it up."""
+
+    created: int
+    released: int | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    """A session of this connection. Indices are those of messages; `None` where there was none yet.
+
+    `opening` is a load or resume that waits for its answer. `roots` is `None` where they are not known.
+    """
+
+    opened: int
+    origin: str
+    roots: tuple[str, ...] | None = None
+    had_roots: bool = False
+    cwd: str | None = None
+    opening: int | None = None
+    closing: int | None = None
+    closed: int | None = None
+    modes: frozenset[str] | None = None
+    options: dict[str, frozenset[str] | None] | None = None
+    terminals: Recent[str, Terminal] = field(default_factory=lambda: Recent[str, Terminal](MOST_PARTS))
+    stoppable: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
+
+
+@dataclass(slots=True)
+class Listed:
+    """A session as a list last showed it."""
+
+    index: int
+    roots: tuple[str, ...] | None
+
+
+class Connection:
+    """Everything known of one connection.
+
+    `strict` judges by the version in force. `whole`: every message since the beginning was seen; where not, rules that rest on the
+    absence of an earlier message are silent.
+    """
+
+    def __init__(self, protocols: Mapping[Any, Strict]) -> None:
+        self.protocols = protocols
+        first = next(iter(protocols.values()))
+        self.strict: Strict | None = first
+        self.gates: Mapping[str, frozenset[str]] = _gates(protocols.values())
+        self.sides: tuple[str, str] = _sides(first)
+        self.whole = True
+        self.asked: int | None = None
+        self.initialized: int | None = None
+        self.refused: int | None = None
+        self.advertised: dict[str, frozenset[str]] = {}
+        self.advertised_at: dict[str, int] = {}
+        self.auth_methods: dict[str, str] | None = None
+        self.pending = {side: Recent[str, Pending](MOST_REQUESTS) for side in self.sides}
+        self.answered = {side: Recent[str, int](MOST_REQUESTS) for side in self.sides}
+        self.sessions = Recent[str, Session](MOST_SESSIONS)
+        self.listed = Recent[str, Listed](MOST_SESSIONS)
+        self.deleted = Recent[str, int](MOST_SESSIONS)
+        self.told: set[str] = set()
+
+    # --- questions ---
+
+    @property
+    def version(self) -> int | str | None:
+        """The protocol version in force, as far as the monitor knows it."""
+        return self.strict.contract.version if self.strict is not None else None
+
+    def other(self, side: str) -> str:
+        """The peer of a side."""
+        return self.sides[1] if side == self.sides[0] else self.sides[0]
+
+    def advertises(self, gate: str) -> bool | None:
+        """Whether a capability was advertised; `None` while its side has not said."""
+        side, _, path = gate.partition(":")
+        found = self.advertised.get(side)
+        return None if found is None else path in found
+
+    def session(self, name: str | None) -> Session | None:
+        """A session that was opened on this connection, closed ones included."""
+        return None if name is None else self.sessions.get(key(name) or "")
+
+    def is_opening(self) -> bool:
+        """Whether a request that makes a session waits for its answer, so that ids may come that nobody knows yet."""
+        return any(
+            request.method in ("session/new", "session/fork")
+            for side in self.sides
+            for request in self.pending[side].values()
+        )
+
+    def once(self, mark: str) -> bool:
+        """Whether this is the first time that this is asked."""
+        if mark in self.told:
+            return False
+        self.told.add(mark)
+        return True
+
+    # --- changes ---
+
+    def lose(self) -> None:
+        """Messages went by unseen: from here on nothing is concluded from what is not known."""
+        self.whole = False
+        for side in self.sides:
+            self.pending[side].clear()
+            self.answered[side].clear()
+        self.sessions.clear()
+        self.listed.clear()
+        self.deleted.clear()
+
+    def apply(self, event: Event) -> None:
+        """Take in a message, after the rules have judged it."""
+        match event.kind:
+            case "request":
+                self._request(event)
+            case "notification":
+                self._notification(event)
+            case "result" | "error":
+                self._answer(event)
+            case _:
+                pass
+
+    def _request(self, event: Event) -> None:
+        name = key(event.id)
+        if name is None:
+            return
+        request = Pending(event.sender, event.method, event.index, text(event.body, "sessionId"))
+        request.well_formed = not event.problems
+        kinds: set[Misfit | None] = {misfit(problem.pointer, event.value) for problem in event.problems}
+        request.malformed_roots = frozenset(kind for kind in kinds if kind is not None)
+        if event.method in ("session/new", "session/load", "session/resume", "session/fork", "session/list"):
+            request.has_roots = reach(event.body, "additionalDirectories") is not None
+            request.roots = listed_roots(event.body)
+            request.cwd = text(event.body, "cwd")
+        elif event.method.startswith("fs/"):
+            path = text(event.body, "path")
+            request.path = path if path is not None and len(path) <= 4096 else None
+        elif event.method == "session/request_permission":
+            ids = [text(option, "optionId") for option in items(event.body, "options")]
+            request.options = (
+                frozenset(key(name) or "" for name in ids if name is not None) if len(ids) <= MOST_PARTS else None
+            )
+        self.pending[event.sender][name] = request
+        self.answered[event.sender].pop(name)
+        if event.method == "initialize":
+            self._offer(event, event.body)
+            self.asked = event.index if self.asked is None else self.asked
+            self.strict = self.protocols.get(_hashable(reach(event.body, "protocolVersion")), self.strict)
+        session = self.session(request.session)
+        if event.method in ("session/load", "session/resume") and request.session is not None:
+            if session is None:
+                session = Session(event.index, event.method)
+                self.sessions[key(request.session) or ""] = session
+            session.opening = event.index
+        elif event.method == "session/close" and session is not None:
+            session.closing = event.index
+        elif event.method == "terminal/release" and session is not None:
+            terminal = session.terminals.get(key(text(event.body, "terminalId")) or "")
+            if terminal is not None and terminal.released is None:
+                terminal.released = event.index
+
+    def _notification(self, event: Event) -> None:
+        if event.method == "$/cancel_request":
+            found = self.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
+            if found is not None and found.cancelled is None:
+                found.cancelled = event.index
+        elif event.method == "session/cancel":
+            for side in self.sides:
+                for request in self.pending[side].values():
+                    concerned = request.method in ("session/prompt", "session/request_permission")
+                    if concerned and request.session == event.session and request.cancelled is None:
+                        request.cancelled = event.index
+        elif event.method == "session/update":
+            self._update(event)
+
+    def _update(self, event: Event) -> None:
+        session = self.session(event.session)
+        update = reach(event.body, "update")
+        if session is None or not is_object(update):
+            return
+        match update.get("sessionUpdate"):
+            case "config_option_update":
+                session.options = offered_options(update)
+            case "tool_call_update" | "terminal_update" as kind if "capabilities" in update:
+                field_ = "terminalId" if kind == "terminal_update" else "toolCallId"
+                name = key(text(update, field_))
+                session.stoppable[f"{field_} {name}"] = is_offer(reach(update, "capabilities", "cancel"))
+            case _:
+                pass
+
+    def _answer(self, event: Event) -> None:
+        asker = event.receiver
+        name = key(event.id)
+        if name is None or event.request is None:
+            return
+        request = event.request
+        self.pending[asker].pop(name)
+        self.answered[asker][name] = event.index
+        session = self.session(request.session)
+        if event.kind == "error":
+            if request.method == "initialize":
+                self.refused = event.index
+            if session is not None:
+                self._failed(request, session)
+            return
+        match request.method:
+            case "initialize":
+                self._initialized(event)
+            case "session/new" | "session/fork":
+                opened = text(event.body, "sessionId")
+                if opened is not None:
+                    self._open(opened, request, event)
+            case "session/load" | "session/resume" if request.session is not None:
+                self._open(request.session, request, event)
+            case "session/close" if session is not None:
+                session.closed, session.closing = event.index, None
+            case "session/delete" if request.session is not None:
+                self.deleted[key(request.session) or ""] = event.index
+            case "session/list":
+                self._list(event)
+            case "session/set_config_option" if session is not None:
+                session.options = offered_options(event.body)
+            case "terminal/create" if session is not None:
+                session.terminals[key(text(event.body, "terminalId")) or ""] = Terminal(event.index)
+            case _:
+                pass
+
+    def _failed(self, request: Pending, session: Session) -> None:
+        if request.method in ("session/load", "session/resume") and session.opening == request.index:
+            session.opening = None
+            if session.opened == request.index and request.session is not None:
+                self.sessions.pop(key(request.session) or "")
+        elif request.method == "session/close" and session.closing == request.index:
+            session.closing = None
+
+    def _offer(self, event: Event, payload: Any) -> None:
+        """Take in what a side advertises in its part of `initialize`."""
+        paths = self.gates.get(event.sender, frozenset())
+        self.advertised[event.sender] = frozenset(path for path in paths if is_offer(reach(payload, *path.split("."))))
+        self.advertised_at[event.sender] = event.index
+
+    def _initialized(self, event: Event) -> None:
+        self.initialized = event.index
+        self.strict = self.protocols.get(_hashable(reach(event.body, "protocolVersion")))
+        self._offer(event, event.body)
+        methods: dict[str, str] = {}
+        for method in items(event.body, "authMethods")[:MOST_PARTS]:
+            name = text(method, "methodId") or text(method, "id")
+            if name is not None:
+                methods[key(name) or ""] = text(method, "type") or "agent"
+        self.auth_methods = methods
+
+    def _open(self, name: str, request: Pending, event: Event) -> None:
+        session = Session(request.index, request.method, request.roots, request.has_roots, request.cwd)
+        before = self.session(name)
+        if before is not None:
+            session.terminals, session.stoppable = before.terminals, before.stoppable
+        modes = [text(mode, "id") for mode in items(event.body, "modes", "availableModes")]
+        session.modes = frozenset(key(mode) or "" for mode in modes[:MOST_PARTS] if mode is not None)
+        session.options = offered_options(event.body)
+        self.sessions[key(name) or ""] = session
+        self.deleted.pop(key(name) or "")
+
+    def _list(self, event: Event) -> None:
+        for info in items(event.body, "sessions"):
+            name = text(info, "sessionId")
+            if name is not None and reach(info, "additionalDirectories") is not None:
+                self.listed[key(name) or ""] = Listed(event.index, listed_roots(info))
+
+
+def offered_options(value: Any) -> dict[str, frozenset[str] | None]:
+    """The configuration options in a message: by id the ids of their values; `None` where any value goes."""
+    found: dict[str, frozenset[str] | None] = {}
+    for option in items(value, "configOptions")[:MOST_PARTS]:
+        name = text(option, "configId") or text(option, "id")
+        if name is None:
+            continue
+        values: set[str] = set()
+        for choice in items(option, "options"):
+            inner = items(choice, "options") or [choice]
+            values.update(key(text(one, "value")) or "" for one in inner[:MOST_PARTS])
+        is_selection = text(option, "type") == "select" and len(values) <= MOST_PARTS
+        found[key(name) or ""] = frozenset(values) if is_selection else None
+    return found
+
+
+def _hashable(value: object) -> int | float | str | None:
+    return value if isinstance(value, int | float | str) else None
+
+
+def is_offer(value: object) -> bool:
+    """Whether a value advertises: an object or true."""
+    return value is True or is_object(value)
+
+
+def _gates(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
+    """The paths of all capabilities that anything depends on, by the side that advertises."""
+    found: dict[str, set[str]] = {}
+    for strict in protocols:
+        contract = strict.contract
+        gates = [route.capability for route in contract.routes]
+        for gated in contract.gated.values():
+            gates.extend(gated.values.values())
+            for member in (*gated.fields.values(), *gated.variants.values()):
+                gates.extend((member.capability, member.required_with))
+        for gate in gates:
+            if gate is not None:
+                side, _, path = gate.partition(":")
+                found.setdefault(side, set()).add(path)
+    return {side: frozenset(paths) for side, paths in found.items()}
+
+
+def _sides(strict: Strict) -> tuple[str, str]:
+    return ("client", "server") if "server" in strict.contract.sides else ("client", "agent")

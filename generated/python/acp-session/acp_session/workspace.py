@@ -1,0 +1,481 @@
+"""Workspace roots: which directories a session may use, from the request on the wire to the bound root set.
+
+The effective roots are ordered: `[cwd, *additionalDirectories]`. A `Scope` is that list as text, validated and normalised; a `RootSet` is
+a scope bound to real directories, against which paths are checked (`acp_session.containment`). `AgentWorkspace` holds the rules for
+the agent of one connection, `ClientWorkspace` those for the client.
+
+Paths are text on the wire and are never folded in case, never freed of `..` (which may follow a link) and never looked up to be
+compared: `normalise` is the one rule for stored state, `SessionInfo` and the filter of `session/list`.
+
+Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its section.
+"""
+
+from __future__ import annotations
+
+import errno
+import ntpath
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, cast
+
+from acp_bindings import MISSING
+
+from .containment import Place, Refused, Root, bind, contains, is_within, open_file, places, reach
+from .errors import NOT_FOUND, RequestError, invalid_params, refused
+
+T = TypeVar("T")
+
+Flavour: TypeAlias = Literal["posix", "windows"]
+NATIVE: Final[Flavour] = "windows" if os.name == "nt" else "posix"
+"""The path rules of this machine."""
+
+Grant: TypeAlias = "Callable[[str], str | None]"
+"""A policy: told a normalised root, it returns why the root cannot be granted, or `None` if it can."""
+
+
+class LifecycleRequest(Protocol):
+    """Params of `session/new`, `session/load`, `session/resume` or `session/fork`, of v1 or v2."""
+
+    @property
+    def cwd(self) -> str: ...
+    @property
+    def additional_directories(self) -> object: ...
+
+
+class SessionRequest(LifecycleRequest, Protocol):
+    """Params of a lifecycle request that names a session: load, resume or fork."""
+
+    @property
+    def session_id(self) -> str: ...
+
+
+class ListRequest(Protocol):
+    """Params of `session/list`, of v1 or v2."""
+
+    @property
+    def cwd(self) -> str | None: ...
+    @property
+    def additional_directories(self) -> object: ...
+
+
+class Listed(SessionRequest, Protocol):
+    """A `SessionInfo` of v1 or v2."""
+
+
+# --- paths as text ---------------------------------------------------------------------------------------------------
+
+
+def is_absolute(path: str, flavour: Flavour = NATIVE) -> bool:
+    r"""Whether a path is absolute by the rules of a platform (RFD, "Field definition").
+
+    >>> [is_absolute(path, "posix") for path in ("/work", "work", "", "C:\\work")]
+    [True, False, False, False]
+    >>> [is_absolute(path, "windows") for path in ("C:/work", r"\\nas\work", "C:work", r"\work")]
+    [True, True, False, False]
+    """
+    if flavour == "posix":
+        return path.startswith("/")
+    drive, rest = ntpath.splitdrive(path)
+    return bool(re.fullmatch(r"[\\/]{2}[^\\/].*[\\/][^\\/].*", drive)) or (bool(drive) and rest[:1] in ("\\", "/"))
+
+
+def normalise(path: str, flavour: Flavour = NATIVE) -> str:
+    r"""An absolute path in the one spelling that state, results and filters use (RFD, "Field definition").
+
+    Doubled separators, `.` and a separator at the end go; on Windows separators become `\` and the drive letter a capital. `..` stays,
+    because what it means depends on links. Nothing is looked up.
+
+    >>> normalise("/work//app/./src/", "posix"), normalise("/work/../etc", "posix"), normalise("//", "posix")
+    ('/work/app/src', '/work/../etc', '/')
+    >>> normalise("c:/work/app/", "windows"), normalise("//nas/work/", "windows")
+    ('C:\\work\\app', '\\\\nas\\work\\')
+    """
+    if flavour == "posix":
+        return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
+    drive, rest = ntpath.splitdrive(path.replace("/", "\\"))
+    drive = drive.upper() if drive[1:] == ":" else drive
+    return drive + "\\" + "\\".join(part for part in rest.split("\\") if part not in ("", "."))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The ordered root set of a session as text: `cwd` first, then the additional directories."""
+
+    cwd: str
+    additional: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The effective ordered roots (RFD, "Semantics").
+
+        >>> Scope("/work/app", ("/work/lib",)).paths
+        ('/work/app', '/work/lib')
+        """
+        return (self.cwd, *self.additional)
+
+    def absolute(self, path: str, flavour: Flavour = NATIVE) -> str:
+        """A path as an absolute one: a relative path is meant from `cwd` and from no other root (RFD, "Semantics").
+
+        >>> Scope("/work/app", ("/work/lib",)).absolute("src/main.py", "posix")
+        '/work/app/src/main.py'
+        """
+        if is_absolute(path, flavour):
+            return path
+        if flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
+            raise refused(path, "a path relative to a drive means no certain directory")
+        separator = "/" if flavour == "posix" else "\\"
+        return f"{self.cwd.rstrip(separator)}{separator}{path}"
+
+    def as_listed(self) -> list[str]:
+        """The value of `SessionInfo.additionalDirectories`: always a list, `[]` where there are no further roots."""
+        return list(self.additional)
+
+
+def scope(cwd: object, additional: object = MISSING, *, flavour: Flavour = NATIVE) -> Scope:
+    """The root set that a request states: validated, normalised, without duplicates. An omitted list means none.
+
+    An entry that equals `cwd` or an earlier entry after normalising goes; the others keep their order, so nothing is widened. Roots
+    within other roots stay. Raises `RequestError` -32602 that names every entry that is malformed (RFD, "Validation and error handling").
+
+    >>> scope("/work/app", ["/work/lib/", "/work/app", "/work/lib"], flavour="posix")
+    Scope(cwd='/work/app', additional=('/work/lib',))
+    >>> scope("/work/app", ["/work/lib", "skills"], flavour="posix")
+    Traceback (most recent call last):
+    acp_session.errors.RequestError: additionalDirectories[1] must be an absolute path (-32602)
+    """
+    _require_well_formed(cwd, additional, flavour)
+    first = normalise(cast("str", cwd), flavour)
+    rest = [normalise(path, flavour) for path in _entries(additional)]
+    return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first))
+
+
+def requested(request: LifecycleRequest, *, flavour: Flavour = NATIVE) -> Scope:
+    """The root set that a lifecycle request states; see `scope`. What a session had before plays no part."""
+    return scope(request.cwd, request.additional_directories, flavour=flavour)
+
+
+def matches(found: Scope, *, cwd: str | None = None, additional: object = MISSING, flavour: Flavour = NATIVE) -> bool:
+    """Whether a session passes the filter of `session/list`: both filters apply where both are given (RFD, "Schema changes").
+
+    The list must be equal, order included; `[]` selects only sessions without further roots, an omitted list selects all. Raises
+    `RequestError` -32602 for a malformed filter.
+
+    >>> found = Scope("/work/app", ("/work/lib", "/work/skills"))
+    >>> matches(found, additional=["/work/lib/", "/work/skills"]), matches(found, additional=["/work/skills", "/work/lib"])
+    (True, False)
+    >>> matches(found, additional=[]), matches(Scope("/work/app"), additional=[]), matches(found, cwd="/work/app")
+    (False, True, True)
+    """
+    _require_well_formed(found.cwd if cwd is None else cwd, additional, flavour)
+    if cwd is not None and normalise(cwd, flavour) != found.cwd:
+        return False
+    return additional is MISSING or tuple(normalise(path, flavour) for path in _entries(additional)) == found.additional
+
+
+def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> None:
+    problems = list(_problems(cwd, additional, flavour))
+    if problems:
+        message = "; ".join(f"{_shown(pointer)} {reason}" for pointer, reason in problems)
+        raise invalid_params(message, problems=[{"pointer": pointer, "reason": reason} for pointer, reason in problems])
+
+
+def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tuple[str, str]]:
+    reason = _path_problem(cwd, flavour) if cwd is not MISSING else None
+    if reason is not None:
+        yield "/cwd", reason
+    if additional is MISSING:
+        return
+    if not isinstance(additional, list | tuple):
+        yield "/additionalDirectories", "must be an array"
+        return
+    for index, entry in enumerate(cast("Sequence[object]", additional)):
+        reason = _path_problem(entry, flavour)
+        if reason is not None:
+            yield f"/additionalDirectories/{index}", reason
+
+
+def _path_problem(entry: object, flavour: Flavour) -> str | None:
+    if not isinstance(entry, str):
+        return "must be a string"
+    if not entry:
+        return "must not be empty"
+    if not is_absolute(entry, flavour):
+        return "must be an absolute path"
+    if "\0" in entry:
+        return "must not hold a NUL character"
+    return None
+
+
+def _shown(pointer: str) -> str:
+    name, _, index = pointer[1:].partition("/")
+    return f"{name}[{index}]" if index else name
+
+
+def _entries(additional: object) -> list[str]:
+    return [] if additional is MISSING else list(cast("Sequence[str]", additional))
+
+
+# --- roots as directories --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RootSet:
+    """A scope bound to directories: what the session's file accesses are checked against, `cwd` first.
+
+    The binding holds no descriptor and needs no closing. It remembers which directories were meant: another directory that takes the
+    place of a root is refused.
+    """
+
+    scope: Scope
+    roots: tuple[Root, ...]
+
+    @classmethod
+    def bind(cls, found: Scope, grant: Grant = lambda path: None) -> RootSet:
+        """Bind every root or none. `grant` is asked for each one.
+
+        Raises `RequestError` that names the entry: -32002 where there is no such directory, -32001 where it is refused.
+        """
+        return cls(found, tuple(_bound(_entry(index), path, grant) for index, path in enumerate(found.paths)))
+
+    def contains(self, path: str) -> bool:
+        """Whether a path, made absolute against `cwd` and with its links followed, lies in a root; `False` where that cannot be
+        decided. For display and planning: an access proves it anew while opening.
+        """
+        try:
+            return contains(self.roots, self.scope.absolute(path))
+        except RequestError:
+            return False
+
+    def locate(self, path: str) -> tuple[Place, ...]:
+        """Where a path leads, in the order of the roots, earlier roots first. Raises `RequestError` -32001 where it leads outside."""
+        try:
+            found = places(self.roots, self.scope.absolute(path))
+        except Refused as error:
+            raise refused(path, error.reason) from None
+        except OSError:
+            raise refused(path, "it changes while it is looked up") from None
+        if not found:
+            raise refused(path, "it lies outside the workspace roots")
+        return found
+
+    def open(self, path: str) -> int:
+        """Open a file or directory for reading by descriptor, proven to lie in a root. The caller closes it.
+
+        Raises `RequestError` -32001 where it lies outside, `OSError` where it cannot be opened.
+        """
+        try:
+            return reach(self.roots, self.scope.absolute(path), lambda at: open_file(at.root, at.parts, os.O_RDONLY))
+        except Refused as error:
+            raise refused(path, error.reason) from None
+
+    def discover(self, *names: str) -> Iterator[Discovered]:
+        """Find files or directories by their relative paths in every root alike, earlier roots first (RFD, "Agent behavior
+        expectations"). What leads out of its root is left out. Being found makes nothing trustworthy: see `Discovered`.
+        """
+        for root in self.roots:
+            for name in names:
+                path = f"{root.path.rstrip('/')}/{name}"
+                try:
+                    os.close(reach([root], path, lambda at: open_file(at.root, at.parts, os.O_RDONLY)))
+                except (OSError, Refused):
+                    continue
+                yield Discovered(path, name, root)
+
+    def prevailing(self, *names: str) -> dict[str, Discovered]:
+        """Of each name the find in the earliest root: earlier roots take precedence (RFD, "Agent behavior expectations")."""
+        found: dict[str, Discovered] = {}
+        for one in self.discover(*names):
+            found.setdefault(one.name, one)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """A file or directory found in a root: its path, the name looked for, and the root.
+
+    It says where something lies and nothing more. "Discovery is not equivalent to trust" (RFD, "Security considerations"): ask before
+    you run it or take it as an instruction.
+    """
+
+    path: str
+    name: str
+    root: Root
+
+
+def _entry(index: int) -> str:
+    """How a sentence names the root at an index of a root set."""
+    return f"additionalDirectories[{index - 1}]" if index else "cwd"
+
+
+def _bound(entry: str, path: str, grant: Grant = lambda path: None) -> Root:
+    reason = grant(path)
+    if reason is not None:
+        raise _ungranted(path, entry, reason)
+    try:
+        return bind(path)
+    except FileNotFoundError:
+        raise RequestError(NOT_FOUND, f"{entry} is no directory that exists", {"path": path, "entry": entry}) from None
+    except NotADirectoryError:
+        raise _ungranted(path, entry, "it is not a directory") from None
+    except OSError as error:
+        raise _ungranted(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
+    except Refused as error:
+        raise _ungranted(path, entry, error.reason) from None
+
+
+def _ungranted(path: str, entry: str, reason: str) -> RequestError:
+    error = refused(path, reason)
+    return RequestError(error.code, f"{entry} cannot be granted: {reason}", {"path": path, "entry": entry})
+
+
+# --- the agent of a connection ---------------------------------------------------------------------------------------
+
+
+class AgentWorkspace:
+    """The rules for an agent, for one connection: which roots a lifecycle request results in (RFD, "Request-specific behavior").
+
+    Call `new`, `load`, `resume` or `fork` before anything is created: it validates and binds, and raises or returns all roots that were
+    asked for, never fewer. Then do the work and call `activate` with the session's id.
+
+    `advertised` says whether the agent advertises `additionalDirectories`, `grant` is the policy for each root.
+    """
+
+    def __init__(self, *, advertised: bool = True, grant: Grant = lambda path: None, flavour: Flavour = NATIVE) -> None:
+        self.advertised = advertised
+        self.grant = grant
+        self.flavour: Flavour = flavour
+        self._proven: dict[str, Scope] = {}
+
+    def new(self, request: LifecycleRequest) -> RootSet:
+        """Roots for `session/new`: the list supplied, else none. Raises `RequestError`."""
+        return RootSet.bind(self._requested(request), self.grant)
+
+    def load(self, request: LifecycleRequest) -> RootSet:
+        """Roots for `session/load`: the list supplied is the whole list, whatever was stored; omitted means none. Raises `RequestError`."""
+        return RootSet.bind(self._requested(request), self.grant)
+
+    def resume(self, request: LifecycleRequest) -> RootSet:
+        """Roots for `session/resume`, by the rule of `load`."""
+        return RootSet.bind(self._requested(request), self.grant)
+
+    def fork(self, request: SessionRequest, *, inherit: bool = False) -> RootSet:
+        """Roots for `session/fork`: the list supplied, else none.
+
+        With `inherit`, an agent whose forks keep the source's roots takes them over where the list was omitted, but only if this
+        connection set them itself (`activate`) and nobody has changed them since. Otherwise the fork fails with -32602 and asks for
+        the list.
+        """
+        found = self._requested(request)
+        if not inherit or request.additional_directories is not MISSING:
+            return RootSet.bind(found, self.grant)
+        proven = self._proven.get(request.session_id)
+        if proven is None:
+            message = (
+                "additionalDirectories must be given: the roots of the source session are not known to this connection"
+            )
+            raise invalid_params(message, pointer="/additionalDirectories")
+        return RootSet.bind(scope(found.cwd, proven.additional, flavour=self.flavour), self.grant)
+
+    def activate(self, session_id: str, roots: RootSet) -> None:
+        """Note that this connection has given a session these roots."""
+        self._proven[session_id] = roots.scope
+
+    def changed_elsewhere(self, session_id: str) -> None:
+        """Note that a session was closed, or got its roots from another connection: what this one knew proves nothing any more."""
+        self._proven.pop(session_id, None)
+
+    def listed(self, sessions: Iterable[T], request: ListRequest, scope_of: Callable[[T], Scope]) -> list[T]:
+        """The sessions that pass the filters of `session/list`, in their order; see `matches`. Raises `RequestError` -32602."""
+        additional = request.additional_directories
+        _require_well_formed(MISSING if request.cwd is None else request.cwd, additional, self.flavour)
+        return [
+            one
+            for one in sessions
+            if matches(scope_of(one), cwd=request.cwd, additional=additional, flavour=self.flavour)
+        ]
+
+    def _requested(self, request: LifecycleRequest) -> Scope:
+        found = requested(request, flavour=self.flavour)
+        if not self.advertised and _entries(request.additional_directories):
+            message = "additionalDirectories is not supported by this agent, and no root is dropped in silence"
+            raise invalid_params(message, pointer="/additionalDirectories")
+        return found
+
+
+# --- the client of a connection --------------------------------------------------------------------------------------
+
+
+class ClientWorkspace:
+    """The rules for a client: which directories it sends, and which roots hold for each session (RFD, "Client responsibilities").
+
+    Only what the user has granted is sent or enforced: `granted` and `grant` name directories, each with all that lies in it.
+    """
+
+    def __init__(self, granted: Iterable[str] = ()) -> None:
+        self._granted: list[Root] = []
+        self._sessions: dict[str, RootSet] = {}
+        self._established: set[str] = set()
+        for path in granted:
+            self.grant(path)
+
+    def grant(self, path: str) -> None:
+        """Note that the user has granted a directory. Raises `RequestError` where it cannot be bound."""
+        if not is_absolute(path):
+            raise invalid_params("a granted directory must be an absolute path", path=path)
+        self._granted.append(_bound("the granted directory", normalise(path)))
+
+    def prepare(self, cwd: str, additional: Sequence[str] = (), *, advertised: bool) -> RootSet:
+        """The roots to send with a lifecycle request: absolute, without duplicates, all of them granted.
+
+        `advertised` says whether the agent advertises `additionalDirectories`. Send `scope.cwd`, and `arguments(...)` for the list: the
+        full list, on load and resume too, since the agent remembers none. Raises `RequestError`: -32602 for malformed entries or where
+        the agent supports no further roots, -32001 for a directory that the user has not granted.
+        """
+        found = scope(cwd, list(additional))
+        if found.additional and not advertised:
+            raise invalid_params("the agent does not support additionalDirectories", pointer="/additionalDirectories")
+        return self._bound(found)
+
+    @staticmethod
+    def arguments(roots: RootSet, *, advertised: bool) -> Any:
+        """The value for the field `additional_directories` of a request: the full list, or `MISSING` where it must be left out."""
+        return roots.scope.as_listed() if advertised else MISSING
+
+    def establish(self, session_id: str, roots: RootSet) -> None:
+        """Note the roots of a session whose lifecycle request the agent has answered."""
+        self._sessions[session_id] = roots
+        self._established.add(session_id)
+
+    def learn(self, info: Listed) -> RootSet:
+        """Take the roots of a session from `session/list`, and return those that are in force.
+
+        They hold until a lifecycle request sets others; roots that this client set itself stay. A list cannot widen what the user has
+        granted: raises `RequestError` -32001 then, and the session has no roots.
+        """
+        if info.session_id in self._established:
+            return self._sessions[info.session_id]
+        self._sessions.pop(info.session_id, None)
+        roots = self._bound(requested(info))
+        self._sessions[info.session_id] = roots
+        return roots
+
+    def forget(self, session_id: str) -> None:
+        """Note that a session has ended: nothing is opened for it any more."""
+        self._sessions.pop(session_id, None)
+        self._established.discard(session_id)
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots that hold for a session. Raises `RequestError` -32602 for a session that has none."""
+        found = self._sessions.get(session_id)
+        if found is None:
+            raise invalid_params("no workspace roots are known for this session", pointer="/sessionId")
+        return found
+
+    def _bound(self, found: Scope) -> RootSet:
+        roots = RootSet.bind(found)
+        for index, root in enumerate(roots.roots):
+            if not is_within(self._granted, root):
+                raise _ungranted(root.path, _entry(index), "the user has not granted it")
+        return roots

@@ -1,0 +1,123 @@
+"""A protocol version as plain data: its methods with the names of their definitions, and what depends on capabilities.
+
+Nothing here needs the models. The strict validators and the monitor of `acp_session` read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from .json_types import is_array, is_object
+
+Path: TypeAlias = tuple["str | int", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One method. `params` and `result` name definitions of the schema; `None` where it says nothing about them.
+
+    `capability` is the gate: the side that advertises, a colon, and the path in its initialize payload. `batch`: `never` keeps the method
+    out of batches. `null_result`: a receiver reads a result of null as the empty one; the schema itself refuses it.
+    """
+
+    name: str
+    side: str
+    kind: Literal["request", "notification"]
+    params: str | None = None
+    result: str | None = None
+    capability: str | None = None
+    unstable: bool = False
+    null_result: bool = False
+    batch: Literal["never"] | None = None
+
+
+class Member(NamedTuple):
+    """A field, variant or value of a definition.
+
+    `capability` gates it, `required_with` makes it required. `look` names the definitions where more may depend on capabilities;
+    `[]` before a name stands for the items of an array, `{}` for the values of an object.
+    """
+
+    capability: str | None = None
+    required_with: str | None = None
+    look: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """What of one definition depends on capabilities: fields, variants by tag, values of an enumeration, or what it refers to.
+
+    `other` is what the tags that are not among `variants` look into.
+    """
+
+    fields: Mapping[str, Member] = field(default_factory=dict[str, Member])
+    tag: str = ""
+    variants: Mapping[Any, Member] = field(default_factory=dict[Any, Member])
+    other: tuple[str, ...] = ()
+    values: Mapping[Any, str] = field(default_factory=dict[Any, str])
+    look: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place in a message that depends on a capability. `kind` says how: it is there, or (`absent`) it is required and is not."""
+
+    path: Path
+    capability: str
+    kind: Literal["field", "variant", "value", "absent"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """One version of one protocol. `gated` holds only definitions that depend on capabilities, or lead to such."""
+
+    name: str
+    version: int | str | None
+    sides: tuple[str, ...]
+    batch: bool
+    routes: tuple[Route, ...]
+    gated: Mapping[str, Gated]
+
+    def uses(self, definition: str | None, value: Any, at: Path = ()) -> Iterator[Use]:
+        """The places in `value`, an instance of `definition`, that depend on capabilities. Values of other shapes are passed over."""
+        found = None if definition is None else self.gated.get(definition)
+        if found is None:
+            return
+        if found.look:
+            yield from self._look(found.look, value, at)
+        if found.values and isinstance(value, str | int) and value in found.values:
+            yield Use(at, found.values[value], "value", str(value))
+        if not is_object(value):
+            return
+        for name, member in found.fields.items():
+            if name in value:
+                if member.capability is not None:
+                    yield Use((*at, name), member.capability, "field", name)
+                if member.look:
+                    yield from self._look(member.look, value[name], (*at, name))
+            elif member.required_with is not None:
+                yield Use(at, member.required_with, "absent", name)
+        if not found.tag:
+            return
+        tag = value.get(found.tag)
+        variant = found.variants.get(tag) if isinstance(tag, str | int) else None
+        if variant is None:
+            yield from self._look(found.other, value, at)
+            return
+        if variant.capability is not None:
+            yield Use((*at, found.tag), variant.capability, "variant", str(tag))
+        yield from self._look(variant.look, value, at)
+
+    def _look(self, look: tuple[str, ...], value: Any, at: Path) -> Iterator[Use]:
+        for name in look:
+            if name.startswith("[]"):
+                for index, item in enumerate(value if is_array(value) else ()):
+                    yield from self._look((name[2:],), item, (*at, index))
+            elif name.startswith("{}"):
+                for key, item in value.items() if is_object(value) else ():
+                    yield from self._look((name[2:],), item, (*at, key))
+            else:
+                yield from self.uses(name, value, at)

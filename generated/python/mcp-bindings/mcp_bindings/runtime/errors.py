@@ -1,0 +1,80 @@
+"""What can go wrong with a message, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a message.
+
+    `pointer` is a JSON Pointer into the message (`/params/cwd`; empty for the whole), `schema` one into the bundled schema
+    (`#/$defs/NewSessionRequest/properties/cwd`; empty where no schema speaks, as for text that is not JSON), `sentence` says what is wrong.
+    """
+
+    pointer: str
+    schema: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.pointer or '(message)'}: {self.sentence}"
+
+
+class DecodeError(ValueError):
+    """A message that cannot be decoded.
+
+    `code` is the JSON-RPC error code that fits (-32700 not JSON, -32600 no valid envelope, -32601 unknown method, -32602 bad
+    params), `problems` everything that was found, `id` and `method` what could be read of the envelope.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        problems: tuple[Problem, ...],
+        *,
+        id: Any = None,  # noqa: A002 - it is called so on the wire
+        method: str | None = None,
+    ) -> None:
+        self.code = code
+        self.problems = problems
+        self.id = id
+        self.method = method
+        super().__init__("; ".join(str(problem) for problem in problems))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.code, self.problems, self.id, self.method)
+
+
+def _rebuild(code: int, problems: tuple[Problem, ...], id_: Any, method: str | None) -> DecodeError:
+    return DecodeError(code, problems, id=id_, method=method)
+
+
+class EncodeError(ValueError):
+    """A message that no JSON text can hold: a number that is not finite, or half of a surrogate pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A value that leniency dropped: where it stood in the message, what it was, and why it did not fit."""
+
+    pointer: str
+    value: Any
+    problem: Problem
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence: its JSON text, cut at 80 characters."""
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def json_pointer(path: tuple[str | int, ...]) -> str:
+    """The JSON Pointer of a path of keys and indices."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)

@@ -1,0 +1,325 @@
+"""The strict judgement: exactly the JSON Schema, every problem at once. For what one sends, for tests and for the monitor.
+
+A message is judged by its method: the envelope first, then the params or the result against their definition. The engine is
+jsonschema-rs; it is imported, and the schema read, when the first message is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from .contract import Contract, Path, Route
+from .errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    DecodeError,
+    Problem,
+    json_pointer,
+    shown,
+)
+from .json_types import is_array, is_object
+from .parse import copied, parse
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+
+@dataclass(frozen=True, slots=True)
+class Violation(Problem):
+    """One thing that the schema, or JSON-RPC, forbids.
+
+    `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
+    `tag` for a union told apart by a tag), or `json`, `envelope` or `method`.
+    """
+
+    code: int
+    rule: str
+
+
+class MissingExtra(ImportError):
+    """Strict validation was asked for, and jsonschema-rs is not installed."""
+
+
+class Strict:
+    """Judges the messages of one protocol version.
+
+    `schema` gives the bundled JSON Schema; it is called once, when it is needed. `extra` is what to install for the engine.
+    """
+
+    def __init__(self, contract: Contract, schema: Callable[[], Any], extra: str) -> None:
+        self.contract: Final = contract
+        self._read_schema = schema
+        self._extra = extra
+        self._schema: Any = None
+        self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
+        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.routes}
+
+    # --- the public face ---
+
+    def validate(self, message: Any, *, sender: str, method: str | None = None) -> tuple[Violation, ...]:
+        """Everything that is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
+
+        The result in a response is judged where `method` names its request; without, only the envelope is. Raises `MissingExtra`.
+        """
+        value, problems = self.read(message)
+        return problems or self.judge(value, sender=sender, method=method)
+
+    def validate_as(self, definition: str, value: Any) -> tuple[Violation, ...]:
+        """Everything that is wrong with parsed JSON as an instance of one definition.
+
+        Raises `KeyError` if there is no such definition, `MissingExtra`.
+        """
+        if definition not in self.schema["$defs"]:
+            raise KeyError(definition)
+        instance, problems = _read_value(value)
+        return problems or tuple(self._against(definition, instance, (), INVALID_PARAMS))
+
+    def read(self, message: Any) -> tuple[Any, tuple[Violation, ...]]:
+        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON."""
+        if not isinstance(message, bytes | bytearray | str):
+            return _read_value(message)
+        try:
+            return parse(message), ()
+        except DecodeError as error:
+            return None, (Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+
+    def judge(
+        self, value: Any, *, sender: str, method: str | None = None, pending: Callable[[Any], str | None] | None = None
+    ) -> tuple[Violation, ...]:
+        """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
+        if is_array(value) and self.contract.batch:
+            return tuple(self._batch(value, sender, method, pending))
+        return tuple(self._message(value, (), sender, method, pending))
+
+    def route(self, method: object, *, is_request: bool) -> Route | None:
+        """The row of a method, if the protocol has it in this form."""
+        return self._routes.get((method, is_request)) if isinstance(method, str) else None
+
+    @property
+    def schema(self) -> Any:
+        """The bundled JSON Schema."""
+        if self._schema is None:
+            self._schema = self._read_schema()
+        return self._schema
+
+    # --- envelopes ---
+
+    def _batch(
+        self, batch: list[Any], sender: str, method: str | None, pending: Callable[[Any], str | None] | None
+    ) -> Iterator[Violation]:
+        if not batch:
+            yield _wrong("a batch must hold at least one message")
+        answers = [is_object(item) and "method" not in item for item in batch]
+        for index, item in enumerate(batch):
+            yield from self._message(item, (index,), sender, method, pending)
+            if answers[index] != answers[0]:
+                yield _wrong("a batch holds either calls or answers, not both", (index,))
+
+    def _message(
+        self, value: Any, at: Path, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
+    ) -> Iterator[Violation]:
+        if not is_object(value):
+            yield _wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
+            return
+        if value.get("jsonrpc") != "2.0":
+            stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
+            yield _wrong(f"the field 'jsonrpc' must be \"2.0\"{stands}", (*at, "jsonrpc") if stands else at)
+        name = value.get("method")
+        if "method" in value and not isinstance(name, str):
+            yield _wrong(f"the method must be a string, not {told(name)}", (*at, "method"))
+        elif isinstance(name, str):
+            yield from self._call(value, name, at, sender)
+        elif "result" in value or "error" in value:
+            if method is None and pending is not None and isinstance(value.get("id"), str | int | float):
+                method = pending(value["id"])
+            yield from self._answer(value, at, sender, method)
+        else:
+            yield _wrong(f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}", at)
+
+    def _call(self, value: dict[str, Any], name: str, at: Path, sender: str) -> Iterator[Violation]:
+        is_request = "id" in value
+        if is_request:
+            yield from self._id(value["id"], at)
+        if "result" in value or "error" in value:
+            yield _wrong("a message with 'method' holds neither 'result' nor 'error'", at)
+        route = self._routes.get((name, is_request))
+        if route is None or route.side == sender:
+            if route is not None or not name.startswith("_"):
+                yield self._unknown(name, is_request, sender, at)
+            return
+        if route.params is not None:
+            params = value.get("params")
+            yield from self._against(route.params, {} if params is None else params, (*at, "params"), INVALID_PARAMS)
+
+    def _answer(self, value: dict[str, Any], at: Path, sender: str, method: str | None) -> Iterator[Violation]:
+        if "result" in value and "error" in value:
+            yield _wrong("a response holds either 'result' or 'error', not both", at)
+        if "id" not in value:
+            yield _wrong("a response must carry the request's 'id'", at)
+        elif not (value["id"] is None and "error" in value):
+            yield from self._id(value["id"], at)
+        if "error" in value:
+            yield from self._error(value["error"], (*at, "error"))
+        if "result" not in value or method is None:
+            return
+        route = self._routes.get((method, True))
+        if route is None:
+            if not method.startswith("_"):
+                yield self._unknown(method, True, sender, at)
+        elif route.side not in (sender, "both", "protocol"):
+            yield _wrong(f"{method!r} is answered by the {route.side}, not by the {sender}", at)
+        elif route.result is not None:
+            yield from self._against(route.result, value["result"], (*at, "result"), INVALID_PARAMS)
+
+    def _id(self, value: Any, at: Path) -> Iterator[Violation]:
+        if "RequestId" in self.schema["$defs"]:
+            for violation in self._against("RequestId", value, (*at, "id"), INVALID_REQUEST):
+                yield _wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
+                return
+        elif isinstance(value, bool) or not isinstance(value, str | int | float):
+            yield _wrong(f"an id must be a string or a number, not {told(value)}", (*at, "id"))
+
+    def _ids(self) -> str:
+        nullable = not any(True for _ in self._against("RequestId", None, (), INVALID_REQUEST))
+        return "an integer, a string or null" if nullable else "an integer or a string"
+
+    def _error(self, value: Any, at: Path) -> Iterator[Violation]:
+        if "Error" in self.schema["$defs"]:
+            yield from self._against("Error", value, at, INVALID_REQUEST)
+        elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
+            yield _wrong("an error is an object with an integer 'code' and a string 'message'", at)
+
+    def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Violation:
+        route = self._routes.get((name, is_request))
+        other = self._routes.get((name, not is_request))
+        if route is not None:
+            sentence = f"{name!r} is handled by the {route.side}, so the {sender} does not send it"
+        elif other is not None:
+            sentence = f"{name!r} is a {other.kind}, not a {'request' if is_request else 'notification'}"
+        else:
+            known = [method for method, form in self._routes if form == is_request] or [m for m, _ in self._routes]
+            sentence = f"the method {shown(name)} is not known{did_you_mean(name, known)}"
+        return Violation(json_pointer((*at, "method")), "", sentence, METHOD_NOT_FOUND, "method")
+
+    # --- against a definition ---
+
+    def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
+        validator = self._validators.get(definition)
+        if validator is None:
+            validator = self._validators[definition] = self._compile(definition)
+        if validator.is_valid(value):
+            return
+        from .explain import explain
+
+        for path, schema, sentence, rule in explain(validator.iter_errors(value), value, self.schema):
+            yield Violation(json_pointer((*at, *path)), schema, sentence, code, rule)
+
+    def _compile(self, definition: str) -> jsonschema_rs.Draft202012Validator:
+        try:
+            import jsonschema_rs
+        except ModuleNotFoundError:
+            raise MissingExtra(
+                f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
+            ) from None
+        return jsonschema_rs.Draft202012Validator(
+            {"$ref": f"#/$defs/{definition.replace('~', '~0').replace('/', '~1')}", "$defs": self.schema["$defs"]}
+        )
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The end of a sentence that suggests the nearest known name; empty if none is near."""
+    from difflib import get_close_matches
+
+    plain: Mapping[str, str] = {_plain(item): item for item in known}
+    close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
+    return f"; did you mean {plain[close[0]]!r}?" if close else ""
+
+
+def near_field(missing: str, present: Sequence[str]) -> str | None:
+    """The field that stands where `missing` was meant, told by its letters or as a common other name of it."""
+    from difflib import get_close_matches
+
+    for name in present:
+        if name in OTHER_NAMES.get(missing, ()):
+            return name
+    plain = {_plain(item): item for item in present}
+    close = get_close_matches(_plain(missing), plain, n=1, cutoff=0.75)
+    return plain[close[0]] if close else None
+
+
+OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "path": ("uri", "file", "filePath", "file_path", "filename"),
+    "uri": ("path", "url"),
+    "cwd": ("workingDirectory", "working_directory", "root"),
+    "sessionId": ("session", "id"),
+}
+"""What fields are often taken for. The file-system page, for one, says `uri` where every release of ACP has `path`."""
+
+
+def _near(missing: str, value: Mapping[str, Any]) -> str:
+    found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
+    return f"; {shown(found)} is not known here, did you mean {missing!r}?" if found else ""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
+    return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
+
+
+def told(value: Any) -> str:
+    """A value in a sentence: strings in quotes, other scalars as JSON writes them, of objects and arrays only that they are such."""
+    if is_object(value) or is_array(value):
+        return "an object" if is_object(value) else "an array"
+    return _JSON_WORDS[value] if value is None or isinstance(value, bool) else shown(value)
+
+
+_JSON_WORDS: Final[Mapping[Any, str]] = {None: "null", True: "true", False: "false"}
+
+
+def _read_value(value: Any) -> tuple[Any, tuple[Violation, ...]]:
+    try:
+        return copied(value), ()
+    except DecodeError as error:
+        return None, (Violation(json_pointer(_misfit(value)), "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+
+
+def _misfit(value: Any) -> Path:
+    """Where in a value stands what JSON cannot hold; the whole, if it is nested too deep to look."""
+    waiting: list[tuple[Any, Path]] = [(value, ())]
+    while waiting:
+        item, path = waiting.pop()
+        if len(path) > 200:
+            return ()
+        if is_object(item):
+            if not all(map(_is_text, item)):
+                return path
+            waiting.extend((child, (*path, key)) for key, child in reversed(item.items()))
+        elif is_array(item):
+            waiting.extend((child, (*path, index)) for index, child in reversed(list(enumerate(item))))
+        elif not _is_scalar(item):
+            return path
+    return ()
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, str):
+        return _is_text(value)
+    return value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+
+
+def _is_text(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

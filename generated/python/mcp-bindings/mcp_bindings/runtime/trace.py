@@ -1,0 +1,295 @@
+"""From pydantic's errors to places in the message: JSON Pointers, the records passed on the way, schema pointers.
+
+A location of pydantic mixes keys of the message with labels of union branches. The walk follows the validator's own core schema
+beside the message, so a label is never taken for a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import get_annotations
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from .errors import Problem, json_pointer, shown
+from .json_types import is_array, is_object
+from .markers import DEFAULT, LABEL, Discriminator
+
+Path = tuple["str | int", ...]
+Core = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A field of a record on the way to an error: where it stands, which class declares it, its wire name."""
+
+    path: Path
+    record: type[Any]
+    field: str
+    required: bool
+    is_list: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An error of pydantic, placed. `places` goes from the outside in; `labels` are the union branches taken.
+
+    `stray` is the error of an unknown tag on the way, where a default branch read the object all the same.
+    """
+
+    path: Path
+    places: tuple[Place, ...]
+    labels: tuple[tuple[int, str], ...]
+    record: type[Any] | None
+    details: ErrorDetails
+    union: Discriminator | None = None
+    stray: Found | None = None
+
+
+def find(details: ErrorDetails, core: Core, value: Any) -> Found:
+    """Place one error in the message `value` that `core` judged."""
+    walk = _Walk(core, value)
+    for step in details["loc"]:
+        walk.step(step)
+    path = tuple(walk.path)
+    union = walk.union() if details["type"] in ("union_tag_not_found", "union_tag_invalid") else None
+    if union is not None and _holds(walk.value, union.field):
+        path = (*path, union.field)
+    return Found(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
+
+
+class _Walk:
+    def __init__(self, core: Core, value: Any) -> None:
+        self.definitions: dict[str, Core] = {}
+        self.core: Core | None = core
+        self.value: Any = value
+        self.path: list[str | int] = []
+        self.places: list[Place] = []
+        self.labels: list[tuple[int, str]] = []
+        self.record: type[Any] | None = None
+        self.stray: Found | None = None
+
+    def step(self, step: str | int) -> None:
+        core = self._settled(self.core)
+        kind = core["type"] if core is not None else None
+        if isinstance(step, str) and step.startswith(LABEL) and core is not None:
+            if step == DEFAULT:
+                self._read_by_default()
+            self.labels.append((len(self.path), step))
+            self.core = self._branch(core, step)
+            return
+        if kind == "model" and core is not None:
+            self._field(core, step)
+        elif kind == "list" and core is not None and isinstance(step, int):
+            self._into(core.get("items_schema"), step)
+        elif kind == "dict" and core is not None and step != "[key]":
+            self._into(core.get("values_schema"), step)
+        elif kind in ("union", "tagged-union"):
+            return  # the name of a branch that no label of ours marks
+        elif _holds(self.value, step):
+            self._into(None, step)
+
+    def _read_by_default(self) -> None:
+        union = self.union()
+        if union is not None and is_object(self.value) and isinstance(self.value.get(union.field), str):
+            details = ErrorDetails(type="union_tag_invalid", loc=(), msg="", input=self.value)
+            path = (*self.path, union.field)
+            self.stray = Found(path, tuple(self.places), tuple(self.labels), self.record, details, union)
+
+    def union(self) -> Discriminator | None:
+        """How the union at the place reached is told apart."""
+        core = self._settled(self.core)
+        found = core.get("discriminator") if core is not None else None
+        return found if isinstance(found, Discriminator) else None
+
+    def _into(self, core: Core | None, step: str | int) -> None:
+        self.value = self.value[step] if _holds(self.value, step) else None
+        self.path.append(step)
+        self.core = core
+
+    def _field(self, core: Core, step: str | int) -> None:
+        fields = self._settled(core["schema"])
+        assert fields is not None
+        self.record = core["cls"]
+        for field in fields.get("fields", {}).values():
+            if field.get("validation_alias") == step:
+                break
+        else:
+            field = fields.get("fields", {}).get(step)
+        if not _holds(self.value, step):
+            self.core = None
+            if field is not None:
+                self.places.append(self._place(core, field, str(step)))
+            return
+        if field is not None:
+            self.places.append(self._place(core, field, str(step)))
+        self._into(field["schema"] if field is not None else fields.get("extras_schema"), step)
+
+    def _place(self, core: Core, field: Core, step: str) -> Place:
+        schema = field["schema"]
+        inner = self._settled(schema)
+        is_list = inner is not None and inner["type"] == "list"
+        return Place((*self.path, step), core["cls"], step, schema["type"] != "default", is_list)
+
+    def _branch(self, core: Core, label: str) -> Core | None:
+        if core["type"] == "tagged-union":
+            choices: Mapping[str, Core] = core["choices"]
+            return choices.get(label)
+        choices_by_label: list[tuple[Core, str]] = core.get("choices", [])
+        return next((choice for choice, name in choices_by_label if name == label), None)
+
+    def _settled(self, core: Core | None) -> Core | None:
+        """The schema below wrappers that add no step to a location."""
+        while core is not None:
+            match core["type"]:
+                case "definitions":
+                    self.definitions.update({entry["ref"]: entry for entry in core["definitions"]})
+                    core = core["schema"]
+                case "definition-ref":
+                    core = self.definitions[core["schema_ref"]]
+                case (
+                    "default" | "missing-sentinel" | "nullable" | "function-wrap" | "function-after" | "function-before"
+                ):
+                    core = core["schema"]
+                case _:
+                    return core
+        return None
+
+
+def _holds(value: Any, step: str | int) -> bool:
+    if is_object(value):
+        return step in value
+    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)
+
+
+def chosen(found: Sequence[Found]) -> list[Found]:
+    """The errors worth telling: of a union told apart by shape, those of the branch that comes nearest."""
+    kept = list(found)
+    while True:
+        split = _first_split(kept)
+        if split is None:
+            return kept
+        position, path = split
+        groups: dict[str, list[Found]] = {}
+        for error in kept:
+            if len(error.labels) > position and error.path[: len(path)] == path and _at(error, position, path):
+                groups.setdefault(error.labels[position][1], []).append(error)
+        best = min(groups, key=lambda label: _distance(groups[label], len(path), label))
+        dropped = {id(error) for label, group in groups.items() if label != best for error in group}
+        kept = [error for error in kept if id(error) not in dropped]
+
+
+def _at(error: Found, position: int, path: Path) -> bool:
+    return error.labels[position][0] == len(path)
+
+
+def _first_split(errors: Sequence[Found]) -> tuple[int, Path] | None:
+    """The outermost union of which errors of more than one branch are at hand."""
+    seen: dict[tuple[int, Path], str] = {}
+    for error in errors:
+        for position, (depth, label) in enumerate(error.labels):
+            key = (position, error.path[:depth])
+            if seen.setdefault(key, label) != label:
+                return key
+    return None
+
+
+def _distance(group: Sequence[Found], depth: int, label: str) -> tuple[bool, bool, int]:
+    """How far a branch is from fitting: a wrong type of the whole value is farthest, then missing fields count."""
+    whole = any(len(error.path) == depth and error.details["type"] != "missing" for error in group)
+    missing = sum(error.details["type"] == "missing" and len(error.path) == depth for error in group)
+    return whole, label == f"{LABEL}other", missing * 1000 + len(group)
+
+
+def with_strays(errors: Sequence[Found]) -> list[Found]:
+    """The errors, and before those of a default branch the unknown tag that led there."""
+    result: list[Found] = []
+    told: set[Path] = set()
+    for error in errors:
+        stray = error.stray
+        if stray is not None and stray.path not in told:
+            told.add(stray.path)
+            result.append(stray)
+        result.append(error)
+    return result
+
+
+def problem(found: Found, owners: Mapping[str, Mapping[str, str]]) -> Problem:
+    """Say what an error means. `owners` maps class and field to the definition that declares the field, where it is another."""
+    return Problem(json_pointer(found.path), _schema_pointer(found, owners), _sentence(found))
+
+
+def _schema_pointer(found: Found, owners: Mapping[str, Mapping[str, str]]) -> str:
+    if not found.places:
+        return f"#/$defs/{found.record.__name__}" if found.record is not None else ""
+    place = found.places[-1]
+    return f"#/$defs/{_owner(place, owners)}/properties/{place.field.replace('~', '~0').replace('/', '~1')}"
+
+
+def _owner(place: Place, owners: Mapping[str, Mapping[str, str]]) -> str:
+    """The definition that declares a field: the class that does, or the one that the table names for it."""
+    fields = place.record.model_fields
+    for record in place.record.__mro__:
+        owner = owners.get(record.__name__, {}).get(place.field)
+        if owner is not None:
+            return owner
+        declared = [name for name in get_annotations(record) if name in fields]
+        if any((fields[name].alias or name) == place.field for name in declared):
+            return record.__name__
+    return place.record.__name__
+
+
+def _sentence(found: Found) -> str:
+    details = found.details
+    kind, value = details["type"], details.get("input")
+    match kind:
+        case "missing":
+            return f"the field {details['loc'][-1]!r} is required"
+        case "union_tag_not_found" | "union_tag_invalid":
+            return _tag_sentence(found, value)
+        case "extra_forbidden":
+            return "this field is not allowed here"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"an object is expected, not {_kind(value)}"
+        case "none_required":
+            return f"null is expected, not {_kind(value)}"
+        case "list_type":
+            return f"an array is expected, not {_kind(value)}"
+        case "string_type":
+            return f"a string is expected, not {_kind(value)}"
+        case "int_type" | "int_from_float":
+            return f"an integer is expected, not {_kind(value)}"
+        case "float_type":
+            return f"a number is expected, not {_kind(value)}"
+        case "bool_type":
+            return f"true or false is expected, not {_kind(value)}"
+        case "literal_error":
+            expected = details.get("ctx", {}).get("expected", "")
+            return f"{shown(value)} is not one of {expected}" if expected else "no value is allowed here"
+        case _:
+            message = details["msg"]
+            return message[0].lower() + message[1:]
+
+
+def _tag_sentence(found: Found, value: Any) -> str:
+    if not isinstance(value, dict) or found.union is None:
+        return f"an object is expected, not {_kind(value)}"
+    field = found.union.field
+    known = ", ".join(shown(tag) for _, tag in found.union.labels)
+    if field not in value:
+        return f"the field {field!r} is required; known values are {known}"
+    return f"{shown(value[field])} is not a known value of {field!r}; known are {known}"
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    return shown(value)

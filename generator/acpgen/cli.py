@@ -1,0 +1,500 @@
+"""The command `acpgen`: parse, call, print, exit."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from acpgen import __version__, config, project, resources, terminal
+from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
+from acpgen.load import place
+
+if TYPE_CHECKING:
+    from acpgen import judge
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    name="acpgen",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": terminal.WIDEST},
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    app(prog_name="acpgen")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"acpgen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Typed bindings, bundles and documents from the JSON Schema of a JSON-RPC protocol."""
+
+
+def _protocol_names(incomplete: str) -> list[str]:
+    with contextlib.suppress(Faults, OSError):
+        return [name for name in config.find(_here()).protocols if name.startswith(incomplete)]
+    return []
+
+
+def _target_names(incomplete: str) -> list[str]:
+    from acpgen.targets import TARGETS
+
+    return [name for name in TARGETS if name.startswith(incomplete)]
+
+
+@app.command()
+def generate(
+    protocols: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROTOCOL]...",
+            help="Only outputs that hold one of these, such as acp/v1. Without any: all outputs.",
+            autocompletion=_protocol_names,
+            show_default=False,
+        ),
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", metavar="NAME", help="Only these targets. May be repeated.", autocompletion=_target_names
+        ),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; print what would change, and exit 1.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Run again when a file changes, until Ctrl-C.")] = False,
+    schema: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Generate from this schema instead of the project's.")
+    ] = None,
+    package: Annotated[
+        str, typer.Option(metavar="NAME", help="With --schema: the package of the bindings, such as acme.v1.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to generate.")] = None,
+    names: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --schema: JSON or TOML from pointers to class names.")
+    ] = None,
+    keep_unknown: Annotated[
+        bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
+    ] = False,
+) -> None:
+    """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
+
+    Exit codes: 0 all is well, 1 --check found a difference, 2 the input cannot be used.
+    """
+    chosen = [name for value in targets or () for name in value.split(",") if name]
+    if check and watch:
+        raise typer.BadParameter("--check and --watch exclude each other.")
+    if schema is None:
+        _require_schema_for({"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown})
+    elif protocols:
+        raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
+
+    def work() -> project.Work:
+        if schema is None:
+            return project.configured(config.find(_here()), protocols or (), chosen)
+        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown)
+
+    def inputs() -> list[Path]:
+        files = [path for path in (schema, names) if path is not None]
+        if schema is None:
+            with contextlib.suppress(Faults):
+                found = config.find(_here())
+                files = [found.file, found.root / found.schema]
+        return [*files, resources.templates()]
+
+    with _faults_end_with_2():
+        _here()
+        if not watch:
+            if _run(work(), check=check) and check:
+                raise typer.Exit(1)
+            return
+        _watch(work, inputs)
+
+
+@app.command()
+def lint(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            help="Schema folders or files. Without any: every protocol below the project's schema folder.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Check schema files: JSON Schema, the dialect and the house rules, one finding a line.
+
+    Exit codes: 0 nothing was found, 1 something was, 2 the input cannot be used.
+    """
+    from acpgen.lint import lint_paths
+
+    with _faults_end_with_2():
+        schema: Path | None = None
+        with contextlib.suppress(Faults):  # paths need no project
+            schema = _schema_folder()
+        findings = lint_paths(paths or [_schema_folder()], schema)
+    for finding in findings:
+        print(finding)
+    if findings:
+        raise typer.Exit(1)
+    terminal.say("No rule finds anything.")
+
+
+@app.command()
+def adopt(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A schema as upstream publishes it.", show_default=False)
+    ],
+    into: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROTOCOL",
+            help="Where it belongs, such as acp/v1. Without it: the protocol that it is like.",
+            autocompletion=_protocol_names,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write no schema; exit 1 if one would change.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report for reviewers, in Markdown.")
+    ] = None,
+    start: Annotated[
+        bool, typer.Option("--start", help="Only record that the schema files follow this revision already.")
+    ] = False,
+) -> None:
+    """Carry the facts of a newer upstream schema into the project's files; our words and differences stay.
+
+    Exit codes: 0 done, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
+    """
+    from acpgen import adopt as adopting
+
+    if start and (into is None or dry_run or report is not None):
+        raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
+    with _faults_end_with_2():
+        found = config.find(_here())
+        schema = found.root / found.schema
+        if into is None:
+            into = adopting.nearest(file, adopting.followers(schema))
+        elif into not in (*found.protocols, *adopting.followers(schema)):
+            hint = did_you_mean(into, found.protocols)
+            raise Faults([UnknownName(at=place(found.file), kind="protocol", name=into, hint=hint)])
+        if start:
+            adopting.save(schema / into, adopting.start(file, schema / into, into))
+            terminal.say(f"{into} follows {place(file)} from now on.")
+            return
+        adoption = adopting.adopt(file, schema / into, into)
+        outcome = adopting.report(adoption, into)
+        if report is not None:
+            adopting.save_report(report, adopting.markdown(outcome))
+        if not dry_run:
+            adopting.save(schema / into, adoption.written, adoption.removed)
+    for line in adopting.text(outcome):
+        print(line)
+    if not adoption.is_none:
+        terminal.say("Nothing was written." if dry_run else "Written. Now run: acpgen lint, then acpgen generate")
+    if adoption.conflicts or (dry_run and not adoption.is_none):
+        raise typer.Exit(1)
+
+
+def _schema_folder() -> Path:
+    """The project's schema folder. Raises `Faults`."""
+    found = config.find(_here())
+    return found.root / found.schema
+
+
+def _here() -> Path:
+    """The current folder. Raises `Faults` where it has been removed."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise Faults([NotFound(at="the current folder")]) from None
+
+
+@app.command()
+def validate(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="[FILE|-]", help="JSON Lines: a message a line, or a recording. - is standard input."),
+    ] = Path("-"),
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Judge by this protocol, such as acp/v2, or by this schema file. Without: ACP, as initialize says.",
+            autocompletion=_protocol_names,
+        ),
+    ] = None,
+    sender: Annotated[
+        str | None, typer.Option(metavar="SIDE", help="Who sent the messages: agent or client. Else told from each.")
+    ] = None,
+    session: Annotated[
+        bool, typer.Option("--session", help="The file is a recorded conversation: judge it as a whole, too.")
+    ] = False,
+    format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json, a line for each.")] = "text",
+) -> None:
+    """Judge messages strictly by the schema: one verdict a line. With --session, print what breaks a rule of the conversation.
+
+    A recording has lines {"from": "client", "message": {...}}. Exit codes: 0 all is well, 1 something is wrong, 2 unusable input.
+    """
+    from acpgen import judge, recording
+    from acpgen import validate as work
+
+    as_line = _format(format_, {"text": work.as_text, "json": work.as_json})
+    summary = work.Summary()
+    with _faults_end_with_2():
+        strict = [judge.strict(judge.find(name)) for name in protocol or judge.ACP]
+        if sender is not None and sender not in work.sides_of(strict[0]):
+            raise typer.BadParameter(f"--sender is one of {', '.join(work.sides_of(strict[0]))}.")
+        if session and sender is not None:
+            raise typer.BadParameter("--session and --sender exclude each other: a recording says who speaks.")
+        with contextlib.ExitStack() as stack:
+            stream = sys.stdin.buffer if str(file) == "-" else stack.enter_context(recording.opened(file))
+            lines, total = recording.lines(stream), recording.size(stream)
+            progress = stack.enter_context(terminal.progress())
+            if session:
+                verdicts = work.conversation(lines, judge.monitor(strict), work.sides_of(strict[0]))
+            else:
+                verdicts = work.judged(lines, {one.contract.version: one for one in strict}, sender)
+            for verdict in verdicts:
+                summary.add(verdict)
+                if not session or verdict.problems:
+                    print(visible(as_line(verdict)))
+                progress(verdict.end, total or verdict.end, f"line {verdict.line}")
+    terminal.show_summary(summary)
+    if summary.invalid:
+        raise typer.Exit(1)
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def tap(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command that runs the agent.")],
+    record: Annotated[Path | None, typer.Option(metavar="FILE", help="Record the conversation, as JSON Lines.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what breaks a rule here instead of to standard error.")
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Judge by this protocol. Without: ACP, as initialize says.",
+            autocompletion=_protocol_names,
+        ),
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
+) -> None:
+    """Run an agent with a monitor on its standard input and output. Every byte passes through as it came.
+
+    Ends when either side ends, with the agent's exit code. 2: the command cannot be started, or a file cannot be written.
+    """
+    from acpgen import judge, recording
+    from acpgen import tap as work
+    from acpgen.validate import breach_as_json
+
+    formats: dict[str, Callable[[judge.Breach], str]] = {"text": str, "json": breach_as_json}
+    as_line = _format(format_, formats)
+    code = 2
+    with _faults_end_with_2(), contextlib.ExitStack() as stack:
+        for name in protocol or ():
+            judge.find(name)  # a wrong name is told before the agent starts; the validators are made while it runs
+        out = stack.enter_context(recording.created(report)) if report is not None else None
+        tape = stack.enter_context(recording.created(record)) if record is not None else None
+
+        def tell(breach: judge.Breach) -> None:
+            line = visible(as_line(breach))
+            if out is None:
+                terminal.say(line)
+            else:
+                out.write(f"{line}\n".encode(errors="backslashreplace"))
+                out.flush()
+
+        def make() -> judge.Monitor:
+            return judge.monitor([judge.strict(judge.find(name)) for name in protocol or judge.ACP])
+
+        code = work.tap(command, make, tell, terminal.say, tape)
+    work.end(code)
+
+
+@app.command()
+def diff(
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD",
+            help="A protocol of this project (acp/v1), a file or a folder, or either at a git revision (main:acp/v1).",
+            autocompletion=_protocol_names,
+        ),
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Likewise.", autocompletion=_protocol_names)],
+    mode: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE", help="protocol: who breaks when peers talk. language: plain inclusion of schemas."
+        ),
+    ] = "protocol",
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, markdown, html, github, sarif or junit.")
+    ] = "text",
+    fail_on: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Exit 1 at findings this bad: risky, breaking, additive or never.")
+    ] = "risky",
+    fail_on_bindings: Annotated[
+        str, typer.Option(metavar="LEVEL", help="Exit 1 at changes of generated code: never, breaking or additive.")
+    ] = "never",
+    waivers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
+    ] = None,
+    unstable: Annotated[bool, typer.Option("--unstable", help="Compare what is marked x-unstable too.")] = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+) -> None:
+    """Compare two revisions of a schema: who breaks, where, and the message that proves it.
+
+    Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 the input cannot be used.
+    """
+    from acpgen.compat import command
+
+    with _faults_end_with_2():
+        chosen = command.options(mode, output_format, fail_on, fail_on_bindings)
+        report = command.compared(old, new, chosen, waivers, unstable=unstable)
+        _deliver(command.written(report, chosen, coloured=output is None and terminal.is_coloured()), output)
+        if command.stops(report, chosen):
+            raise typer.Exit(1)
+
+
+@app.command()
+def rules(
+    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
+) -> None:
+    """List every compatibility rule with its documentation."""
+    from acpgen.compat import catalogue
+
+    known = {"text": catalogue.as_text, "json": catalogue.as_json, "markdown": catalogue.as_markdown}
+    with _faults_end_with_2():
+        if output_format not in known:
+            hint = did_you_mean(output_format, known)
+            raise Faults([UnknownName(at="--format", kind="format", name=output_format, hint=hint)])
+        _deliver(known[output_format](), None)
+
+
+def _deliver(text: str, output: Path | None) -> None:
+    """Print a report, or write it to a file."""
+    if output is None:
+        sys.stdout.write(text)
+        return
+    from acpgen.write import replace_file
+
+    try:
+        replace_file(output, text)
+    except OSError as error:
+        raise Faults([Unwritable(at=place(output), reason=str(error.strerror))]) from None
+
+
+docs_app = typer.Typer(name="docs", no_args_is_help=True, rich_markup_mode=None, help="The documentation as a site.")
+app.add_typer(docs_app)
+
+
+@docs_app.command("build")
+def docs_build(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder, or one that acpgen wrote.")] = Path("site"),
+) -> None:
+    """Build the site of the project's protocols. Needs the extra docs.
+
+    Exit codes: 0 the site was built, 2 an example is not valid, the site generator is missing or gave up, or the input cannot be used.
+    """
+    from acpgen import site
+
+    with _faults_end_with_2():
+        change = site.build(config.find(_here()), Path(os.path.abspath(out)))
+    terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
+
+
+@docs_app.command("serve")
+def docs_serve(
+    port: Annotated[int, typer.Option(metavar="N", help="On this port of the loopback interface.")] = 8000,
+) -> None:
+    """Show the site on http://127.0.0.1 and build it again after every change, until Ctrl-C. Needs the extra docs."""
+    from acpgen import site
+
+    with _faults_end_with_2():
+        _here()
+        site.serve(lambda: config.find(_here()), port, terminal.say, terminal.show_faults)
+
+
+def _run(work: project.Work, *, check: bool = False) -> bool:
+    """Make the outputs, or with `check` look at them; whether they differ from what they were to hold."""
+    with terminal.progress() as progress:
+        outcome = project.run(work, check=check, progress=progress)
+    if not check:
+        terminal.show_outcome(outcome)
+    elif outcome.is_drift:
+        terminal.show_difference(outcome)
+    else:
+        terminal.say("Every output is what the schema makes.")
+    return outcome.is_drift
+
+
+def _watch(work: Callable[[], project.Work], inputs: Callable[[], list[Path]]) -> None:
+    """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
+    from acpgen.watch import rounds
+
+    work()
+    with contextlib.suppress(KeyboardInterrupt):
+        for _ in rounds(inputs):
+            try:
+                _run(work())
+            except Faults as faults:
+                terminal.show_faults(faults)
+            terminal.say("Watching for changes. Ctrl-C ends this.")
+
+
+def _for_schema(
+    schema: Path, package: str, targets: Sequence[str], out: Path | None, names: Path | None, keep_unknown: bool
+) -> project.Work:
+    if out is None:
+        raise typer.BadParameter("--schema needs --out DIR, a new folder or one that acpgen wrote.")
+    if package and not config.is_package(package):
+        raise typer.BadParameter("--package must be a name that can be imported, such as acme.v1.")
+    if "python" in targets and not package:
+        raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
+    if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
+        raise typer.BadParameter("--out must not lie in the schema folder.")
+    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown)
+
+
+def _format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:
+    if name not in known:
+        raise typer.BadParameter(f"--format is one of {', '.join(known)}.")
+    return known[name]
+
+
+def _require_schema_for(options: Mapping[str, object]) -> None:
+    for option, value in options.items():
+        if value:
+            raise typer.BadParameter(f"{option} needs --schema FILE.")
+
+
+@contextlib.contextmanager
+def _faults_end_with_2() -> Generator[None]:
+    try:
+        yield
+    except Faults as faults:
+        terminal.show_faults(faults)
+        raise typer.Exit(2) from None

@@ -1,0 +1,278 @@
+"""Joins alternatives: finite sets become one set, tagged branches become one switch, covered branches disappear."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from acpgen.compat.constants import Constants, listed_in, order_of, value_of
+from acpgen.compat.formula import (
+    All,
+    Bound,
+    Constant,
+    Count,
+    Either,
+    Formula,
+    Has,
+    Item,
+    Items,
+    Kind,
+    Kinds,
+    Lacks,
+    Length,
+    Matches,
+    Member,
+    MemberCount,
+    Members,
+    Multiple,
+    Numbers,
+    Size,
+    SomeMember,
+    Strings,
+    Switch,
+    Types,
+    Unique,
+)
+from acpgen.compat.meaning import holds
+
+if TYPE_CHECKING:
+    from acpgen.compat.forms import Forms
+
+MOST_UNTAGGED: Final = 6
+"""Branches without a tag up to which they are written into every case of a switch."""
+
+
+def joined(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+    """The alternative of at least two different parts."""
+    flat: dict[Formula, None] = {}
+    for part in parts:
+        flat.update(dict.fromkeys(part.parts if isinstance(part, Either) else (part,)))
+    if forms.top in flat or any(forms.contrary(one, other) for one, other in _few_pairs(flat)):
+        return forms.top
+    branches = _without_covered(forms, _finite_joined(forms, tuple(flat)))
+    if forms.top in branches:
+        return forms.top
+    return _tagged(forms, branches)
+
+
+def _few_pairs(flat: Mapping[Formula, None]) -> list[tuple[Formula, Formula]]:
+    return list(combinations(flat, 2)) if len(flat) <= 8 else []
+
+
+# Finite sets of scalars.
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """A set of scalars: kinds, and which strings and numbers of them; `None` is all."""
+
+    kinds: Kinds
+    strings: frozenset[str] | None
+    numbers: frozenset[Fraction] | None
+
+
+def scalars_of(forms: Forms, formula: Formula) -> Scalars | None:
+    """The formula as such a set, if it is one."""
+    if isinstance(formula, Types):
+        return Scalars(formula.kinds, None, None)
+    if not isinstance(formula, All):
+        return None
+    if not all(
+        isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
+    ):
+        return None
+    facts = forms.facts(formula)
+    return Scalars(facts.kinds, facts.strings, facts.numbers)
+
+
+def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    total: Scalars | None = None
+    rest: list[Formula] = []
+    for part in parts:
+        found = scalars_of(forms, part)
+        union = found if total is None or found is None else _union(total, found)
+        if found is None or union is None:
+            rest.append(part)
+        else:
+            total = union
+    if total is None:
+        return tuple(rest)
+    made = forms.all_of(
+        forms.types(total.kinds),
+        forms.top if total.strings is None else forms.strings(total.strings, within=True),
+        forms.top if total.numbers is None else forms.numbers(total.numbers, within=True),
+    )
+    return (made, *(part for part in rest if part is not made))
+
+
+def _union(one: Scalars, other: Scalars) -> Scalars | None:
+    strings: frozenset[str] | None = frozenset()
+    numbers: frozenset[Fraction] | None = frozenset()
+    for each in (one, other):
+        if each.kinds & Kind.STRING:
+            strings = None if strings is None or each.strings is None else strings | each.strings
+        if each.kinds & Kind.NUMBER:
+            numbers = None if numbers is None or each.numbers is None else numbers | each.numbers
+    kinds = one.kinds | other.kinds
+    mixed = one.kinds & Kind.NUMBER and other.kinds & Kind.NUMBER and (one.numbers is None) != (other.numbers is None)
+    if mixed and kinds & Kind.NUMBER != (one if one.numbers is None else other).kinds & Kind.NUMBER:
+        return None
+    return Scalars(kinds, strings if kinds & Kind.STRING else None, numbers if kinds & Kind.NUMBER else None)
+
+
+# Branches that others cover.
+
+
+def guarded_kinds(formula: Formula) -> Kinds:
+    """The kinds that a constraint speaks of: it holds of all others. Everything, if it is no such constraint."""
+    if isinstance(formula, (Strings, Length, Matches)):
+        return Kind.STRING
+    if isinstance(formula, (Numbers, Bound, Multiple)):
+        return Kind.NUMBER
+    if isinstance(formula, (Size, Item, Items, Count, Unique)):
+        return Kind.ARRAY
+    if isinstance(formula, (Has, Lacks, Member, Members, SomeMember, MemberCount)):
+        return Kind.OBJECT
+    return Kind.ANY
+
+
+def _without_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    known = set(parts)
+    left = [part for part in parts if not (isinstance(part, All) and any(each in known for each in part.parts))]
+    guards = [guarded_kinds(part) for part in left if guarded_kinds(part) != Kind.ANY]
+    if any(one & other == Kind.NONE for one, other in combinations(dict.fromkeys(guards), 2)):
+        # A constraint on strings holds of every number, and one on numbers of every string.
+        return (forms.top,)
+    plain = next((part for part in left if isinstance(part, Types)), None)
+    if plain is None:
+        return tuple(left)
+    if any(guarded_kinds(part) & ~plain.kinds == Kind.NONE for part in left if part is not plain):
+        return (forms.top,)
+    if any(not plain.kinds & guard for guard in guards):
+        left.remove(plain)
+    return tuple(part for part in left if part is plain or not _plain_covers(forms, plain, part))
+
+
+def _plain_covers(forms: Forms, plain: Types, part: Formula) -> bool:
+    return isinstance(part, All) and not forms.facts(part).kinds & ~plain.kinds
+
+
+# Tagged branches.
+
+
+def tags_of(forms: Forms, formula: Formula) -> dict[str, Constants]:
+    """The members that every value of the formula has, with the few constants that each may be."""
+    if isinstance(formula, Switch):
+        if formula.otherwise is forms.bottom:
+            return {formula.tag: frozenset(constant for constant, form in formula.cases if form is not forms.bottom)}
+        return {}
+    if not isinstance(formula, All):
+        return {}
+    facts = forms.facts(formula)
+    if facts.kinds != Kind.OBJECT:
+        return {}
+    found: dict[str, Constants] = {}
+    for name in facts.has:
+        constants = listed_in(forms.facts(facts.member.get(name, forms.top)))
+        if constants is not None:
+            found[name] = constants
+    for clause in facts.clauses:
+        if isinstance(clause, Switch):
+            found.update({name: values for name, values in tags_of(forms, clause).items() if name not in found})
+    return found
+
+
+def _tagged(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+    """The parts as a switch on the tag that most of them carry, if two carry one."""
+    marks = [tags_of(forms, part) for part in parts]
+    carriers: dict[str, int] = {}
+    for mark in marks:
+        for name in mark:
+            carriers[name] = carriers.get(name, 0) + 1
+    tag = max(carriers, key=lambda name: (carriers[name], _constants(marks, name)), default=None)
+    if tag is None or carriers[tag] < 2 or _constants(marks, tag) < 2:
+        return forms.either(parts)
+    others = tuple(part for part, mark in zip(parts, marks, strict=True) if tag not in mark)
+    near = others if len(others) <= MOST_UNTAGGED else ()
+    cases: dict[Constant, list[Formula]] = {}
+    for part, mark in zip(parts, marks, strict=True):
+        for constant in sorted(mark.get(tag, ()), key=order_of):
+            cases.setdefault(constant, []).append(part)
+    bodies = {
+        constant: forms.any_of(*(assumed(forms, part, tag, constant) for part in (*bodies, *near)))
+        for constant, bodies in cases.items()
+    }
+    if near or not others:
+        return forms.switch(tag, bodies, forms.either(near) if len(near) > 1 else next(iter(near), forms.bottom))
+    return forms.either((forms.switch(tag, bodies, forms.bottom), *others))
+
+
+def _constants(marks: list[dict[str, Constants]], name: str) -> int:
+    return len({constant for mark in marks for constant in mark.get(name, ())})
+
+
+def assumed(forms: Forms, formula: Formula, tag: str, constant: Constant) -> Formula:
+    """What the formula still says of an object whose member `tag` is `constant`."""
+    match formula:
+        case Types(kinds):
+            return forms.top if kinds & Kind.OBJECT else forms.bottom
+        case All(parts):
+            return forms.all_of(*(assumed(forms, part, tag, constant) for part in parts))
+        case Either(parts):
+            return forms.any_of(*(assumed(forms, part, tag, constant) for part in parts))
+        case Switch(name, cases, otherwise) if name == tag:
+            return assumed(forms, dict(cases).get(constant, otherwise), tag, constant)
+        case Has(name) if name == tag:
+            return forms.top
+        case Lacks(name) if name == tag:
+            return forms.bottom
+        case Member(name, form) if name == tag:
+            state = holds(forms, form, value_of(constant))
+            return formula if state is None else forms.top if state else forms.bottom
+        case _:
+            return formula if guarded_kinds(formula) & Kind.OBJECT else forms.top
+
+
+def switched(forms: Forms, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Formula:
+    """A switch without the cases that say what `otherwise` says."""
+    left = {constant: form for constant, form in cases.items() if form is not otherwise}
+    if not left:
+        return otherwise
+    bodies = set(left.values())
+    if bodies == {forms.bottom}:
+        return forms.all_of(otherwise, forms.member(tag, forms.negate(forms.among(left))))
+    if len(bodies) == 1 and otherwise is forms.bottom:
+        marked = forms.member(tag, forms.among(left))
+        return forms.all_of(forms.types(Kind.OBJECT), forms.has(tag), marked, next(iter(left.values())))
+    return forms.kept_switch(tag, left, otherwise)
+
+
+# Exactly one.
+
+
+def exclusive(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
+    """Exactly one of the parts: any of them, and no two together."""
+    alone = [
+        forms.any_of(forms.negate(one), forms.negate(other))
+        for one, other in _overlapping(forms, parts)
+        if forms.all_of(one, other) is not forms.bottom
+    ]
+    return forms.all_of(forms.any_of(*parts), *alone)
+
+
+def _overlapping(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:
+    """The pairs that kinds and tags do not tell apart."""
+    marks = [tags_of(forms, part) for part in parts]
+    kinds = [forms.facts(part).kinds for part in parts]
+    shared = next((name for name in (marks[0] if marks else {}) if all(name in mark for mark in marks)), None)
+    if shared is None:
+        return [(parts[i], parts[j]) for i, j in combinations(range(len(parts)), 2) if kinds[i] & kinds[j]]
+    groups: dict[Constant, list[int]] = {}
+    for index, mark in enumerate(marks):
+        for constant in mark[shared]:
+            groups.setdefault(constant, []).append(index)
+    pairs = {pair for group in groups.values() for pair in combinations(group, 2)}
+    return [(parts[i], parts[j]) for i, j in sorted(pairs)]

@@ -1,0 +1,261 @@
+"""Leaves of the proof: an array that satisfies settled facts without alternatives.
+
+From some index on all items are under the same constraints; items there that no demand needs can be taken out of a
+satisfying array. So it is enough to look at arrays that are long enough for what is mentioned and demanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Final
+
+from acpgen.compat.conjunction import item_form
+from acpgen.compat.facts import Facts
+from acpgen.compat.formula import Formula
+from acpgen.compat.objects import parts
+from acpgen.compat.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from acpgen.compat.values import Json, same
+
+if TYPE_CHECKING:
+    from acpgen.compat.inclusion import Prover
+
+LONGEST: Final = 2_000
+MOST_DISTINCT: Final = 60
+MOST_COUNTS: Final = 4
+MOST_COUNTED: Final = 64
+
+
+def array(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+    """An array that satisfies the facts."""
+    shorter = _limited(prover, facts)
+    if shorter is not None:
+        return prover.decide(prover.forms.all_of(formula, prover.forms.size(0, shorter)))
+    counts = [key for key, limits in facts.counts.items() if limits != (0, None)]
+    if counts:
+        return _counted(prover, formula, facts)
+    if facts.size[0] > LONGEST:
+        return _long(prover, facts)
+    if facts.unique is False:
+        return _with_repeat(prover, facts)
+    outcomes = [prover.inner(item_form(prover.forms, facts, index)) for index in range(facts.size[0])]
+    if facts.unique:
+        return _distinct(prover, facts, outcomes)
+    return _joined(outcomes)
+
+
+def _uniform_from(facts: Facts) -> int:
+    """The index from which all items are under the same constraints."""
+    starts = [start for start, _ in facts.counts]
+    return max([0, *(index + 1 for index in facts.item), *facts.items, *starts])
+
+
+def _limited(prover: Prover, facts: Facts) -> int | None:
+    """The number of items that the array cannot exceed because the next one is impossible, where that is news."""
+    high = facts.size[1]
+    for index in range(_uniform_from(facts) + 1):
+        if high is not None and index >= high:
+            return None
+        if isinstance(prover.inner(item_form(prover.forms, facts, index)), Empty):
+            return index
+    return None
+
+
+def _joined(outcomes: list[Outcome]) -> Outcome:
+    values: list[Json] = []
+    doubt: Unknown | None = None
+    for outcome in outcomes:
+        if isinstance(outcome, Empty):
+            return EMPTY
+        if isinstance(outcome, Unknown):
+            doubt = doubt or outcome
+            values.extend(outcome.guess[:1])
+        else:
+            values.append(outcome.value)
+    if doubt is None:
+        return Found(values)
+    return Unknown(doubt.reason, (values,) if len(values) == len(outcomes) else ())
+
+
+def _long(prover: Prover, facts: Facts) -> Outcome:
+    uniform = _uniform_from(facts)
+    if uniform < LONGEST and facts.unique is None:
+        first = _joined([prover.inner(item_form(prover.forms, facts, index)) for index in range(uniform + 1)])
+        if isinstance(first, Empty):
+            return EMPTY
+    return Unknown("an array would have to be too long to write down")
+
+
+# Items that differ, or repeat.
+
+
+def _with_repeat(prover: Prover, facts: Facts) -> Outcome:
+    """An array in which two items are equal: some pair of places can hold the same value."""
+    forms = prover.forms
+    low, high = facts.size
+    uniform = _uniform_from(facts)
+    doubt: Unknown | None = None
+    if uniform > MOST_DISTINCT:
+        return Unknown("too many different items to find two that may be equal")
+    for first, second in combinations(range(uniform + 2), 2):
+        if high is not None and second >= high:
+            continue
+        shared = prover.inner(forms.all_of(item_form(forms, facts, first), item_form(forms, facts, second)))
+        if isinstance(shared, Empty):
+            continue
+        length = max(low, second + 1)
+        outcome = _joined(
+            [
+                shared if index in (first, second) else prover.inner(item_form(forms, facts, index))
+                for index in range(length)
+            ]
+        )
+        if isinstance(outcome, Found):
+            return outcome
+        if isinstance(outcome, Unknown):
+            doubt = doubt or outcome
+    return doubt or EMPTY
+
+
+def _distinct(prover: Prover, facts: Facts, outcomes: list[Outcome]) -> Outcome:
+    """An array of different items, one at each place."""
+    joined = _joined(outcomes)
+    if not isinstance(joined, Found):
+        return joined
+    amount = len(outcomes)
+    if amount > MOST_DISTINCT:
+        return Unknown("an array would need too many different items to write down")
+    choices: list[list[Json] | None] = []
+    greedy: list[Json] = []
+    for index in range(amount):
+        value = _another(prover, item_form(prover.forms, facts, index), greedy)
+        if not isinstance(value, Found):
+            break
+        greedy.append(value.value)
+    else:
+        return Found(greedy)
+    for index in range(amount):
+        domain = _domain(prover, item_form(prover.forms, facts, index), amount)
+        if isinstance(domain, Unknown):
+            return domain
+        choices.append(domain)
+    return _matched(prover, facts, choices)
+
+
+def _another(prover: Prover, form: Formula, taken: list[Json]) -> Outcome:
+    """A value of the form that is not among those taken."""
+    forms = prover.forms
+    return prover.inner(forms.all_of(form, *(forms.negate(forms.constant(value)) for value in taken)))
+
+
+def _domain(prover: Prover, form: Formula, amount: int) -> list[Json] | Unknown | None:
+    """All values of the form if they are fewer than `amount`; `None` if there are as many."""
+    values: list[Json] = []
+    while len(values) < amount:
+        outcome = _another(prover, form, values)
+        if isinstance(outcome, Empty):
+            return values
+        if isinstance(outcome, Unknown):
+            return outcome
+        values.append(outcome.value)
+    return None
+
+
+def _matched(prover: Prover, facts: Facts, choices: list[list[Json] | None]) -> Outcome:
+    """One value for each place, all different: places with few values are matched, the others take what is left."""
+    owner: list[tuple[Json, int]] = []
+
+    def place(index: int, tried: list[Json]) -> bool:
+        for value in choices[index] or ():
+            if any(same(value, each) for each in tried):
+                continue
+            tried.append(value)
+            held = next((at for at, (each, _) in enumerate(owner) if same(each, value)), None)
+            if held is None:
+                owner.append((value, index))
+                return True
+            if place(owner[held][1], tried):
+                owner[held] = (value, index)
+                return True
+        return False
+
+    few = [index for index, domain in enumerate(choices) if domain is not None]
+    if not all(place(index, []) for index in few):
+        return EMPTY
+    chosen = {index: value for value, index in owner}
+    for index in range(len(choices)):
+        if index not in chosen:
+            outcome = _another(prover, item_form(prover.forms, facts, index), list(chosen.values()))
+            if not isinstance(outcome, Found):
+                return Unknown("no array of different items was found, and none ruled out")
+            chosen[index] = outcome.value
+    return Found([chosen[index] for index in range(len(choices))])
+
+
+# Counting.
+
+
+def _counted(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+    """Goes along the array: what each next item is, or that there is none, until nothing is left to count."""
+    forms = prover.forms
+    counts = [(start, form, limits) for (start, form), limits in facts.counts.items() if limits != (0, None)]
+    if (
+        len(counts) > MOST_COUNTS
+        or facts.size[0] > MOST_COUNTED
+        or any(low > MOST_COUNTED for _, _, (low, _) in counts)
+    ):
+        return Unknown("too much of an array is counted at once")
+    if facts.unique is False and any(high is not None for _, _, (_, high) in counts):
+        return Unknown("repeated items together with counted ones are not compared")
+    position = min(start for start, _, _ in counts)
+    rest = forms.all_of(*(part for part in parts(formula) if part not in _count_parts(prover, facts)))
+    doubt: Unknown | None = None
+    for branch in _next_item(prover, facts, counts, position):
+        outcome = prover.decide(forms.all_of(rest, branch))
+        if isinstance(outcome, Found):
+            return outcome
+        if isinstance(outcome, Unknown):
+            doubt = doubt or outcome
+    return doubt or EMPTY
+
+
+def _count_parts(prover: Prover, facts: Facts) -> set[Formula]:
+    return {prover.forms.amount(start, form, *limits) for (start, form), limits in facts.counts.items()}
+
+
+def _next_item(
+    prover: Prover, facts: Facts, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
+) -> Iterator[Formula]:
+    """What may be at `position`, as formulas that count on from the next place.
+
+    Items under the same constraints can change places: there the ones that are still needed come first, and the others
+    only fill the array up to its least size.
+    """
+    forms = prover.forms
+    low, high = facts.size
+    needed = any(least > 0 for _, _, (least, _) in counts)
+    if position >= low and not needed:
+        yield forms.size(0, position)
+    if high is not None and position >= high:
+        return
+    here = [count for count in counts if count[0] == position]
+    later = [forms.amount(start, form, *limits) for start, form, limits in counts if start > position]
+    alike = position >= _uniform_from(facts)
+    for labels in product((True, False), repeat=len(here)):
+        useful = any(label and limits[0] > 0 for label, (_, _, limits) in zip(labels, here, strict=True))
+        if alike and not useful and (needed or position >= low):
+            continue
+        counted = (_counted_on(prover, count, label=label) for count, label in zip(here, labels, strict=True))
+        yield forms.all_of(forms.size(position + 1, None), *later, *counted)
+
+
+def _counted_on(prover: Prover, count: tuple[int, Formula, tuple[int, int | None]], *, label: bool) -> Formula:
+    """The count from the next place on, given whether the item here counts. Without an upper limit it may go uncounted."""
+    forms = prover.forms
+    position, form, (least, most) = count
+    spent = 1 if label else 0
+    if most is not None and most < spent:
+        return forms.bottom
+    here = form if label else forms.top if most is None else forms.negate(form)
+    rest = forms.amount(position + 1, form, least - spent, None if most is None else most - spent)
+    return forms.all_of(forms.item(position, here), rest)

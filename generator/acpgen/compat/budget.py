@@ -1,0 +1,45 @@
+"""Steps: what keeps a comparison within bounded time on any machine, with the same verdict on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+class OverBudget(Exception):
+    """A comparison has used its steps."""
+
+
+MOST_APART: Final = 1
+"""How often one question may ask a subprocess about patterns."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The steps that are left; a step is one simplification or one state looked at."""
+
+    left: int
+    _weight: int = 0
+    _apart: int = MOST_APART
+
+    def renew(self, steps: int, *, apart: int = MOST_APART) -> None:
+        """Starts a new question."""
+        self.left, self._weight, self._apart = steps, 0, apart
+
+    def may_ask_apart(self) -> bool:
+        """Takes one of the questions to a subprocess away, if there is one left."""
+        self._apart -= 1
+        return self._apart >= 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Takes steps away. Raises `OverBudget` when none are left."""
+        self.left -= steps
+        if self.left < 0:
+            raise OverBudget
+
+    def weigh(self, parts: int) -> None:
+        """Takes away a step for every dozen parts that a simplification has looked at."""
+        self._weight += parts
+        if self._weight >= 12:
+            steps, self._weight = divmod(self._weight, 12)
+            self.spend(steps)

@@ -1,0 +1,338 @@
+"""Compares two revisions of a schema and reports who breaks, with proof."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from acpgen.compat.findings import (
+    Answer,
+    Bindings,
+    Finding,
+    Inclusion,
+    Mode,
+    Report,
+    Revision,
+    Severity,
+    Spot,
+    Witness,
+    order,
+    worst,
+)
+from acpgen.compat.sources import Comparable, Input, opened
+from acpgen.errors import Fault, Faults, NameCollision, TooDeep
+from acpgen.load import Document, Documents
+from acpgen.positions import DEEPEST, Place, walk
+from acpgen.walk import ANNOTATIONS, pointer, pointer_parts
+
+if TYPE_CHECKING:
+    from acpgen.bundle import Bundle
+    from acpgen.compat.language import Comparison, Relation
+    from acpgen.compat.protocol.check import Judged
+    from acpgen.compat.protocol.revision import Revised
+    from acpgen.ir import JSON
+
+
+def compare(old: Comparable, new: Comparable, *, mode: Mode = "protocol", unstable: bool = False) -> Report:
+    """Who breaks between two revisions.
+
+    `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
+    `x-unstable` is left out unless `unstable`. Raises `Faults` where a side cannot be read.
+    """
+    faults: list[Fault] = []
+    sides: list[Input] = []
+    for each in (old, new):
+        try:
+            sides.append(opened(each, checked=mode == "protocol"))
+        except Faults as caught:
+            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
+    if faults:
+        raise Faults(faults)
+    if mode == "language":
+        return _language_report(sides[0], sides[1])
+    return _protocol_report(sides[0], sides[1], unstable=unstable)
+
+
+# --- protocol mode ---------------------------------------------------------------------------------------------------
+
+
+def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
+    from acpgen.compat.protocol.bindings import bindings
+    from acpgen.compat.protocol.check import check, restructured
+
+    before, after = (_revised(side, unstable=unstable) for side in (old, new))
+    checked = check(before, after)
+    judged = checked.judged
+    same = _values(old.documents) == _values(new.documents)
+    if not judged and not same:
+        judged = (restructured(before, after, _start(old), _start(new)),)
+    findings = _placed(judged, old, new)
+    return Report(
+        mode="protocol",
+        old=old.label,
+        new=new.label,
+        verdict=worst(tuple(finding.severity for finding in findings)),
+        wire=Inclusion(backward=_answer(judged, "new"), forward=_answer(judged, "old")),
+        language=checked.language,
+        bindings=bindings(before, after),
+        findings=findings,
+    )
+
+
+def _revised(side: Input, *, unstable: bool) -> Revised:
+    """The meaning of one side. Raises `Faults`."""
+    from acpgen.compat.protocol.revision import Revised
+    from acpgen.lower import lower
+
+    try:
+        bundled = _bundled(side.documents)
+        protocol = lower(bundled)
+        if not protocol.methods and (rooted := _with_root_named(side.documents)) is not None:
+            bundled = _bundled(rooted)
+            protocol = lower(bundled)
+        return Revised(protocol, bundled, unstable)
+    except RecursionError:
+        raise Faults([TooDeep(at=side.at(side.documents.documents[0].path), limit=DEEPEST)]) from None
+
+
+def _bundled(documents: Documents) -> Bundle:
+    """The bundle of documents. Names that collide would stop a generator; here each of them gets its pointer's hash."""
+    from acpgen.bundle import bundle
+
+    names: dict[str, str] = {}
+    while True:
+        try:
+            return bundle(documents, names=names)
+        except Faults as caught:
+            collisions = {fault.at: fault for fault in caught.faults if isinstance(fault, NameCollision)}
+            if len(collisions) < len({fault.at for fault in caught.faults}) or not collisions.keys() - names.keys():
+                raise
+            for at, fault in collisions.items():
+                names[at] = f"{fault.name}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
+
+
+def _with_root_named(documents: Documents) -> Documents | None:
+    """The same documents with a definition that stands for the root, where the root says anything."""
+    from acpgen.compat.protocol.check import DOCUMENT
+
+    first = documents.documents[0]
+    if len(documents.documents) > 1 or not isinstance(first.value, dict):
+        return None
+    key = "definitions" if "definitions" in first.value and "$defs" not in first.value else "$defs"
+    named = first.value.get(key, {})
+    says = any(name not in ANNOTATIONS and name not in ("$defs", "definitions") for name in first.value)
+    if not says or not isinstance(named, dict) or DOCUMENT in named:
+        return None
+    value: dict[str, JSON] = copy.deepcopy(first.value)
+    value[key] = {**named, DOCUMENT: {"$ref": "#"}}
+    return Documents(documents.name, (Document(first.path, value, first.text),))
+
+
+def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
+    """Whether one revision accepts what the other sends."""
+    found = tuple(judged)
+    if any(refused_by in each.refuses for each in found):
+        return "no"
+    return "undecided" if any(refused_by in each.doubtful for each in found) else "yes"
+
+
+def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, ...]:
+    """The findings with their places in files, worst first, then by method and location."""
+    before, after = _Spots(old), _Spots(new)
+    findings = [
+        Finding(
+            rule=each.rule,
+            severity=each.severity,
+            effect=each.effect,
+            method=each.method,
+            flow=each.flow,
+            location=each.location,
+            old=before.spot(each.old_at),
+            new=after.spot(each.new_at),
+            message=each.message,
+            advice=each.advice,
+            fingerprint=each.fingerprint,
+            breaks=each.breaks,
+            witness=each.witness,
+        )
+        for each in judged
+    ]
+    return tuple(sorted(findings, key=order))
+
+
+@dataclass(slots=True)
+class _Spots:
+    """Finds lines and columns in the files of one side."""
+
+    side: Input
+    _files: dict[str, tuple[Place | None, list[int], JSON]] = field(
+        default_factory=dict[str, "tuple[Place | None, list[int], JSON]"]
+    )
+
+    def spot(self, at: str) -> Spot | None:
+        """The spot of `file#/pointer`: of what stands there, or of the nearest thing around it. Empty is nowhere."""
+        if not at:
+            return None
+        path, _, fragment = at.partition("#")
+        place, lines, value = self._file(path)
+        line, column = 1, 1
+        parts: list[str] = []
+        if place is not None:
+            for part in pointer_parts(f"#{fragment}"):
+                key = part if part in place.children else {"$defs": "definitions"}.get(part, part)
+                if key not in place.children:
+                    break
+                place = place.children[key]
+                value = value[int(key)] if isinstance(value, list) else value[key] if isinstance(value, dict) else None
+                parts.append(key)
+            line = bisect_right(lines, place.offset)
+            column = place.offset - lines[line - 1] + 1
+        return Spot(self.side.at(path), pointer(*parts)[1:], line, column, value if parts else None)
+
+    def _file(self, path: str) -> tuple[Place | None, list[int], JSON]:
+        """The places of a file, the offsets at which its lines begin, and its value."""
+        if path not in self._files:
+            found = next((each for each in self.side.documents.documents if each.path == path), None)
+            if found is None:
+                self._files[path] = (None, [0], None)
+            else:
+                lines = [0, *(match.end() for match in re.finditer("\n", found.text))]
+                self._files[path] = (walk(found.text)[0] if found.text else None, lines, found.value)
+        return self._files[path]
+
+
+def _start(side: Input) -> str:
+    return f"{side.documents.documents[0].path}#"
+
+
+def _values(documents: Documents) -> list[JSON]:
+    return [document.value for document in documents.documents]
+
+
+# --- language mode ---------------------------------------------------------------------------------------------------
+
+
+def _language_report(old: Input, new: Input) -> Report:
+    comparison = _language(old, new)
+    inclusion = _inclusion(comparison)
+    findings = tuple(sorted(_language_findings(comparison, old, new), key=order))
+    equal = comparison.same and _values(old.documents) == _values(new.documents)
+    return Report(
+        mode="language",
+        old=old.label,
+        new=new.label,
+        verdict=worst(tuple(finding.severity for finding in findings))
+        if findings or not comparison.same
+        else "identical",
+        wire=inclusion,
+        language=inclusion,
+        bindings="identical" if equal else _bindings(old, new),
+        findings=findings,
+    )
+
+
+def _bindings(old: Input, new: Input) -> Bindings:
+    """What happens to generated code; where nothing can be generated, it cannot keep its names."""
+    from acpgen.compat.protocol.bindings import bindings
+
+    try:
+        return bindings(_revised(old, unstable=False), _revised(new, unstable=False))
+    except Faults:
+        return "breaking"
+
+
+def _language(old: Input, new: Input) -> Comparison:
+    from acpgen.compat.language import compare_language
+
+    return compare_language(_whole(old.documents), _whole(new.documents))
+
+
+def _whole(documents: Documents) -> JSON:
+    """The one schema that the documents make up."""
+    if len(documents.documents) == 1:
+        return documents.documents[0].value
+    return _bundled(documents).schema
+
+
+def _inclusion(comparison: Comparison) -> Inclusion:
+    return Inclusion(comparison.backward.verdict.value, comparison.forward.verdict.value)
+
+
+def _language_findings(comparison: Comparison, old: Input, new: Input) -> Iterator[Finding]:
+    spots = _Spots(old).spot(_start(old)), _Spots(new).spot(_start(new))
+    for found in (
+        language_narrowed(comparison.backward),
+        language_widened(comparison.forward),
+        language_undecided(comparison.backward, "old", "new"),
+        language_undecided(comparison.forward, "new", "old"),
+    ):
+        if found is not None:
+            yield replace(found, old=spots[0], new=spots[1])
+
+
+def language_narrowed(backward: Relation) -> Finding | None:
+    """Something that is valid under the old schema is not valid under the new one."""
+    if backward.witness is None:
+        return None
+    return _language_finding(
+        "language-narrowed",
+        "breaking",
+        "The new schema refuses what the old one accepts.",
+        "Keep accepting what was accepted.",
+        Witness(backward.witness.value, accepted_by="old", refused_by="new"),
+    )
+
+
+def language_widened(forward: Relation) -> Finding | None:
+    """Something that is valid under the new schema is not valid under the old one."""
+    if forward.witness is None:
+        return None
+    return _language_finding(
+        "language-widened",
+        "additive",
+        "The new schema accepts what the old one refuses.",
+        "Write what the old schema accepts as long as it is read with it.",
+        Witness(forward.witness.value, accepted_by="new", refused_by="old"),
+    )
+
+
+def language_undecided(relation: Relation, accepted_by: Revision, refused_by: Revision) -> Finding | None:
+    """Whether everything valid under one schema is valid under the other was neither proven nor refuted. Never taken for safe."""
+    if relation.verdict.value != "undecided":
+        return None
+    finding = _language_finding(
+        "language-undecided",
+        "undecided",
+        f"Whether the {refused_by} schema accepts everything that the {accepted_by} one does is open: {relation.reason}",
+        "Simplify the part that differs, or look at both schemas yourself.",
+        None,
+    )
+    return replace(finding, fingerprint=f"{finding.fingerprint}-{accepted_by}")
+
+
+def _language_finding(rule: str, severity: Severity, message: str, advice: str, witness: Witness | None) -> Finding:
+    readers = (
+        ""
+        if witness is None
+        else f"who reads with the {witness.refused_by} schema what the {witness.accepted_by} one allows"
+    )
+    return Finding(
+        rule=rule,
+        severity=severity,
+        effect="refused",
+        method=None,
+        flow="both",
+        location="",
+        old=None,
+        new=None,
+        message=message,
+        advice=advice,
+        fingerprint=rule,
+        breaks=readers if severity == "breaking" else "",
+        witness=witness,
+    )

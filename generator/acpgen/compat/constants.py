@@ -1,0 +1,71 @@
+"""Scalar constants, as the tags of unions use them: comparable and hashable, `true` apart from `1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TypeAlias
+
+from acpgen.compat.facts import Facts
+from acpgen.compat.formula import Constant, Kind, Kinds
+from acpgen.compat.values import Json, exact, spelled
+
+Constants: TypeAlias = frozenset[Constant]
+
+
+def constant_of(value: Json) -> Constant | None:
+    """The constant that a value is; `None` for arrays, objects and what is not JSON."""
+    if isinstance(value, str):
+        return (Kind.STRING, value)
+    if value is None:
+        return (Kind.NULL, "")
+    if isinstance(value, bool):
+        return (Kind.TRUE if value else Kind.FALSE, "")
+    number = exact(value) if isinstance(value, (int, float)) else None
+    return None if number is None else (Kind.NUMBER, number)
+
+
+def value_of(constant: Constant) -> Json:
+    """The value of a constant."""
+    kind, value = constant
+    if isinstance(value, Fraction):
+        written = spelled(value)
+        assert written is not None, "constants are made from values"
+        return written
+    return value if kind == Kind.STRING else None if kind == Kind.NULL else kind == Kind.TRUE
+
+
+def order_of(constant: Constant) -> tuple[Kinds, str, Fraction]:
+    """Sorts constants by kind, then by value."""
+    kind, value = constant
+    return (kind, "", value) if isinstance(value, Fraction) else (kind, value, Fraction(0))
+
+
+def listed_in(facts: Facts) -> Constants | None:
+    """The constants that the facts leave, if they leave nothing else; settled facts, without open alternatives."""
+    finite = Kind.NULL | Kind.BOOLEAN
+    found = {(kind, "") for kind in (Kind.NULL, Kind.FALSE, Kind.TRUE) if facts.kinds & kind}
+    constants: set[Constant] = {*found}
+    if facts.strings is not None:
+        finite |= Kind.STRING
+        constants |= {(Kind.STRING, text) for text in facts.strings}
+    if facts.numbers is not None:
+        finite |= Kind.NUMBER
+        constants |= {(Kind.NUMBER, number) for number in facts.numbers}
+    return None if facts.kinds & ~finite else frozenset(constants)
+
+
+def allowed_by(facts: Facts, constants: Iterable[Constant]) -> list[Constant]:
+    """The constants that the facts do not plainly exclude."""
+    return [constant for constant in constants if _allowed(facts, constant)]
+
+
+def _allowed(facts: Facts, constant: Constant) -> bool:
+    kind, value = constant
+    if not facts.kinds & kind:
+        return False
+    if isinstance(value, Fraction):
+        return value not in facts.not_numbers and (facts.numbers is None or value in facts.numbers)
+    if kind == Kind.STRING:
+        return value not in facts.not_strings and (facts.strings is None or value in facts.strings)
+    return True

@@ -1,0 +1,196 @@
+"""A schema document: its dialect, and what its references point at. Nothing is ever fetched."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final, Protocol, cast
+
+import referencing
+import referencing.exceptions
+import referencing.jsonschema
+
+from acpgen.compat.values import Json
+
+SPECIFICATIONS: Final = cast("referencing.Registry[Any]", importlib.import_module("jsonschema_specifications").REGISTRY)
+"""The published meta-schemas. The module that holds them has no types."""
+
+
+class Dialect(Enum):
+    """The versions of JSON Schema that are understood, by the address of their meta-schema."""
+
+    DRAFT_04 = "http://json-schema.org/draft-04/schema"
+    DRAFT_06 = "http://json-schema.org/draft-06/schema"
+    DRAFT_07 = "http://json-schema.org/draft-07/schema"
+    DRAFT_2019_09 = "https://json-schema.org/draft/2019-09/schema"
+    DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
+
+
+_LEGACY: Final = (Dialect.DRAFT_04, Dialect.DRAFT_06, Dialect.DRAFT_07)
+
+_SCHEMA_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SCHEMA_TABLES: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies")
+_DEFINITIONS: Final = ("$defs", "definitions")
+_SCHEMAS: Final = (
+    *("not", "if", "then", "else", "contains", "propertyNames", "additionalProperties", "additionalItems"),
+    *("unevaluatedProperties", "unevaluatedItems", "items"),
+)
+_ONLY_LEGACY: Final = frozenset({"additionalItems", "dependencies"})
+_ONLY_MODERN: Final = frozenset(
+    {
+        *("prefixItems", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems"),
+        *("minContains", "maxContains", "$dynamicRef", "$dynamicAnchor", "$anchor"),
+    }
+)
+
+
+class UnknownDialect(ValueError):
+    """The document names a dialect that is not understood."""
+
+
+def _subschemas(schema: dict[str, Json], *, definitions: bool) -> Iterator[Json]:
+    """The schemas directly inside a schema, of whatever dialect; with or without those that it only defines."""
+    for keyword in _SCHEMAS:
+        if keyword in schema:
+            inner = schema[keyword]
+            if isinstance(inner, list):
+                yield from inner
+            else:
+                yield inner
+    for keyword in _SCHEMA_LISTS:
+        listed = schema.get(keyword)
+        if isinstance(listed, list):
+            yield from listed
+    for keyword in (*_SCHEMA_TABLES, *(_DEFINITIONS if definitions else ())):
+        table = schema.get(keyword)
+        if isinstance(table, dict):
+            yield from table.values()
+
+
+def every_schema(root: Json, *, definitions: bool = True) -> Iterator[dict[str, Json]]:
+    """All schema objects of a document, or all but its definitions, each once; walks with a list of its own."""
+    pending = [root]
+    seen: set[int] = set()
+    while pending:
+        schema = pending.pop()
+        if isinstance(schema, dict) and id(schema) not in seen:
+            seen.add(id(schema))
+            yield schema
+            pending.extend(_subschemas(schema, definitions=definitions))
+
+
+def dialect_of(root: Json) -> Dialect:
+    """The dialect that a document names; if none, the one that its keywords belong to, and 2020-12 if they do not tell.
+
+    Raises `UnknownDialect`.
+    """
+    named = root.get("$schema") if isinstance(root, dict) else None
+    if isinstance(named, str):
+        for dialect in Dialect:
+            if named.rstrip("#").replace("https:", "http:") == dialect.value.replace("https:", "http:"):
+                return dialect
+        raise UnknownDialect(named)
+    return _guessed(root)
+
+
+def _guessed(root: Json) -> Dialect:
+    legacy = False
+    for schema in every_schema(root):
+        if not _ONLY_MODERN.isdisjoint(schema):
+            return Dialect.DRAFT_2020_12
+        if isinstance(schema.get("exclusiveMinimum"), bool) or isinstance(schema.get("exclusiveMaximum"), bool):
+            return Dialect.DRAFT_04
+        legacy = legacy or not _ONLY_LEGACY.isdisjoint(schema) or isinstance(schema.get("items"), list)
+    return Dialect.DRAFT_07 if legacy else Dialect.DRAFT_2020_12
+
+
+class Found(Protocol):
+    """What a resolver found: the contents, and the resolver for references inside them."""
+
+    @property
+    def contents(self) -> Any: ...
+
+    @property
+    def resolver(self) -> Any: ...
+
+
+class Resolver(Protocol):
+    """What is used of the resolvers of `referencing`, which does not export their class."""
+
+    def lookup(self, ref: str) -> Found: ...
+
+    def in_subresource(self, subresource: referencing.Resource[Any]) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Where references are resolved from: a resource (by the identity of its schema) of a document (by its root)."""
+
+    resolver: Resolver
+    resource: int
+    root: Json
+    dialect: Dialect
+
+    @property
+    def legacy(self) -> bool:
+        """Whether the dialect is draft-07 or older."""
+        return self.dialect in _LEGACY
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """What a reference points at, and the scope to read it in."""
+
+    schema: Json
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """One schema document. Its parts are known by their Python identity, so it must not change."""
+
+    root: Json
+    dialect: Dialect
+    scope: Scope
+
+
+def opened(root: Json, dialect: Dialect | None = None) -> Document:
+    """The document of a schema, in the dialect given or its own. Raises `UnknownDialect`."""
+    chosen = dialect_of(root) if dialect is None else dialect
+    specification = referencing.jsonschema.specification_with(chosen.value)
+    resource: referencing.Resource[Any] = specification.create_resource(cast("Any", root))
+    address = resource.id() or ""
+    registry = SPECIFICATIONS.with_resource(address, resource)
+    return Document(root, chosen, Scope(registry.resolver(address), id(root), root, chosen))
+
+
+def within(scope: Scope, schema: dict[str, Json]) -> Scope:
+    """The scope inside a schema: another one if the schema has an identifier of its own."""
+    identifier = schema.get("id" if scope.dialect is Dialect.DRAFT_04 else "$id")
+    if not isinstance(identifier, str) or id(schema) == scope.resource:
+        return scope
+    if scope.legacy and ("$ref" in schema or identifier.startswith("#")):
+        return scope
+    specification = referencing.jsonschema.specification_with(scope.dialect.value)
+    resource: referencing.Resource[Any] = specification.create_resource(cast("Any", schema))
+    return Scope(scope.resolver.in_subresource(resource), id(schema), scope.root, scope.dialect)
+
+
+def resolved(scope: Scope, reference: str) -> Target | None:
+    """What a reference points at; `None` if that is outside the document and the published meta-schemas."""
+    try:
+        found = scope.resolver.lookup(reference)
+        resource = found.resolver.lookup("#").contents
+    except (referencing.exceptions.Unresolvable, ValueError, TypeError):
+        # `referencing` lets a pointer through a number or a word escape as a `TypeError`, an odd address as `ValueError`.
+        return None
+    return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.root, scope.dialect))
+
+
+def only_dynamic_target(scope: Scope, name: str) -> bool:
+    """Whether a dynamic reference to the anchor can only ever mean one place of the document."""
+    schemas = list(every_schema(scope.root))
+    inside = scope.resource == id(scope.root) or any(id(schema) == scope.resource for schema in schemas)
+    return inside and sum(schema.get("$dynamicAnchor") == name for schema in schemas) <= 1

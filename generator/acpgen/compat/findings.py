@@ -1,0 +1,148 @@
+"""What the check reports: findings with their proof, and the report that holds them. Frozen data, no behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from acpgen.ir import JSON
+
+Mode: TypeAlias = Literal["protocol", "language"]
+Revision: TypeAlias = Literal["old", "new"]
+Answer: TypeAlias = Literal["yes", "no", "undecided"]
+Severity: TypeAlias = Literal["breaking", "undecided", "risky", "additive", "editorial"]
+Verdict: TypeAlias = Literal["breaking", "undecided", "risky", "additive", "editorial", "identical"]
+Bindings: TypeAlias = Literal["identical", "additive", "breaking"]
+Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "reworded"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")
+"""Worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a source: the file as people know it, the JSON Pointer inside it, and line and column, counted from 1.
+
+    `value` is what stands there, for those who show it; `None` for a whole file.
+    """
+
+    file: str
+    pointer: str
+    line: int
+    column: int
+    value: JSON = field(default=None, repr=False, compare=False, hash=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}#{self.pointer}"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A whole message that proves a finding.
+
+    A refusal names the revision that accepts it and the one that refuses it; a loss names the revision in which the message
+    carries the meaning that is lost. `verified`: a validator has judged it on both revisions.
+    """
+
+    value: JSON = field(hash=False)
+    accepted_by: Revision | None = None
+    refused_by: Revision | None = None
+    carried_by: Revision | None = None
+    verified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Waived:
+    """Why a finding is accepted, and until when (an ISO date)."""
+
+    reason: str
+    expires: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that changed and what it does to peers.
+
+    `method` is `None` for what belongs to no method. `breaks` says in words which exchange fails.
+    """
+
+    rule: str
+    severity: Severity
+    effect: Effect
+    method: str | None
+    flow: str
+    location: str
+    old: Spot | None
+    new: Spot | None
+    message: str
+    advice: str
+    fingerprint: str
+    breaks: str = ""
+    witness: Witness | None = None
+    waived: Waived | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """Whether one revision accepts what the other does: `backward` from old to new, `forward` from new to old."""
+
+    backward: Answer
+    forward: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
+
+    `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found.
+    """
+
+    mode: Mode
+    old: str
+    new: str
+    verdict: Verdict
+    wire: Inclusion
+    language: Inclusion
+    bindings: Bindings
+    findings: tuple[Finding, ...]
+
+
+def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:
+    """Where a finding stands in a report: worst first, then by method and place."""
+    rank = SEVERITIES.index(finding.severity)
+    return rank, finding.method is None, finding.method or "", finding.location, finding.rule, finding.fingerprint
+
+
+def worst(severities: tuple[Severity, ...]) -> Verdict:
+    """The worst of the severities; `identical` if there are none."""
+    for severity in SEVERITIES:
+        if severity in severities:
+            return severity
+    return "identical"
+
+
+FailOn: TypeAlias = Literal["risky", "breaking", "additive", "never"]
+
+_FAILING: Final[dict[str, tuple[Severity, ...]]] = {
+    "never": (),
+    "breaking": ("breaking", "undecided"),
+    "risky": ("breaking", "undecided", "risky"),
+    "additive": ("breaking", "undecided", "risky", "additive"),
+}
+
+
+def failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
+    """The findings that count under `--fail-on`: bad enough, and not waived. What is undecided always counts, but for `never`."""
+    return tuple(each for each in report.findings if each.severity in _FAILING[fail_on] and each.waived is None)
+
+
+def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool:
+    """Whether a report stops a pipeline."""
+    stopping = {"never": (), "breaking": ("breaking",), "additive": ("breaking", "additive")}[fail_on_bindings]
+    return bool(failing(report, fail_on)) or report.bindings in stopping
+
+
+def counts(report: Report) -> dict[Severity, int]:
+    """How many findings there are of each severity that occurs, worst first."""
+    found = [finding.severity for finding in report.findings]
+    return {severity: found.count(severity) for severity in SEVERITIES if severity in found}

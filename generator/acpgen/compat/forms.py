@@ -1,0 +1,490 @@
+"""Makes formulas: one object for each meaning that is recognised as the same, simplified as it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TypeVar, assert_never, cast
+
+from acpgen.compat import alternatives, conjunction
+from acpgen.compat.budget import Budget
+from acpgen.compat.constants import order_of, value_of
+from acpgen.compat.facts import Facts
+from acpgen.compat.formula import (
+    All,
+    Bound,
+    Constant,
+    Count,
+    Either,
+    Formula,
+    Has,
+    Item,
+    Items,
+    Kind,
+    Kinds,
+    Lacks,
+    Length,
+    Matches,
+    Member,
+    MemberCount,
+    Members,
+    Multiple,
+    Numbers,
+    Opaque,
+    Ref,
+    Size,
+    SomeMember,
+    Strings,
+    Switch,
+    Types,
+    Unique,
+)
+from acpgen.compat.values import Json, exact
+
+_F = TypeVar(
+    "_F",
+    Types,
+    Strings,
+    Numbers,
+    Bound,
+    Multiple,
+    Length,
+    Matches,
+    Size,
+    Item,
+    Items,
+    Count,
+    Unique,
+    Has,
+    Lacks,
+    Member,
+    Members,
+    SomeMember,
+    MemberCount,
+    All,
+    Either,
+    Switch,
+    Ref,
+)
+
+LARGEST_CONSTANT = 5_000
+"""Values inside one constant beyond which it is not taken apart."""
+
+
+def _nowhere(place: int) -> Formula:
+    raise AssertionError(f"nothing unfolds place {place}")
+
+
+@dataclass(slots=True)
+class Forms:
+    """The maker of formulas of one comparison; formulas of two makers must not be mixed.
+
+    `unfold` says what stands at a place that a `Ref` names; whoever makes references sets it.
+    """
+
+    budget: Budget
+    _kept: dict[Hashable, Formula] = field(default_factory=dict[Hashable, Formula])
+    _negations: dict[Formula, Formula] = field(default_factory=dict[Formula, Formula])
+    _conjunctions: dict[frozenset[Formula], Formula] = field(default_factory=dict[frozenset[Formula], Formula])
+    _disjunctions: dict[frozenset[Formula], Formula] = field(default_factory=dict[frozenset[Formula], Formula])
+    _doubts: dict[tuple[Formula, Formula, str], Opaque] = field(
+        default_factory=dict[tuple[Formula, Formula, str], Opaque]
+    )
+    unfold: Callable[[int], Formula] = field(default=_nowhere)
+    _facts: dict[Formula, Facts] = field(default_factory=dict[Formula, Facts])
+    top: Types = field(init=False)
+    bottom: Types = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.top = self._keep((Kind.ANY,), Types(Kind.ANY))
+        self.bottom = self._keep((Kind.NONE,), Types(Kind.NONE))
+
+    def _keep(self, key: Hashable, formula: _F) -> _F:
+        known = self._kept.setdefault((type(formula), key), formula)
+        return cast("_F", known)
+
+    # Constraints on one type. Each holds of every value of another type.
+
+    def types(self, kinds: Kinds) -> Types:
+        """The value is of one of the kinds."""
+        return self._keep((kinds,), Types(kinds))
+
+    def strings(self, values: Iterable[str], *, within: bool) -> Formula:
+        """A string is one, or none, of the values."""
+        chosen = frozenset(values)
+        if not chosen:
+            return self.types(Kind.ANY & ~Kind.STRING) if within else self.top
+        return self._keep((chosen, within), Strings(chosen, within))
+
+    def numbers(self, values: Iterable[Fraction], *, within: bool) -> Formula:
+        """A number is one, or none, of the values."""
+        chosen = frozenset(values)
+        if not chosen:
+            return self.types(Kind.ANY & ~Kind.NUMBER) if within else self.top
+        return self._keep((chosen, within), Numbers(chosen, within))
+
+    def bound(self, limit: Fraction, *, upper: bool, strict: bool) -> Formula:
+        """A number is at most, or at least, the limit."""
+        return self._keep((limit, upper, strict), Bound(limit, upper, strict))
+
+    def multiple(self, of: Fraction, *, holds: bool = True) -> Formula:
+        """A number is, or is not, a multiple of `of`, which is above zero."""
+        if of == 1:
+            return self.types(Kind.ANY & ~(Kind.FRACTION if holds else Kind.INTEGER))
+        return self._keep((of, holds), Multiple(of, holds))
+
+    def length(self, low: int, high: int | None) -> Formula:
+        """A string has between `low` and `high` characters."""
+        if high is not None and low > high:
+            return self.types(Kind.ANY & ~Kind.STRING)
+        return self.top if low <= 0 and high is None else self._keep((low, high), Length(max(low, 0), high))
+
+    def matches(self, pattern: str, *, holds: bool = True) -> Formula:
+        """A string is, or is not, matched by the pattern."""
+        if pattern in {"", "^", "$", ".*", "^.*"}:
+            # `^.*$` is not among them: a dot does not match a line end.
+            return self.top if holds else self.types(Kind.ANY & ~Kind.STRING)
+        return self._keep((pattern, holds), Matches(pattern, holds))
+
+    def size(self, low: int, high: int | None) -> Formula:
+        """An array has between `low` and `high` items."""
+        if high is not None and low > high:
+            return self.types(Kind.ANY & ~Kind.ARRAY)
+        return self.top if low <= 0 and high is None else self._keep((low, high), Size(max(low, 0), high))
+
+    def item(self, index: int, form: Formula) -> Formula:
+        """An item at `index` is what `form` says, if there is one."""
+        if form is self.top:
+            return self.top
+        return self.size(0, index) if form is self.bottom else self._keep((index, form), Item(index, form))
+
+    def items(self, start: int, form: Formula) -> Formula:
+        """Every item from `start` on is what `form` says."""
+        if form is self.top:
+            return self.top
+        return self.size(0, start) if form is self.bottom else self._keep((start, form), Items(start, form))
+
+    def amount(self, start: int, form: Formula, low: int, high: int | None) -> Formula:
+        """Between `low` and `high` items from `start` on are what `form` says."""
+        low = max(low, 0)
+        if high is not None and low > high:
+            return self.types(Kind.ANY & ~Kind.ARRAY)
+        if low == 0 and high is None:
+            return self.top
+        if form is self.top:
+            return self.size(start + low if low else 0, None if high is None else start + high)
+        if form is self.bottom:
+            return self.top if low == 0 else self.types(Kind.ANY & ~Kind.ARRAY)
+        if high == 0:
+            return self.items(start, self.negate(form))
+        return self._keep((start, form, low, high), Count(start, form, low, high))
+
+    def unique(self, *, holds: bool = True) -> Formula:
+        """The items of an array are all different, or are not."""
+        return self._keep((holds,), Unique(holds))
+
+    def has(self, name: str) -> Formula:
+        """An object has the member."""
+        return self._keep((name,), Has(name))
+
+    def lacks(self, name: str) -> Formula:
+        """An object does not have the member."""
+        return self._keep((name,), Lacks(name))
+
+    def member(self, name: str, form: Formula) -> Formula:
+        """The member is what `form` says, if it is there."""
+        if form is self.top:
+            return self.top
+        return self.lacks(name) if form is self.bottom else self._keep((name, form), Member(name, form))
+
+    def members(self, names: Formula, form: Formula) -> Formula:
+        """Every member with such a name is what `form` says."""
+        names = self.all_of(names, self.types(Kind.STRING))
+        if form is self.top or names is self.bottom:
+            return self.top
+        listed = self.facts(names).strings
+        if listed is not None and names is self._listed(listed):
+            return self.all_of(*(self.member(name, form) for name in sorted(listed)))
+        if form is self.bottom and names is self.types(Kind.STRING):
+            return self.member_count(0, 0)
+        return self._keep((names, form), Members(names, form))
+
+    def some_member(self, names: Formula, form: Formula) -> Formula:
+        """Some member has such a name and such a value."""
+        names = self.all_of(names, self.types(Kind.STRING))
+        if form is self.bottom or names is self.bottom:
+            return self.types(Kind.ANY & ~Kind.OBJECT)
+        listed = self.facts(names).strings
+        if listed is not None and names is self._listed(listed):
+            return self.any_of(*(self.all_of(self.has(name), self.member(name, form)) for name in sorted(listed)))
+        if form is self.top and names is self.types(Kind.STRING):
+            return self.member_count(1, None)
+        return self._keep((names, form), SomeMember(names, form))
+
+    def _listed(self, values: frozenset[str]) -> Formula:
+        return self.all_of(self.types(Kind.STRING), self.strings(values, within=True))
+
+    def member_count(self, low: int, high: int | None) -> Formula:
+        """An object has between `low` and `high` members."""
+        if high is not None and low > high:
+            return self.types(Kind.ANY & ~Kind.OBJECT)
+        return self.top if low <= 0 and high is None else self._keep((low, high), MemberCount(max(low, 0), high))
+
+    # What holds places, and what cannot be expressed.
+
+    def ref(self, place: int, *, holds: bool = True) -> Formula:
+        """What stands at a place, or its contrary."""
+        return self._keep((place, holds), Ref(place, holds))
+
+    def opaque(self, reason: str) -> Formula:
+        """Something that may hold or not: equal to nothing else, not even for the same reason."""
+        return Opaque(reason)
+
+    def doubt(self, names: Formula, form: Formula, name: str) -> Formula:
+        """That a member is what `form` says if its name is what `names` says, which cannot be told of this name."""
+        key = (names, form, name)
+        if key not in self._doubts:
+            self._doubts[key] = Opaque("a pattern for names is outside what can be compared")
+        return self._doubts[key]
+
+    # Connectives.
+
+    def all_of(self, *parts: Formula) -> Formula:
+        """All parts hold."""
+        if len(parts) == 1:
+            return parts[0]
+        chosen = dict.fromkeys(part for part in parts if part is not self.top)
+        if self.bottom in chosen:
+            return self.bottom
+        if len(chosen) < 2:
+            return next(iter(chosen), self.top)
+        key = frozenset(chosen)
+        known = self._conjunctions.get(key)
+        if known is None:
+            self.budget.spend()
+            known = self._conjoined(tuple(chosen))
+            self._conjunctions[key] = known
+        return known
+
+    def _conjoined(self, parts: tuple[Formula, ...]) -> Formula:
+        chosen = set(parts)
+        if any(self._negations.get(part) in chosen for part in parts):
+            return self.bottom
+        facts = conjunction.settled(self, parts)
+        if facts is None:
+            return self.bottom
+        result = self._whole(conjunction.parts_of(self, facts))
+        if result not in self._facts:
+            self._facts[result] = facts
+        return result
+
+    def _whole(self, parts: tuple[Formula, ...]) -> Formula:
+        if len(parts) < 2:
+            return parts[0] if parts else self.top
+        return self._keep(frozenset(parts), All(parts))
+
+    def any_of(self, *parts: Formula) -> Formula:
+        """At least one part holds."""
+        if len(parts) == 1:
+            return parts[0]
+        chosen = dict.fromkeys(part for part in parts if part is not self.bottom)
+        if self.top in chosen:
+            return self.top
+        if len(chosen) < 2:
+            return next(iter(chosen), self.bottom)
+        key = frozenset(chosen)
+        known = self._disjunctions.get(key)
+        if known is None:
+            self.budget.spend()
+            known = alternatives.joined(self, tuple(chosen))
+            self._disjunctions[key] = known
+        return known
+
+    def either(self, parts: tuple[Formula, ...]) -> Formula:
+        """The alternative of parts that `alternatives` has already simplified."""
+        if len(parts) < 2:
+            return parts[0] if parts else self.bottom
+        return self._keep(frozenset(parts), Either(parts))
+
+    def one_of(self, *parts: Formula) -> Formula:
+        """Exactly one part holds."""
+        return alternatives.exclusive(self, parts)
+
+    def switch(self, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Formula:
+        """The case of the tag's constant, or `otherwise`."""
+        return alternatives.switched(self, tag, cases, otherwise)
+
+    def kept_switch(self, tag: str, cases: Mapping[Constant, Formula], otherwise: Formula) -> Switch:
+        """The switch as it is, its cases in the order of their constants."""
+        ordered = tuple(sorted(cases.items(), key=lambda case: order_of(case[0])))
+        return self._keep((tag, ordered, otherwise), Switch(tag, ordered, otherwise))
+
+    def facts(self, formula: Formula) -> Facts:
+        """The formula taken apart."""
+        known = self._facts.get(formula)
+        if known is None:
+            settled = conjunction.settled(self, (formula,))
+            known = Facts(kinds=Kind.NONE) if settled is None else settled
+            self._facts[formula] = known
+        return known
+
+    def known_facts(self, formula: Formula) -> Facts | None:
+        """The formula taken apart if it has been."""
+        return self._facts.get(formula)
+
+    def known_negation(self, formula: Formula) -> Formula | None:
+        """The formula's negation if it has been made."""
+        return self._negations.get(formula)
+
+    def contrary(self, one: Formula, other: Formula) -> bool:
+        """Whether one formula is known as the other's negation."""
+        return self._negations.get(one) is other or self._negations.get(other) is one
+
+    def negate(self, formula: Formula) -> Formula:
+        """What holds exactly when the formula does not."""
+        known = self._negations.get(formula)
+        if known is None:
+            self.budget.spend()
+            known = self._negated(formula)
+            self._negations[formula] = known
+            self._negations.setdefault(known, formula)
+        return known
+
+    def _negated(self, formula: Formula) -> Formula:
+        match formula:
+            case Types(kinds):
+                return self.types(Kind.ANY & ~kinds)
+            case Strings(texts, within):
+                return self._of(Kind.STRING, self.strings(texts, within=not within))
+            case Numbers(numbers, within):
+                return self._of(Kind.NUMBER, self.numbers(numbers, within=not within))
+            case Bound(limit, upper, strict):
+                return self._of(Kind.NUMBER, self.bound(limit, upper=not upper, strict=not strict))
+            case Multiple(of, holds):
+                return self._of(Kind.NUMBER, self.multiple(of, holds=not holds))
+            case Length(low, high):
+                return self._of(Kind.STRING, self._outside(self.length, low, high))
+            case Matches(pattern, holds):
+                return self._of(Kind.STRING, self.matches(pattern, holds=not holds))
+            case Size(low, high):
+                return self._of(Kind.ARRAY, self._outside(self.size, low, high))
+            case Item(index, form):
+                return self._of(Kind.ARRAY, self.size(index + 1, None), self.item(index, self.negate(form)))
+            case Items(start, form):
+                return self._of(Kind.ARRAY, self.amount(start, self.negate(form), 1, None))
+            case Count(start, form, low, high):
+                less = self.amount(start, form, 0, low - 1) if low else self.bottom
+                more = self.bottom if high is None else self.amount(start, form, high + 1, None)
+                return self._of(Kind.ARRAY, self.any_of(less, more))
+            case Unique(holds):
+                return self._of(Kind.ARRAY, self.unique(holds=not holds))
+            case Has(name):
+                return self._of(Kind.OBJECT, self.lacks(name))
+            case Lacks(name):
+                return self._of(Kind.OBJECT, self.has(name))
+            case Member(name, form):
+                return self._of(Kind.OBJECT, self.has(name), self.member(name, self.negate(form)))
+            case Members(names, form):
+                return self._of(Kind.OBJECT, self.some_member(names, self.negate(form)))
+            case SomeMember(names, form):
+                return self._of(Kind.OBJECT, self.members(names, self.negate(form)))
+            case MemberCount(low, high):
+                return self._of(Kind.OBJECT, self._outside(self.member_count, low, high))
+            case All(parts):
+                finite = alternatives.scalars_of(self, formula)
+                if finite is not None:
+                    return self._beyond(finite)
+                return self.any_of(*(self.negate(part) for part in parts))
+            case Either(parts):
+                return self.all_of(*(self.negate(part) for part in parts))
+            case Switch(tag, cases, otherwise):
+                contrary = {constant: self.negate(case) for constant, case in cases}
+                return self.switch(tag, contrary, self.negate(otherwise))
+            case Ref(place, holds):
+                return self.ref(place, holds=not holds)
+            case Opaque(reason):
+                return Opaque(reason)
+            case _:
+                assert_never(formula)
+
+    def _beyond(self, finite: alternatives.Scalars) -> Formula:
+        """Everything outside a set of scalars."""
+        gone = finite.kinds
+        if finite.strings is not None:
+            gone &= ~Kind.STRING
+        if finite.numbers is not None:
+            gone &= ~Kind.NUMBER
+        return self.all_of(
+            self.types(Kind.ANY & ~gone),
+            self.strings(finite.strings or (), within=False),
+            self.numbers(finite.numbers or (), within=False),
+        )
+
+    def _of(self, kinds: Kinds, *parts: Formula) -> Formula:
+        return self.all_of(self.types(kinds), *parts)
+
+    def _outside(self, make: Callable[[int, int | None], Formula], low: int, high: int | None) -> Formula:
+        less = make(0, low - 1) if low else self.bottom
+        return self.any_of(less, self.bottom if high is None else make(high + 1, None))
+
+    # Constants.
+
+    def constant(self, value: Json) -> Formula:
+        """The value is equal to the one given."""
+        room = [LARGEST_CONSTANT]
+        return self._constant(value, room, 0)
+
+    def _constant(self, value: Json, room: list[int], depth: int) -> Formula:
+        room[0] -= 1
+        if room[0] < 0 or depth > 40:
+            return self.opaque("a constant is too large to compare")
+        match value:
+            case None:
+                return self.types(Kind.NULL)
+            case bool():
+                return self.types(Kind.TRUE if value else Kind.FALSE)
+            case str():
+                return self._of(Kind.STRING, self.strings([value], within=True))
+            case int() | float():
+                number = exact(value)
+                if number is None:
+                    return self.opaque("a constant is not a number that JSON knows")
+                return self._of(Kind.NUMBER, self.numbers([number], within=True))
+            case list():
+                places = [self.item(i, self._constant(each, room, depth + 1)) for i, each in enumerate(value)]
+                return self._of(Kind.ARRAY, self.size(len(value), len(value)), *places)
+            case dict():
+                wanted: list[Formula] = [self.member_count(len(value), len(value))]
+                for name, each in value.items():
+                    wanted += [self.has(name), self.member(name, self._constant(each, room, depth + 1))]
+                return self._of(Kind.OBJECT, *wanted)
+
+    def among(self, constants: Iterable[Constant]) -> Formula:
+        """The value is one of the constants."""
+        return self.enumeration(value_of(constant) for constant in constants)
+
+    def enumeration(self, values: Iterable[Json]) -> Formula:
+        """The value is equal to one of those given."""
+        kinds = Kind.NONE
+        texts: set[str] = set()
+        numbers: set[Fraction] = set()
+        others: list[Formula] = []
+        for value in values:
+            number = exact(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+            if isinstance(value, str):
+                texts.add(value)
+                kinds |= Kind.STRING
+            elif number is not None:
+                numbers.add(number)
+                kinds |= Kind.NUMBER
+            elif value is None or isinstance(value, bool):
+                kinds |= Kind.NULL if value is None else Kind.TRUE if value else Kind.FALSE
+            else:
+                others.append(self.constant(value))
+        scalar = self.all_of(
+            self.types(kinds),
+            self.strings(texts, within=True) if texts else self.top,
+            self.numbers(numbers, within=True) if numbers else self.top,
+        )
+        return self.any_of(scalar, *others)

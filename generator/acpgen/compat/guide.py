@@ -1,0 +1,201 @@
+"""The migration guide between two versions: what the check found, told to those who must change their code.
+
+It is grouped by area (the schema file in which a method stands) and method. Each method shows a smallest message of both
+versions, what the sender does differently, and what it may do besides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from acpgen import ir
+from acpgen.compat.protocol.check import Judged, check
+from acpgen.compat.protocol.examples import Examples, NoExample
+from acpgen.compat.protocol.messages import Part, Route, message
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.report.markdown import code, escaped
+
+INSTEAD: Final[Mapping[str, str]] = {
+    "alternative-added": "Be ready to receive this new form.",
+    "alternative-removed": "Do not send this form any more.",
+    "batch-allowed": "Be ready to receive messages in batches.",
+    "batch-withdrawn": "Send each message on its own, not in batches.",
+    "closed-field-added": "You may send it.",
+    "closed-value-added": "Be ready to receive it.",
+    "closed-value-removed": "Do not send this value any more.",
+    "closed-variant-added": "Be ready to receive it.",
+    "closed-variant-removed": "Do not send this variant any more.",
+    "default-changed": "Send the value instead of leaving it out.",
+    "demand-changed": "See which capability demands it now.",
+    "extension-undeclared": "It stays allowed as an extension.",
+    "field-added": "You may send it.",
+    "field-became-optional": "Be ready to receive messages without it.",
+    "field-became-required": "Always send it.",
+    "field-removed": "Stop sending it: nobody listens.",
+    "gate-added": "Send it only to peers that advertise the capability.",
+    "gate-moved": "Look at the new capability before you send it.",
+    "gate-removed": "Be ready to receive it without having advertised anything.",
+    "leniency-added": "Bad values are forgiven here now.",
+    "leniency-withdrawn": "Send valid values: bad ones are errors now.",
+    "limit-loosened": "Be ready to receive more values.",
+    "limit-tightened": "Keep to the new limit.",
+    "method-added": "You may call it.",
+    "method-kind-changed": "Change what you wait for: requests are answered, notifications are not.",
+    "method-removed": "Do not send it any more.",
+    "method-renamed": "Use the new name.",
+    "null-allowed": "Be ready to receive null.",
+    "null-forbidden": "Leave it out instead of sending null.",
+    "null-meaning-changed": "Check what null means before you send it.",
+    "null-result-withdrawn": "Answer with an object, not with null.",
+    "object-closed": "Send declared members only.",
+    "object-opened": "Be ready to receive members that are not declared.",
+    "required-field-added": "Send it.",
+    "required-field-removed": "Stop sending it, and do not wait for it.",
+    "tag-renamed": "Name the variant in the new member.",
+    "tolerance-added": "Keep variants that you do not know.",
+    "tolerance-withdrawn": "Refuse variants that you do not know.",
+    "type-narrowed": "Send the new type only.",
+    "type-widened": "Be ready to receive the new type too.",
+    "unknown-accepted": "Keep what you do not know instead of refusing it.",
+    "unknown-refused": "Send known values only.",
+    "untagged-variant-added": "Be ready to receive this form without a tag.",
+    "untagged-variant-removed": "Give every variant its tag.",
+    "value-added": "You may send it; be ready to receive it.",
+    "value-removed": "Do not send this value any more.",
+    "values-named": "Some values have a known meaning now.",
+    "values-unnamed": "Do not rely on known values.",
+    "variant-added": "You may send it; be ready to receive it.",
+    "variant-beside-default-added": "Be ready to receive it.",
+    "variant-removed": "Do not send this variant any more.",
+}
+"""What a reader does about a finding. What is not listed needs nothing to be done."""
+
+
+def guide(old: Revised, new: Revised) -> str:
+    """The guide from one version to the next, as Markdown."""
+    return "\n".join(_lines(old, new)).rstrip() + "\n"
+
+
+def _lines(old: Revised, new: Revised) -> Iterator[str]:
+    judged = check(old, new).judged
+    mine = [each for each in judged if each.severity != "editorial"]
+    yield f"# From {escaped(old.protocol.name)} to {escaped(new.protocol.name)}\n"
+    yield (
+        f"What changes for those who speak {code(old.protocol.name)} and move to {code(new.protocol.name)}, computed from the two "
+        "schemas. Each section is one area, each entry says where, what has changed, and what to do.\n"
+    )
+    yield from _overview(old, new, judged)
+    for area, methods in _areas(old, new).items():
+        yield f"\n## {escaped(area)}"
+        for name in methods:
+            yield from _method(name, [each for each in mine if each.method == name], old, new)
+    rest = [each for each in mine if each.method is None]
+    if rest:
+        yield "\n## Every message\n"
+        yield from map(_entry, rest)
+
+
+def _overview(old: Revised, new: Revised, judged: Iterable[Judged]) -> Iterator[str]:
+    before, after = ({method.name for method in side.methods} for side in (old, new))
+    names = list(dict.fromkeys(method.name for side in (old, new) for method in side.methods))
+    hard = {each.method for each in judged if each.severity in ("breaking", "risky", "undecided")}
+    rows = (
+        ("New", [name for name in names if name not in before]),
+        ("Gone", [name for name in names if name not in after]),
+        ("Changed so that you must act", [name for name in names if name in before & after & hard]),
+        ("As they were, or only with more", [name for name in names if name in (before & after) - hard]),
+    )
+    yield "| Methods | |\n| --- | --- |"
+    for heading, found in rows:
+        yield f"| {heading} | {', '.join(map(code, found)) or '—'} |"
+
+
+def _areas(old: Revised, new: Revised) -> dict[str, list[str]]:
+    """The methods of both versions by area, those of the new version first."""
+    areas: dict[str, list[str]] = {}
+    placed: set[str] = set()
+    for side in (new, old):
+        for method in side.methods:
+            if method.name not in placed:
+                placed.add(method.name)
+                areas.setdefault(_area(method.at), []).append(method.name)
+    return dict(sorted(areas.items()))
+
+
+def _area(at: str) -> str:
+    words = PurePosixPath(at.partition("#")[0]).name.partition(".")[0].replace("-", " ").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
+    before, after = _named(name, old), _named(name, new)
+    yield f"\n### {code(name)}\n"
+    if after is not None and after.doc:
+        yield f"{escaped(after.doc.split('. ')[0].rstrip('.'))}.\n"
+    if before is None or after is None:
+        yield f"{'New' if before is None else 'Gone'}.\n"
+    must = [each for each in judged if each.severity in ("breaking", "undecided", "risky")]
+    may = [each for each in judged if each.severity == "additive"]
+    for heading, found in (("You must", must), ("You may", may)):
+        if found:
+            yield f"{heading}:\n"
+            yield from _grouped(found)
+            yield ""
+    if not judged:
+        yield "Nothing changes.\n"
+    if must or before is None or after is None:
+        yield from _messages(before, after, old, new)
+
+
+def _grouped(found: list[Judged]) -> Iterator[str]:
+    """One entry a finding; findings of one rule about many places with nothing else to say share one."""
+    by_rule: dict[tuple[str, str], list[Judged]] = {}
+    for each in found:
+        by_rule.setdefault((each.rule, each.flow), []).append(each)
+    for group in by_rule.values():
+        if len(group) > 3 and group[0].rule.startswith("leniency"):
+            places = ", ".join(dict.fromkeys(code(each.location) for each in group))
+            yield f"- {places} ({_who(group[0])}). {INSTEAD[group[0].rule]}"
+        else:
+            yield from map(_entry, group)
+
+
+def _entry(each: Judged) -> str:
+    instead = INSTEAD.get(each.rule, "")
+    return f"- {code(each.location)} ({_who(each)}): {escaped(each.message)} {instead}".rstrip()
+
+
+def _who(each: Judged) -> str:
+    sender, arrow, receiver = each.flow.partition("-to-")
+    return f"{sender} → {receiver}" if arrow else "either side"
+
+
+def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, new: Revised) -> Iterator[str]:
+    parts: tuple[Part, ...] = ("params", "result")
+    for part in parts:
+        shown = [
+            (_example(method, part, side), side) for method, side in ((before, old), (after, new)) if method is not None
+        ]
+        texts = [(json.dumps(value, indent=2, ensure_ascii=False), side) for value, side in shown if value is not None]
+        if len({text for text, _ in texts}) < len(texts):
+            continue
+        for text, side in texts:
+            what = "A smallest message" if part == "params" else "A smallest answer"
+            yield f"{what} in {code(side.protocol.name)}:\n\n```json\n{text}\n```\n"
+
+
+def _example(method: ir.Method, part: Part, side: Revised) -> ir.JSON:
+    name = method.params if part == "params" else method.result
+    if name is None:
+        return None
+    try:
+        return message(Route(part, method), Examples(side).of(ir.Ref(name)))
+    except NoExample:
+        return None
+
+
+def _named(name: str, side: Revised) -> ir.Method | None:
+    return next((method for method in side.methods if method.name == name), None)

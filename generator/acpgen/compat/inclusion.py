@@ -1,0 +1,302 @@
+"""The prover: finds a value that satisfies a formula, or proves that there is none.
+
+One schema includes another exactly if nothing satisfies the second and the contrary of the first. Alternatives are split,
+branches that contradict what is known first; members and items are decided on their own. A question met again inside
+itself is answered "nothing" there: values are finite, so a smallest one does not contain another of its own kind. Such
+answers are remembered for good only once the outer question has been answered the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from acpgen.compat import arrays, objects, scalars
+from acpgen.compat.conjunction import joint_inner
+from acpgen.compat.facts import Facts
+from acpgen.compat.forms import Forms
+from acpgen.compat.formula import Either, Formula, Kind, Switch
+from acpgen.compat.meaning import holds
+from acpgen.compat.outcome import EMPTY, Empty, Found, Outcome, Unknown
+
+DEEPEST_VALUE: Final = 60
+MOST_UNFOLDED: Final = 200
+
+_SINGLE_KINDS: Final = (*(Kind.NULL, Kind.FALSE, Kind.TRUE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT),)
+
+
+@dataclass(slots=True)
+class _Question:
+    """A formula that is being decided: how deep in the value, and the outermost question its answer leaned on."""
+
+    position: int
+    level: int
+    leans_on: int
+
+
+@dataclass(slots=True)
+class Prover:
+    """Decides formulas of one maker and remembers the answers."""
+
+    forms: Forms
+    _answers: dict[Formula, Outcome] = field(default_factory=dict[Formula, Outcome])
+    _provisional: dict[Formula, tuple[Outcome, int]] = field(default_factory=dict[Formula, "tuple[Outcome, int]"])
+    _asked: dict[Formula, _Question] = field(default_factory=dict[Formula, _Question])
+    _stack: list[_Question] = field(default_factory=list[_Question])
+    _level: int = 0
+
+    def decide(self, formula: Formula) -> Outcome:
+        """A value that satisfies the formula, or the proof that there is none, or why neither was found."""
+        if formula is self.forms.bottom:
+            return EMPTY
+        known = self._answers.get(formula)
+        if known is not None:
+            return known
+        lent = self._provisional.get(formula)
+        if lent is not None:
+            self._lean(lent[1])
+            return lent[0]
+        again = self._asked.get(formula)
+        if again is not None:
+            return self._met_again(again)
+        if self._level > DEEPEST_VALUE:
+            return Unknown("values are nested too deeply")
+        return self._ask(formula)
+
+    def reset(self) -> None:
+        """Forgets questions left open by an interruption."""
+        self._stack.clear()
+        self._asked.clear()
+        self._provisional.clear()
+        self._level = 0
+
+    def inner(self, formula: Formula) -> Outcome:
+        """Like `decide`, of a value inside the one at hand."""
+        self._level += 1
+        outcome = self.decide(formula)
+        self._level -= 1
+        return outcome
+
+    def _met_again(self, question: _Question) -> Outcome:
+        if question.level == self._level:
+            return Unknown("a reference leads back to itself without a step into the value")
+        self._lean(question.position)
+        return EMPTY
+
+    def _lean(self, position: int) -> None:
+        if self._stack:
+            self._stack[-1].leans_on = min(self._stack[-1].leans_on, position)
+
+    def _ask(self, formula: Formula) -> Outcome:
+        self.forms.budget.spend()
+        position = len(self._stack)
+        question = _Question(position, self._level, position)
+        self._stack.append(question)
+        self._asked[formula] = question
+        lent_before = len(self._provisional)
+        outcome = self._by_kind(formula)
+        self._stack.pop()
+        del self._asked[formula]
+        self._remember(formula, outcome, question, lent_before)
+        return outcome
+
+    def _remember(self, formula: Formula, outcome: Outcome, question: _Question, lent_before: int) -> None:
+        settled = question.leans_on >= question.position
+        if isinstance(outcome, Found):
+            self._answers[formula] = outcome
+        later = list(self._provisional)[lent_before:]
+        if not isinstance(outcome, Empty):
+            # What leaned on "nothing" here leaned on a mistake; it may have leaned on outer questions as well.
+            for each in later:
+                del self._provisional[each]
+        elif settled:
+            for each in later:
+                self._answers[each] = self._provisional.pop(each)[0]
+        if isinstance(outcome, Found):
+            return
+        if settled:
+            self._answers[formula] = outcome
+        else:
+            if isinstance(outcome, Empty):
+                self._provisional[formula] = (outcome, question.leans_on)
+            self._lean(question.leans_on)
+
+    def _by_kind(self, formula: Formula) -> Outcome:
+        unfolded = self._unfolded(formula)
+        if isinstance(unfolded, Unknown):
+            return unfolded
+        kinds = self.forms.facts(unfolded).kinds if unfolded is not self.forms.bottom else Kind.NONE
+        doubt: Unknown | None = None
+        for kind in _SINGLE_KINDS:
+            if kinds & kind:
+                outcome = self._split(self.forms.all_of(unfolded, self.forms.types(kind)))
+                if isinstance(outcome, Found):
+                    return outcome
+                doubt = _worse(doubt, outcome)
+        return doubt or EMPTY
+
+    def _unfolded(self, formula: Formula) -> Formula | Unknown:
+        """The formula with the references that hold of the value itself replaced by what they point at."""
+        for _ in range(MOST_UNFOLDED):
+            if formula is self.forms.bottom:
+                return formula
+            facts = self.forms.facts(formula)
+            if not facts.refs:
+                return formula
+            self.forms.budget.spend()
+            targets = [(ref, self.forms.unfold(ref.place)) for ref in facts.refs]
+            formula = self.forms.all_of(
+                self._without(formula, *facts.refs),
+                *(target if ref.holds else self.forms.negate(target) for ref, target in targets),
+            )
+        return Unknown("references lead on and on")
+
+    def _without(self, formula: Formula, *unwanted: Formula) -> Formula:
+        return self.forms.all_of(*(part for part in objects.parts(formula) if part not in unwanted))
+
+    # Alternatives.
+
+    def _split(self, formula: Formula) -> Outcome:
+        """Decides a formula of one kind of value by splitting its alternatives."""
+        while formula is not self.forms.bottom:
+            facts = self.forms.facts(formula)
+            if facts.refs:
+                return self.decide(formula)
+            if not facts.clauses:
+                return self._leaf(formula, facts)
+            atoms = self._without(formula, *facts.clauses)
+            base = self.decide(atoms)
+            if isinstance(base, Empty):
+                return EMPTY
+            hit = self._hit(formula, base)
+            if hit is not None:
+                return hit
+            switch = next((clause for clause in facts.clauses if isinstance(clause, Switch)), None)
+            if switch is not None:
+                return self._by_tag(formula, switch)
+            shorter = self._without_dead(formula, facts)
+            if shorter is formula:
+                return self._by_trial(formula, facts, atoms)
+            formula = shorter
+        return EMPTY
+
+    def _hit(self, formula: Formula, outcome: Outcome) -> Found | None:
+        """The value found, or guessed, for a weaker formula, if it satisfies this one too."""
+        values = (
+            (outcome.value,) if isinstance(outcome, Found) else outcome.guess if isinstance(outcome, Unknown) else ()
+        )
+        return next((Found(value) for value in values if holds(self.forms, formula, value)), None)
+
+    def _by_tag(self, formula: Formula, switch: Switch) -> Outcome:
+        forms = self.forms
+        doubt: Unknown | None = None
+        rest = self._without(formula, switch)
+        for constant, case in switch.cases:
+            marked = forms.member(switch.tag, forms.among([constant]))
+            tagged = forms.all_of(forms.types(Kind.OBJECT), forms.has(switch.tag), marked)
+            outcome = self.decide(forms.all_of(rest, tagged, case))
+            if isinstance(outcome, Found):
+                return outcome
+            doubt = _worse(doubt, outcome)
+        others = forms.member(switch.tag, forms.negate(forms.among(constant for constant, _ in switch.cases)))
+        return _worst(doubt, self.decide(forms.all_of(rest, others, switch.otherwise)))
+
+    def _without_dead(self, formula: Formula, facts: Facts) -> Formula:
+        """The formula without branches that some member or item of its own makes impossible."""
+        forms = self.forms
+        shorter: list[tuple[Either, Formula]] = []
+        for clause in facts.clauses:
+            if isinstance(clause, Either):
+                live = [branch for branch in clause.parts if not self._dead(facts, branch)]
+                if len(live) < len(clause.parts):
+                    shorter.append((clause, forms.any_of(*live)))
+        if not shorter:
+            return formula
+        return forms.all_of(self._without(formula, *(clause for clause, _ in shorter)), *(left for _, left in shorter))
+
+    def _dead(self, facts: Facts, branch: Formula) -> bool:
+        inner = joint_inner(self.forms, facts, self.forms.facts(branch))
+        return any(isinstance(self.inner(each), Empty) for each in inner)
+
+    def _by_trial(self, formula: Formula, facts: Facts, atoms: Formula) -> Outcome:
+        """Decides by trying branches out: all clauses at once, then each branch with what is certain, then one by one."""
+        if len(facts.clauses) > 1:
+            leapt = self._leapt(formula, facts, atoms)
+            if leapt is not None:
+                return leapt
+            found, shorter = self._looked_ahead(formula, atoms, facts)
+            if found is not None:
+                return found
+            if shorter is not formula:
+                return self._split(shorter)
+        return self._by_branch(formula, facts)
+
+    def _looked_ahead(self, formula: Formula, atoms: Formula, facts: Facts) -> tuple[Found | None, Formula]:
+        """Drops branches that contradict what is certain; a value that happens to satisfy everything ends it."""
+        for clause in facts.clauses:
+            if isinstance(clause, Switch):
+                continue
+            live: list[Formula] = []
+            for branch in clause.parts:
+                outcome = self.decide(self.forms.all_of(atoms, branch))
+                hit = self._hit(formula, outcome)
+                if hit is not None:
+                    return hit, formula
+                if not isinstance(outcome, Empty):
+                    live.append(branch)
+            if len(live) < len(clause.parts):
+                return None, self.forms.all_of(self._without(formula, clause), self.forms.any_of(*live))
+        return None, formula
+
+    def _leapt(self, formula: Formula, facts: Facts, atoms: Formula) -> Found | None:
+        """A value that takes the first, or the last, branch of every clause at once, if there is one."""
+        clauses = [clause for clause in facts.clauses if isinstance(clause, Either)]
+        for end in (0, -1):
+            outcome = self.decide(self.forms.all_of(atoms, *(clause.parts[end] for clause in clauses)))
+            hit = self._hit(formula, outcome)
+            if hit is not None:
+                return hit
+        return None
+
+    def _by_branch(self, formula: Formula, facts: Facts) -> Outcome:
+        clauses = [clause for clause in facts.clauses if isinstance(clause, Either)]
+        clause = min(clauses, key=lambda each: len(each.parts))
+        rest = self._without(formula, clause)
+        doubt: Unknown | None = None
+        for branch in clause.parts:
+            outcome = self.decide(self.forms.all_of(rest, branch))
+            if isinstance(outcome, Found):
+                return outcome
+            doubt = _worse(doubt, outcome)
+        return doubt or EMPTY
+
+    # Leaves.
+
+    def _leaf(self, formula: Formula, facts: Facts) -> Outcome:
+        outcome = self._bare_leaf(formula, facts)
+        if facts.opaque and isinstance(outcome, Found):
+            return Unknown(next(iter(facts.opaque)).reason, (outcome.value,))
+        return outcome
+
+    def _bare_leaf(self, formula: Formula, facts: Facts) -> Outcome:
+        kinds = facts.kinds
+        if kinds & Kind.STRING:
+            return scalars.string(facts, self.forms.budget)
+        if kinds & Kind.NUMBER:
+            return scalars.number(facts)
+        if kinds & Kind.ARRAY:
+            return arrays.array(self, formula, facts)
+        if kinds & Kind.OBJECT:
+            return objects.member_object(self, formula, facts)
+        return Found(None if kinds & Kind.NULL else bool(kinds & Kind.TRUE))
+
+
+def _worse(doubt: Unknown | None, outcome: Outcome) -> Unknown | None:
+    """The doubt so far, or the one that the outcome adds; one with a guess goes before one without."""
+    if not isinstance(outcome, Unknown):
+        return doubt
+    return outcome if doubt is None or (outcome.guess and not doubt.guess) else doubt
+
+
+def _worst(doubt: Unknown | None, outcome: Outcome) -> Outcome:
+    return outcome if isinstance(outcome, Found) else _worse(doubt, outcome) or outcome

@@ -1,0 +1,154 @@
+"""The reference judge: `jsonschema` says whether a schema accepts a value. It never fetches anything.
+
+Where its rules for patterns differ from ECMA-262 (a `$` before a final line end, digits of other scripts), it is asked
+all the same: what it does not confirm is not shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Protocol, cast
+
+import jsonschema
+import jsonschema.exceptions
+import jsonschema_rs
+import referencing.exceptions
+
+from acpgen.compat.apart import OutOfTime, asked
+from acpgen.compat.document import SPECIFICATIONS, Dialect, Document, every_schema
+from acpgen.compat.regex import may_backtrack
+from acpgen.compat.values import Json
+
+
+class _Validator(Protocol):
+    def is_valid(self, instance: Any) -> bool: ...
+
+
+LONGEST_AT_ONCE: Final = 20
+"""Strings up to this length are judged here, whatever the patterns."""
+
+_JUDGES: Final[dict[Dialect, Any]] = {
+    Dialect.DRAFT_04: jsonschema.Draft4Validator,
+    Dialect.DRAFT_06: jsonschema.Draft6Validator,
+    Dialect.DRAFT_07: jsonschema.Draft7Validator,
+    Dialect.DRAFT_2019_09: jsonschema.Draft201909Validator,
+    Dialect.DRAFT_2020_12: jsonschema.Draft202012Validator,
+}
+_META_JUDGES: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
+    Dialect.DRAFT_04: jsonschema_rs.Draft4Validator,
+    Dialect.DRAFT_06: jsonschema_rs.Draft6Validator,
+    Dialect.DRAFT_07: jsonschema_rs.Draft7Validator,
+    Dialect.DRAFT_2019_09: jsonschema_rs.Draft201909Validator,
+    Dialect.DRAFT_2020_12: jsonschema_rs.Draft202012Validator,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """Judges values by one schema, whose references are those of its document.
+
+    `apart` is for schemas that could exhaust the stack: they are judged in a subprocess, and so are long strings where a
+    pattern may need time without bound.
+    """
+
+    document: Document
+    schema: Json
+    validator: _Validator
+    apart: bool
+
+    def accepts(self, value: Json) -> bool | None:
+        """Whether the schema accepts the value; `None` if `jsonschema` cannot say."""
+        long = longest_text(value) > LONGEST_AT_ONCE
+        if self.apart or (long and _may_backtrack(self.document, self.schema)):
+            return self._accepts_apart(value)
+        return _accepted(self.validator, value)
+
+    def _accepts_apart(self, value: Json) -> bool | None:
+        try:
+            answer = asked(__name__, [self.document.dialect.value, self.document.root, self.schema, value])
+        except OutOfTime:
+            return None
+        return answer if isinstance(answer, bool) else None
+
+
+def _accepted(validator: _Validator, value: Json) -> bool | None:
+    try:
+        return validator.is_valid(value)
+    except (
+        RecursionError,
+        re.error,
+        OverflowError,
+        TypeError,
+        AttributeError,
+        KeyError,
+        ValueError,
+        referencing.exceptions.Unresolvable,
+        jsonschema.exceptions.UnknownType,
+    ):
+        # A schema that its meta-schema allows can still trip the judge: a reference into something that is no
+        # schema, a pattern that Python cannot read, numbers beyond a float.
+        return None
+
+
+def judge(document: Document, schema: Json, *, apart: bool = False) -> Judge:
+    """The judge of a schema whose references are those of the document."""
+    whole = _JUDGES[document.dialect](cast("Any", document.root), registry=SPECIFICATIONS)
+    chosen = whole if schema is document.root else whole.evolve(schema=cast("Any", schema))
+    return Judge(document, schema, cast("_Validator", chosen), apart)
+
+
+def serve(order: Any) -> bool | None:
+    """In the subprocess: the verdict on a value."""
+    dialect, root, schema, value = order
+    whole = _JUDGES[Dialect(dialect)](root, registry=SPECIFICATIONS)
+    return _accepted(whole.evolve(schema=schema), value)
+
+
+def longest_text(value: Json) -> int:
+    """The length of the longest string in the value, names of members included."""
+    longest = 0
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case str() as text:
+                longest = max(longest, len(text))
+            case list() as items:
+                pending.extend(items)
+            case dict() as members:
+                pending.extend((*members, *members.values()))
+            case _:
+                pass
+    return longest
+
+
+def _may_backtrack(document: Document, schema: Json) -> bool:
+    return any(
+        may_backtrack(pattern)
+        for root in (document.root, schema)
+        for each in every_schema(root)
+        for pattern in _patterns(each)
+    )
+
+
+def _patterns(schema: dict[str, Json]) -> Iterator[str]:
+    pattern, table = schema.get("pattern"), schema.get("patternProperties")
+    if isinstance(pattern, str):
+        yield pattern
+    if isinstance(table, dict):
+        yield from table
+
+
+def is_schema(dialect: Dialect, schema: Json) -> bool:
+    """Whether the schema is what the meta-schema of its dialect allows."""
+    try:
+        return _meta_judge(dialect).is_valid(schema)
+    except ValueError:
+        return False
+
+
+@cache
+def _meta_judge(dialect: Dialect) -> jsonschema_rs.Validator:
+    return _META_JUDGES[dialect](_JUDGES[dialect].META_SCHEMA)

@@ -1,0 +1,215 @@
+"""Language mode: whether everything valid under one schema is valid under another, both ways, with proof.
+
+"yes" is a proof of inclusion, "no" a witness that `jsonschema` has confirmed on both sides; everything else is
+"undecided" and says why. `format` is an annotation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from acpgen.compat import engine
+from acpgen.compat.budget import Budget, OverBudget
+from acpgen.compat.document import Document, UnknownDialect, every_schema, opened
+from acpgen.compat.forms import Forms
+from acpgen.compat.formula import Formula
+from acpgen.compat.inclusion import Prover
+from acpgen.compat.judge import Judge, is_schema, judge
+from acpgen.compat.normal import Normaliser
+from acpgen.compat.outcome import Empty, Found, Outcome, Unknown
+from acpgen.compat.values import Json, same
+from acpgen.compat.witness import Witness, searched, shown
+
+STEPS: Final = 25_000
+"""Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
+STEPS_A_SCHEMA: Final = 10
+STEPS_OF_SEARCH: Final = 10_000
+"""Steps that the search for a witness may take when the proof has failed."""
+
+
+class Verdict(Enum):
+    """The answer to "is everything valid here valid there?"."""
+
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A verdict with its proof: a witness for "no", the reason for "undecided"."""
+
+    verdict: Verdict
+    witness: Witness | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Both directions. `backward`: what is valid under the old schema is valid under the new one; `forward`: the reverse.
+
+    `same` says that the two mean the same on their face: equal, or equal in normal form.
+    """
+
+    backward: Relation
+    forward: Relation
+    same: bool
+
+
+_YES: Final = Relation(Verdict.YES)
+
+
+def _undecided(reason: str) -> Relation:
+    return Relation(Verdict.UNDECIDED, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One schema of a question, in its document."""
+
+    document: Document
+    schema: Json
+
+
+class Comparer:
+    """Compares many schemas of two documents and remembers what it has proven.
+
+    The documents, and every schema asked about, must not change while the comparer lives. Not for use by two threads.
+    """
+
+    def __init__(self, old: Json, new: Json, *, steps: int = STEPS) -> None:
+        self._steps = steps + STEPS_A_SCHEMA * sum(1 for root in (old, new) for _ in every_schema(root))
+        self._budget = Budget(self._steps)
+        self._normal = Normaliser(Forms(self._budget))
+        self._prover = Prover(self._normal.forms)
+        self._kept: list[Json] = []
+        self._fault = ""
+        self._old = self._opened(old, "old")
+        self._new = self._opened(new, "new")
+        self._equal_roots = same(old, new)
+
+    def _opened(self, root: Json, side: str) -> Document | None:
+        try:
+            document = opened(root)
+        except UnknownDialect as fault:
+            self._fault = self._fault or f"The {side} schema is written in a dialect that is not understood: {fault}."
+            return None
+        if not is_schema(document.dialect, root):
+            self._fault = self._fault or f"The {side} schema is not what its meta-schema allows."
+            return None
+        return document
+
+    def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
+        """Both directions of two schemas, whose references are those of the two documents; `None` is the whole document."""
+        sides = self._sides(old, new)
+        if isinstance(sides, str):
+            return Comparison(_undecided(sides), _undecided(sides), same=False)
+        ours, theirs = sides
+        if self._plainly_equal(ours, theirs):
+            return Comparison(_YES, _YES, same=True)
+        backward, forward = self._include(ours, theirs), self._include(theirs, ours)
+        return Comparison(backward, forward, same=self._equal_forms(ours, theirs))
+
+    def include(self, old: Json | None = None, new: Json | None = None) -> Relation:
+        """Whether everything valid under the old schema is valid under the new one."""
+        sides = self._sides(old, new)
+        if isinstance(sides, str):
+            return _undecided(sides)
+        return _YES if self._plainly_equal(*sides) else self._include(*sides)
+
+    def include_back(self, new: Json | None = None, old: Json | None = None) -> Relation:
+        """Whether everything valid under the new schema is valid under the old one."""
+        sides = self._sides(old, new)
+        if isinstance(sides, str):
+            return _undecided(sides)
+        return _YES if self._plainly_equal(*sides) else self._include(sides[1], sides[0])
+
+    def _sides(self, old: Json | None, new: Json | None) -> tuple[_Side, _Side] | str:
+        if self._old is None or self._new is None:
+            return self._fault
+        pair = (
+            _Side(self._old, self._old.root if old is None else old),
+            _Side(self._new, self._new.root if new is None else new),
+        )
+        for side, name in zip(pair, ("old", "new"), strict=True):
+            if side.schema is not side.document.root:
+                self._kept.append(side.schema)
+                if not is_schema(side.document.dialect, side.schema):
+                    return f"The {name} schema is not what its meta-schema allows."
+        return pair
+
+    def _plainly_equal(self, ours: _Side, theirs: _Side) -> bool:
+        return (
+            self._equal_roots and ours.document.dialect is theirs.document.dialect and same(ours.schema, theirs.schema)
+        )
+
+    def _equal_forms(self, ours: _Side, theirs: _Side) -> bool:
+        self._budget.renew(self._steps)
+        try:
+            return self._form(ours) is self._form(theirs)
+        except (OverBudget, RecursionError):
+            self._reset()
+            return False
+
+    def _form(self, side: _Side) -> Formula:
+        return self._normal.whole(side.schema, side.document.scope)
+
+    def _reset(self) -> None:
+        self._normal.reset()
+        self._prover.reset()
+
+    def _decided(self, ours: _Side, theirs: _Side) -> Outcome:
+        """What the prover finds of values that are valid here and not there."""
+        self._budget.renew(self._steps)
+        forms = self._normal.forms
+        try:
+            return self._prover.decide(forms.all_of(self._form(ours), forms.negate(self._form(theirs))))
+        except OverBudget:
+            self._reset()
+            return Unknown("the comparison went over its budget of steps")
+        except RecursionError:
+            self._reset()
+            return Unknown("the schemas are nested too deeply")
+
+    def _include(self, ours: _Side, theirs: _Side) -> Relation:
+        outcome = self._decided(ours, theirs)
+        if isinstance(outcome, Empty):
+            return _YES
+        accepts, refuses = self._judge(ours), self._judge(theirs)
+        witness = shown(outcome, accepts, refuses)
+        if witness is not None:
+            return Relation(Verdict.NO, witness)
+        if (
+            isinstance(outcome, Unknown)
+            and engine.compared(ours.document, ours.schema, theirs.document, theirs.schema).covered
+        ):
+            return _YES
+        self._budget.renew(STEPS_OF_SEARCH, apart=0)
+        witness = searched(self._prover, self._searched_form(ours), accepts, refuses)
+        if witness is not None:
+            return Relation(Verdict.NO, witness)
+        if isinstance(outcome, Found):
+            return _undecided("A value was found that should tell the schemas apart, and the judge did not confirm it.")
+        return _undecided(f"No proof and no witness: {outcome.reason}.")
+
+    def _judge(self, side: _Side) -> Judge:
+        return judge(side.document, side.schema, apart=self._normal.tangled)
+
+    def _searched_form(self, side: _Side) -> Formula:
+        try:
+            return self._form(side)
+        except (OverBudget, RecursionError):
+            self._reset()
+            return self._normal.forms.top
+
+
+def compare_language(old: Json, new: Json, *, steps: int = STEPS) -> Comparison:
+    """Both directions of two whole schema documents."""
+    return Comparer(old, new, steps=steps).compare()
+
+
+def include(old: Json, new: Json, *, steps: int = STEPS) -> Relation:
+    """Whether everything valid under the old schema document is valid under the new one."""
+    return Comparer(old, new, steps=steps).include()

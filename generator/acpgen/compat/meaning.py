@@ -1,0 +1,190 @@
+"""The meaning of formulas: whether a given value satisfies one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
+
+from acpgen.compat.constants import constant_of
+from acpgen.compat.formula import (
+    All,
+    Bound,
+    Count,
+    Either,
+    Formula,
+    Has,
+    Item,
+    Items,
+    Kind,
+    Kinds,
+    Lacks,
+    Length,
+    Matches,
+    Member,
+    MemberCount,
+    Members,
+    Multiple,
+    Numbers,
+    Opaque,
+    Ref,
+    Size,
+    SomeMember,
+    Strings,
+    Switch,
+    Types,
+    Unique,
+)
+from acpgen.compat.patterns import matches
+from acpgen.compat.values import Json, all_distinct, exact
+
+if TYPE_CHECKING:
+    from acpgen.compat.forms import Forms
+
+
+def kind_of(value: Json) -> Kinds:
+    """The one kind of a value; none for NaN and infinities, which are not JSON."""
+    match value:
+        case None:
+            return Kind.NULL
+        case bool():
+            return Kind.TRUE if value else Kind.FALSE
+        case int() | float():
+            number = exact(value)
+            if number is None:
+                return Kind.NONE
+            return Kind.INTEGER if number.denominator == 1 else Kind.FRACTION
+        case str():
+            return Kind.STRING
+        case list():
+            return Kind.ARRAY
+        case dict():
+            return Kind.OBJECT
+
+
+def string_fits(formula: Strings | Length | Matches, text: str) -> bool | None:
+    """Whether a string satisfies a constraint on strings; `None` if a pattern cannot be read."""
+    match formula:
+        case Strings(values, within):
+            return (text in values) == within
+        case Length(low, high):
+            return _inside(len(text), low, high)
+        case Matches(pattern, wanted):
+            state = matches(pattern, text)
+            return None if state is None else state == wanted
+        case _:
+            assert_never(formula)
+
+
+def number_obeys(formula: Numbers | Bound | Multiple, number: Fraction) -> bool:
+    """Whether a number satisfies a constraint on numbers."""
+    match formula:
+        case Numbers(values, within):
+            return (number in values) == within
+        case Bound(limit, upper, strict):
+            return (number < limit if upper else number > limit) or (number == limit and not strict)
+        case Multiple(of, wanted):
+            return ((number / of).denominator == 1) == wanted
+        case _:
+            assert_never(formula)
+
+
+def _inside(amount: int, low: int, high: int | None) -> bool:
+    return low <= amount and (high is None or amount <= high)
+
+
+def _all(states: Iterable[bool | None]) -> bool | None:
+    """The conjunction of three-valued truths."""
+    doubt = False
+    for state in states:
+        if state is False:
+            return False
+        doubt = doubt or state is None
+    return None if doubt else True
+
+
+def _contrary(state: bool | None) -> bool | None:
+    return None if state is None else not state
+
+
+def holds(forms: Forms, formula: Formula, value: Json) -> bool | None:
+    """Whether the value satisfies the formula; `None` if that cannot be told."""
+    match formula:
+        case Types(kinds):
+            return bool(kinds & kind_of(value))
+        case All(parts):
+            forms.budget.weigh(len(parts))
+            return _all(holds(forms, part, value) for part in parts)
+        case Either(parts):
+            forms.budget.weigh(len(parts))
+            return _contrary(_all(_contrary(holds(forms, part, value)) for part in parts))
+        case Switch(tag, cases, otherwise):
+            constant = constant_of(value[tag]) if isinstance(value, dict) and tag in value else None
+            case = next((form for each, form in cases if each == constant), otherwise)
+            return holds(forms, case, value)
+        case Ref(place, wanted):
+            state = holds(forms, forms.unfold(place), value)
+            return state if wanted else _contrary(state)
+        case Opaque():
+            return None
+        case Strings() | Length() | Matches():
+            return string_fits(formula, value) if isinstance(value, str) else True
+        case Numbers() | Bound() | Multiple():
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                return True
+            number = exact(value)
+            return None if number is None else number_obeys(formula, number)
+        case Size() | Item() | Items() | Count() | Unique():
+            return _array_holds(forms, formula, value) if isinstance(value, list) else True
+        case Has() | Lacks() | Member() | Members() | SomeMember() | MemberCount():
+            return _object_holds(forms, formula, value) if isinstance(value, dict) else True
+        case _:
+            assert_never(formula)
+
+
+def _array_holds(forms: Forms, formula: Size | Item | Items | Count | Unique, value: list[Json]) -> bool | None:
+    match formula:
+        case Size(low, high):
+            return _inside(len(value), low, high)
+        case Item(index, form):
+            return holds(forms, form, value[index]) if index < len(value) else True
+        case Items(start, form):
+            return _all(holds(forms, form, each) for each in value[start:])
+        case Count(start, form, low, high):
+            states = [holds(forms, form, each) for each in value[start:]]
+            least = sum(state is True for state in states)
+            most = sum(state is not False for state in states)
+            verdicts = {_inside(amount, low, high) for amount in range(least, most + 1)}
+            return verdicts.pop() if len(verdicts) == 1 else None
+        case Unique(wanted):
+            return all_distinct(value) == wanted
+        case _:
+            assert_never(formula)
+
+
+def _object_holds(
+    forms: Forms, formula: Has | Lacks | Member | Members | SomeMember | MemberCount, value: dict[str, Json]
+) -> bool | None:
+    match formula:
+        case Has(name):
+            return name in value
+        case Lacks(name):
+            return name not in value
+        case Member(name, form):
+            return holds(forms, form, value[name]) if name in value else True
+        case Members(names, form):
+            return _all(
+                _contrary(_all([holds(forms, names, name), _contrary(holds(forms, form, each))]))
+                for name, each in value.items()
+            )
+        case SomeMember(names, form):
+            return _contrary(
+                _all(
+                    _contrary(_all([holds(forms, names, name), holds(forms, form, each)]))
+                    for name, each in value.items()
+                )
+            )
+        case MemberCount(low, high):
+            return _inside(len(value), low, high)
+        case _:
+            assert_never(formula)

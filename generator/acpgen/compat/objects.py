@@ -1,0 +1,148 @@
+"""Leaves of the proof: an object that satisfies settled facts without alternatives.
+
+Members are independent of one another once it is known which there are; what remains is to give each demand for "some
+member" a name, and to reach the least number of members. Names that nobody mentions are alike if the same constraints on
+names hold of them, so one of each such class stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from acpgen.compat.conjunction import member_form
+from acpgen.compat.facts import Facts
+from acpgen.compat.formula import All, Formula, Kind
+from acpgen.compat.meaning import holds
+from acpgen.compat.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from acpgen.compat.values import Json
+
+if TYPE_CHECKING:
+    from acpgen.compat.inclusion import Prover
+
+MOST_ADDED: Final = 100
+MOST_REGIONS: Final = 8
+
+
+def parts(formula: Formula) -> tuple[Formula, ...]:
+    """The parts of a conjunction; anything else is its own only part."""
+    return formula.parts if isinstance(formula, All) else (formula,)
+
+
+def member_object(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+    """An object that satisfies the facts."""
+    members: dict[str, Json] = {}
+    doubt: Unknown | None = None
+    for name in facts.has:
+        outcome = prover.inner(member_form(prover.forms, facts, name))
+        if isinstance(outcome, Empty):
+            return EMPTY
+        if isinstance(outcome, Unknown):
+            doubt = doubt or outcome
+            if outcome.guess:
+                members[name] = outcome.guess[0]
+        else:
+            members[name] = outcome.value
+    if facts.some:
+        return _with_needs(prover, formula, facts)
+    if facts.count[0] > len(facts.has):
+        return _with_more(prover, formula, facts)
+    if doubt is not None:
+        return Unknown(doubt.reason, (members,) if len(members) == len(facts.has) else ())
+    return Found(members)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A name that a further member may have; `sure` says that its value is known to exist."""
+
+    name: str
+    sure: bool
+
+
+def _with_needs(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+    """Gives the first demand for some member each of the names it may have, one after the other."""
+    forms = prover.forms
+    need = next(iter(facts.some))
+    rest = forms.all_of(*(part for part in parts(formula) if part is not need))
+    doubt: Unknown | None = None
+    for place in _places(prover, facts, need.names, need.form):
+        if isinstance(place, Unknown):
+            doubt = doubt or place
+            continue
+        chosen = forms.all_of(rest, forms.has(place.name), forms.member(place.name, need.form))
+        outcome = prover.decide(chosen)
+        if isinstance(outcome, Found):
+            return outcome
+        if isinstance(outcome, Unknown):
+            doubt = outcome if doubt is None or not doubt.guess else doubt
+    return doubt or EMPTY
+
+
+def _with_more(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+    """Adds members, whichever: they do not get in one another's way."""
+    forms = prover.forms
+    if facts.count[0] - len(facts.has) > MOST_ADDED:
+        return Unknown("an object would need too many members to write down")
+    while len(facts.has) < facts.count[0]:
+        doubt: Unknown | None = None
+        for place in _places(prover, facts, forms.types(Kind.STRING), forms.top, new=True):
+            if isinstance(place, _Place) and place.sure:
+                formula = forms.all_of(formula, forms.has(place.name))
+                break
+            doubt = (
+                place if isinstance(place, Unknown) else Unknown("whether a further member is possible is not known")
+            )
+        else:
+            return doubt or EMPTY
+        facts = forms.facts(formula)
+    return prover.decide(formula)
+
+
+def _places(
+    prover: Prover, facts: Facts, names: Formula, form: Formula, *, new: bool = False
+) -> Iterator[_Place | Unknown]:
+    """The names, one of each class, that a member with such a name and value may have; `new` leaves out those in use."""
+    forms = prover.forms
+    mentioned = dict.fromkeys([*facts.has, *facts.member])
+    for name in mentioned:
+        if name in facts.lacks or (new and name in facts.has):
+            continue
+        fits = holds(forms, names, name)
+        if fits is not False:
+            outcome = prover.inner(forms.all_of(member_form(forms, facts, name), form))
+            if isinstance(outcome, Empty):
+                continue
+            if fits is None:
+                yield Unknown("a pattern for names is outside what can be compared")
+            else:
+                yield _Place(name, isinstance(outcome, Found))
+    fresh = forms.all_of(forms.types(Kind.STRING), forms.strings([*mentioned, *facts.lacks], within=False), names)
+    regions = [*facts.members.items(), *((need.names, forms.top) for need in facts.some if need.names is not names)]
+    if len(regions) > MOST_REGIONS:
+        yield Unknown("names are constrained in too many ways at once")
+    else:
+        yield from _fresh(prover, fresh, form, regions)
+
+
+def _fresh(
+    prover: Prover, names: Formula, form: Formula, regions: list[tuple[Formula, Formula]]
+) -> Iterator[_Place | Unknown]:
+    """A name of each class that the regions cut the names into, where its value can be as all of them demand."""
+    forms = prover.forms
+    found = prover.inner(names)
+    if isinstance(found, Empty):
+        return
+    if regions:
+        (region, demand), *others = regions
+        yield from _fresh(prover, forms.all_of(names, forms.negate(region)), form, others)
+        yield from _fresh(prover, forms.all_of(names, region), forms.all_of(form, demand), others)
+        return
+    value = prover.inner(form)
+    if isinstance(value, Empty):
+        return
+    if isinstance(found, Unknown):
+        yield found
+    elif isinstance(found.value, str):
+        yield _Place(found.value, isinstance(value, Found))

@@ -1,0 +1,199 @@
+"""Regular languages: a short text that some patterns match and others do not, or the proof that there is none.
+
+Patterns run as automata side by side, breadth first, so that the first text found is a shortest one. A small search runs
+here with a fixed number of steps, so verdicts do not depend on the machine's speed; a large one is handed to a
+subprocess with a time budget. Out of budget is `TooHard`, never a verdict.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from acpgen.compat.apart import OutOfTime, asked
+from acpgen.compat.regex import MATCHED, Machine, Ranges, UnsupportedPattern, begin, ends, found, machine, step
+from acpgen.compat.values import Json
+
+STEPS_HERE: Final = 4_000
+STEPS_APART: Final = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A text to look for: found by all of `matching`, by none of `failing`, within the lengths, not among `excluded`."""
+
+    matching: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    low: int = 0
+    high: int | None = None
+    excluded: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text as wanted."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoText:
+    """There is no such text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooHard:
+    """The search was not decided, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """The search needs more steps than are allowed here: ask `example_apart`."""
+
+
+Answer: TypeAlias = Example | NoText | TooHard
+
+
+def matches(pattern: str, text: str) -> bool | None:
+    """Whether the pattern is found in the text; `None` if the pattern cannot be read."""
+    try:
+        return found(pattern, text)
+    except UnsupportedPattern:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def example(wanted: Wanted) -> Answer | TooLong:
+    """A shortest text as wanted, or that there is none."""
+    if set(wanted.matching) & set(wanted.failing):
+        return NoText()
+    try:
+        return _search(wanted, STEPS_HERE)
+    except UnsupportedPattern as fault:
+        return TooHard(f"a pattern is outside what can be compared: {fault}")
+    except _OutOfSteps:
+        return TooLong()
+
+
+class _OutOfSteps(Exception):
+    """The search has used its steps."""
+
+
+def _readable(code: int) -> tuple[int, int]:
+    """Sorts letters first, then digits, then printable ASCII, then control characters, then the rest.
+
+    Line feed goes before the line ends that Python's dot matches and ECMA-262's does not.
+    """
+    character = chr(code)
+    if code > 126 or code < 32:
+        return (4 if code < 32 else 5), code
+    if character.islower():
+        return 0, code
+    if character.isupper():
+        return 1, code
+    return (2 if character.isdigit() else 3), code
+
+
+def _alphabet(automata: Iterable[Machine], excluded: Iterable[str]) -> list[int]:
+    """One character for each way in which the automata and the excluded texts can tell characters apart."""
+    classes: dict[Ranges, None] = {}
+    for automaton in automata:
+        for move in automaton.moves:
+            if move is not None:
+                classes.setdefault(move[0])
+    for code in {ord(character) for text in excluded for character in text}:
+        classes.setdefault(((code, code),))
+    edges = {0, 0xE000, *(edge for ranges in classes for low, high in ranges for edge in (low, high + 1))}
+    samples = {edge for edge in edges if edge <= 0x10FFFF and not 0xD800 <= edge <= 0xDFFF}
+    for sample in (*range(97, 123), *range(48, 58), *range(65, 91), *range(32, 127)):
+        samples.add(sample)
+    chosen: dict[tuple[bool, ...], int] = {}
+    for sample in sorted(samples, key=_readable):
+        signature = tuple(any(low <= sample <= high for low, high in ranges) for ranges in classes)
+        chosen.setdefault(signature, sample)
+    return list(chosen.values())
+
+
+_State: TypeAlias = tuple[tuple[frozenset[int], ...], int, str | None]
+
+
+def _search(wanted: Wanted, steps: int) -> Example | NoText:
+    automata = [machine(pattern) for pattern in (*wanted.matching, *wanted.failing)]
+    required = len(wanted.matching)
+    alphabet = _alphabet(automata, wanted.excluded)
+    prefixes = {text[:end] for text in wanted.excluded for end in range(len(text) + 1)}
+    moves: dict[tuple[int, frozenset[int], int], frozenset[int]] = {}
+
+    def moved(index: int, states: frozenset[int], character: int) -> frozenset[int]:
+        key = (index, states, character)
+        if key not in moves:
+            moves[key] = step(automata[index], states, character)
+        return moves[key]
+
+    def hopeless(states: Sequence[frozenset[int]]) -> bool:
+        return any(not state for state in states[:required]) or any(state is MATCHED for state in states[required:])
+
+    def wins(states: tuple[frozenset[int], ...], length: int, prefix: str | None) -> bool:
+        if length < wanted.low or (prefix is not None and prefix in wanted.excluded):
+            return False
+        return all(
+            ends(automata[index], state, empty=length == 0) == (index < required) for index, state in enumerate(states)
+        )
+
+    initial = tuple(begin(automaton) for automaton in automata)
+    if hopeless(initial):
+        return NoText()
+    first: _State = (initial, 0, "" if prefixes else None)
+    texts: dict[_State, str] = {first: ""}
+    queue: deque[_State] = deque([first])
+    while queue:
+        state = queue.popleft()
+        states, _, prefix = state
+        text = texts[state]
+        if wins(states, len(text), prefix):
+            return Example(text)
+        if wanted.high is not None and len(text) >= wanted.high:
+            continue
+        for code in alphabet:
+            steps -= 1
+            if steps < 0:
+                raise _OutOfSteps
+            following = tuple(moved(index, each, code) for index, each in enumerate(states))
+            if hopeless(following):
+                continue
+            longer = text + chr(code)
+            successor: _State = (following, min(len(longer), wanted.low), longer if longer in prefixes else None)
+            if successor not in texts:
+                texts[successor] = longer
+                queue.append(successor)
+    return NoText()
+
+
+def example_apart(wanted: Wanted) -> Answer:
+    """The same search in a subprocess, with more steps and a time budget."""
+    order: dict[str, Json] = {
+        "matching": [*wanted.matching],
+        "failing": [*wanted.failing],
+        "low": wanted.low,
+        "high": wanted.high,
+        "excluded": [*sorted(wanted.excluded)],
+    }
+    try:
+        answer = asked(__name__, order)
+    except OutOfTime:
+        return TooHard("comparing patterns went over its time budget")
+    return Example(answer) if isinstance(answer, str) else NoText()
+
+
+def serve(order: Any) -> str | None:
+    """In the subprocess: the text, or that there is none."""
+    wanted = Wanted(
+        tuple(order["matching"]), tuple(order["failing"]), order["low"], order["high"], frozenset(order["excluded"])
+    )
+    answer = _search(wanted, STEPS_APART)
+    return answer.text if isinstance(answer, Example) else None

@@ -1,0 +1,113 @@
+"""The second verdict: whether generated classes and fields keep their names and types. Decided by names, not by pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from acpgen import ir
+from acpgen.compat.findings import Bindings
+from acpgen.compat.protocol.revision import Revised
+
+
+def bindings(old: Revised, new: Revised) -> Bindings:
+    """identical: the same names and types · additive: only more of them · breaking: some are gone or differ."""
+    return _worst([*_definitions(old, new), *_methods(old.methods, new.methods)])
+
+
+def _worst(verdicts: Iterable[Bindings]) -> Bindings:
+    found = set(verdicts)
+    return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"
+
+
+def _definitions(old: Revised, new: Revised) -> Iterable[Bindings]:
+    heirs = {former: name for name in new.definitions for former in new.former_names(name)}
+    for name, definition in old.definitions.items():
+        if not old.keeps(definition.unstable):
+            continue
+        other = new.definitions.get(heirs.get(name, name))
+        if other is None or not new.keeps(other.unstable):
+            yield "breaking"
+            continue
+        if other.name != name:
+            yield "additive"
+        yield _definition(definition, other, heirs, old, new)
+    kept = {heirs.get(name, name) for name in old.definitions}
+    if any(new.keeps(definition.unstable) and name not in kept for name, definition in new.definitions.items()):
+        yield "additive"
+
+
+def _definition(
+    old: ir.Definition, new: ir.Definition, heirs: Mapping[str, str], before: Revised, after: Revised
+) -> Bindings:
+    match old, new:
+        case ir.Record(), ir.Record():
+            return _record(old, new, heirs, before, after)
+        case ir.TaggedUnion(), ir.TaggedUnion():
+            ours = {(v.tag, heirs.get(v.type, v.type)) for v in old.variants if before.keeps(v.unstable)}
+            theirs = {(v.tag, v.type) for v in new.variants if after.keeps(v.unstable)}
+            if old.tag != new.tag or not ours <= theirs or old.default not in (None, new.default):
+                return "breaking"
+            if old.fallback not in (None, new.fallback):
+                return "breaking"
+            grown = ours < theirs or (old.default, old.fallback) != (new.default, new.fallback)
+            return "additive" if grown else "identical"
+        case ir.Enum(), ir.Enum():
+            known, now = ({value.value for value in each.values} for each in (old, new))
+            opened = old.openness == "closed" != new.openness
+            if (old.openness != new.openness and not opened) or not known <= now:
+                return "breaking"
+            if _type(old.base, heirs) != _type(new.base, {}):
+                return "breaking"
+            return "additive" if known < now or opened else "identical"
+        case ir.Alias(), ir.Alias():
+            before_type, after_type = _type(old.type, heirs), _type(new.type, {})
+            if isinstance(before_type, frozenset) and isinstance(after_type, frozenset) and before_type < after_type:
+                return "additive"
+            return "identical" if before_type == after_type else "breaking"
+        case _:
+            return "breaking"
+
+
+def _record(old: ir.Record, new: ir.Record, heirs: Mapping[str, str], before: Revised, after: Revised) -> Bindings:
+    ours = {field.name: field for field in before.stable(old.fields)}
+    theirs = {field.name: field for field in after.stable(new.fields)}
+    for name, field in ours.items():
+        other = theirs.get(name)
+        if other is None or field.required != other.required or _type(field.type, heirs) != _type(other.type, {}):
+            return "breaking"
+    added = [field for name, field in theirs.items() if name not in ours]
+    if any(field.required for field in added):
+        return "breaking"
+    return "additive" if added else "identical"
+
+
+def _methods(old: Iterable[ir.Method], new: Iterable[ir.Method]) -> Iterable[Bindings]:
+    ours, theirs = ({(m.name, m.side, m.kind) for m in methods} for methods in (old, new))
+    if not ours <= theirs:
+        yield "breaking"
+    if theirs - ours:
+        yield "additive"
+
+
+def _type(type_: ir.Type, heirs: Mapping[str, str]) -> object:
+    """What a type checker sees of a type: no limits, no formats."""
+    match type_:
+        case ir.Anything() | ir.Nothing() | ir.Null() | ir.Boolean():
+            return type_
+        case ir.Number(integer=integer):
+            return ir.Number(integer=integer)
+        case ir.String():
+            return ir.String()
+        case ir.Constant(values):
+            return frozenset((type(value).__name__, value) for value in values)
+        case ir.Array(items=items):
+            return ("list", _type(items, heirs))
+        case ir.Map(values):
+            return ("dict", _type(values, heirs))
+        case ir.Ref(name):
+            return ("class", heirs.get(name, name))
+        case ir.AnyOf(types):
+            return frozenset(_type(each, heirs) for each in types)
+        case _:
+            assert_never(type_)

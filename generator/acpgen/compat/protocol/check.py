@@ -1,0 +1,475 @@
+"""The check of two revisions of a protocol: routes are joined, facts collected, judged, proven, and told as findings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from acpgen import ir
+from acpgen.compat.findings import Answer, Effect, Inclusion, Revision, Witness
+from acpgen.compat.protocol import policy
+from acpgen.compat.protocol.examples import claimed, smallest
+from acpgen.compat.protocol.facts import (
+    AlternativeChanged,
+    BatchChanged,
+    Fact,
+    FieldAdded,
+    FieldRemoved,
+    GateChanged,
+    MethodAdded,
+    MethodKindChanged,
+    MethodRemoved,
+    NullResultChanged,
+    Restructured,
+)
+from acpgen.compat.protocol.messages import Court, Part, Route
+from acpgen.compat.protocol.proof import Doubts
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.rules import Judgement, judge
+from acpgen.compat.protocol.walk import Found, Pair, Step, Walk
+from acpgen.unions import lone_reference
+from acpgen.walk import Schema
+
+if TYPE_CHECKING:
+    from acpgen.compat.findings import Severity
+
+_UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
+    "method-removed": ("new",),
+    "method-renamed": ("old", "new"),
+    "method-kind-changed": ("old", "new"),
+}
+"""Rules about methods that one revision or the other does not know, and so does not accept."""
+
+_UNPROVEN: Final = "No message that proves it was found, so this is undecided."
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A finding before it is placed in files: `old_at` and `new_at` are `file#/pointer` of the sources.
+
+    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told.
+    """
+
+    rule: str
+    severity: Severity
+    effect: Effect
+    method: str | None
+    flow: str
+    location: str
+    old_at: str
+    new_at: str
+    message: str
+    advice: str
+    breaks: str
+    subject: str
+    witness: Witness | None
+    refuses: tuple[Revision, ...] = ()
+    doubtful: tuple[Revision, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """What the finding is about, in a short text that edits elsewhere do not change."""
+        about = [self.rule, self.method, self.flow, self.location, self.subject]
+        return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """One kind of message in both revisions: the definition on each side, and who is sent it."""
+
+    old: tuple[Route, str | None]
+    new: tuple[Route, str | None]
+    flow: policy.Flow
+    handler: str
+    callers: str
+
+    @property
+    def method(self) -> str | None:
+        return self.new[0].method.name if self.new[0].method is not None else None
+
+    @property
+    def sides(self) -> dict[Revision, tuple[Route, str | None]]:
+        return {"old": self.old, "new": self.new}
+
+    @property
+    def sender(self) -> str:
+        return {"to-handler": self.callers, "to-caller": self.handler}.get(self.flow, "peer")
+
+    @property
+    def receiver(self) -> str:
+        return {"to-handler": self.handler, "to-caller": self.callers}.get(self.flow, "peer")
+
+    @property
+    def flow_name(self) -> str:
+        return f"{self.sender}-to-{self.receiver}" if self.flow in ("to-handler", "to-caller") else "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Everything that the rules have to say, in no order that matters, and the plain relation of all messages, method by method."""
+
+    judged: tuple[Judged, ...]
+    language: Inclusion
+
+
+def check(old: Revised, new: Revised) -> Checked:
+    """Compare two revisions."""
+    work = _Check(old, new)
+    judged = tuple(work.run())
+    return Checked(judged, work.language(judged))
+
+
+DOCUMENT: Final = "Document"
+"""The definition that stands for the root of a schema without methods."""
+
+
+class _Check:
+    def __init__(self, old: Revised, new: Revised) -> None:
+        self.old = old
+        self.new = new
+        self.walk = Walk(old, new)
+        self.court = Court(old, new)
+        self.doubts = Doubts(old, new)
+        self.pairs = [(joined, _pair(joined)) for joined in self._routes()]
+
+    def run(self) -> Iterator[Judged]:
+        for _, pair in self.pairs:
+            self.walk.visit(pair)
+        yield from self._methods()
+        for each, pair in self.pairs:
+            for found in self.walk.wire_facts(pair):
+                if (told := self._told(found, each)) is not None:
+                    yield told
+        for fact in self.walk.paper_facts():
+            yield self.on_paper(fact)
+
+    def language(self, judged: Sequence[Judged]) -> Inclusion:
+        """Whether messages are included in one another as plain sets, both ways: what is merely claimed counts here."""
+        return Inclusion(self._included("old", judged), self._included("new", judged))
+
+    def _included(self, sender: Revision, judged: Sequence[Judged]) -> Answer:
+        receiver: Revision = "new" if sender == "old" else "old"
+        if any(receiver in each.refuses or _refuses(each.witness, receiver) for each in judged):
+            return "no"
+        changed = [(joined, pair) for joined, pair in self.pairs if self.walk.is_changed(pair)]
+        if any(self._claims(joined, pair, sender) for joined, pair in changed):
+            return "no"
+        answers = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
+        return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+
+    def _claims(self, joined: _Joined, pair: Pair, sender: Revision) -> bool:
+        """Whether the other side has claimed a name that was free to hold anything, and so refuses some of that."""
+        kind: type[FieldAdded | FieldRemoved] = FieldAdded if sender == "old" else FieldRemoved
+        for found in self.walk.wire_facts(pair):
+            if isinstance(found.fact, kind):
+                leaf = claimed(found.fact.field.name)
+                if self.court.refusal(joined.sides, found.steps, sender, leaf) is not None:
+                    return True
+        return False
+
+    # --- routes ---
+
+    def _routes(self) -> Iterator[_Joined]:
+        for before, after in self._methods_of_both():
+            handler, callers = _sides(after, self.new.protocol.sides)
+            both = handler == callers == "peer"
+            for part, old, new in (("params", before.params, after.params), ("result", before.result, after.result)):
+                if part == "result" and (before.kind, after.kind) != ("request", "request"):
+                    continue
+                if old is None and new is None:
+                    continue
+                flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
+                yield _Joined((_route(part, before), old), (_route(part, after), new), flow, handler, callers)
+        if not self.old.protocol.methods and not self.new.protocol.methods:
+            for name in _roots(self.old, self.new):
+                route = Route("document", None, "" if name == DOCUMENT else name)
+                yield _Joined((route, name), (route, name), "both", "peer", "peer")
+            return
+        for part in ("error", "id"):
+            ours, theirs = (_envelope_parts(side, part) for side in (self.old, self.new))
+            shared = [name for name in ours if name in theirs]
+            pairs = [(name, name) for name in shared] or list(zip(ours, theirs, strict=False))[:1]
+            for one, other in pairs:
+                route = Route("error" if part == "error" else "id", None)
+                yield _Joined((route, one), (route, other), "both", "peer", "peer")
+
+    def _methods_of_both(self) -> Iterator[tuple[ir.Method, ir.Method]]:
+        after = {(method.name, method.side, method.kind): method for method in self.new.methods}
+        for method in self.old.methods:
+            found = after.get((method.name, method.side, method.kind))
+            if found is None:
+                found = next((m for m in self.new.methods if self._is_heir(m, method)), None)
+            if found is not None:
+                yield method, found
+
+    def _is_heir(self, new: ir.Method, old: ir.Method) -> bool:
+        return old.name in new.was and (new.side, new.kind) == (old.side, old.kind)
+
+    # --- facts about methods ---
+
+    def _methods(self) -> Iterator[Judged]:
+        before = {(m.name, m.side, m.kind): m for m in self.old.methods}
+        after = {(m.name, m.side, m.kind): m for m in self.new.methods}
+        kinds_before = {(m.name, m.side): m for m in self.old.methods}
+        kinds_after = {(m.name, m.side): m for m in self.new.methods}
+        several = [(m.name, m.side) for m in self.new.methods]
+        for key, method in before.items():
+            if key in after:
+                continue
+            twin = kinds_after.get(key[:2])
+            if twin is not None and several.count(key[:2]) == 1 and (*key[:2], twin.kind) not in before:
+                fact: Fact = MethodKindChanged(method, twin, old_at=method.at, new_at=twin.at)
+            else:
+                heir = next((m for m in self.new.methods if self._is_heir(m, method)), None)
+                fact = MethodRemoved(
+                    method, heir.name if heir else None, old_at=method.at, new_at=heir.at if heir else ""
+                )
+            yield self._of_method(fact, method, method)
+        for key, method in after.items():
+            renamed = any(self._is_heir(method, m) for m in self.old.methods if (m.name, m.side, m.kind) not in after)
+            if (
+                key not in before
+                and not renamed
+                and not ((twin := kinds_before.get(key[:2])) is not None and (*key[:2], twin.kind) not in after)
+            ):
+                yield self._of_method(MethodAdded(method, old_at="", new_at=method.at), method, method)
+        for one, other in self._methods_of_both():
+            at = {"old_at": one.at, "new_at": other.at}
+            if one.capability != other.capability:
+                fact = GateChanged(f"method {other.name!r}", "", one.capability, other.capability, **at)
+                yield self._of_method(fact, one, other)
+            if one.null_result != other.null_result:
+                yield self._of_method(NullResultChanged(other.null_result, **at), one, other)
+        if self.old.protocol.batch != self.new.protocol.batch:
+            yield from self._batch()
+
+    def _of_method(self, fact: Fact, old: ir.Method, new: ir.Method) -> Judged:
+        handler, callers = _sides(new, self.new.protocol.sides)
+        part: Part = "result" if isinstance(fact, NullResultChanged) else "params"
+        flow: policy.Flow = "both" if handler == callers else "to-caller" if part == "result" else "to-handler"
+        routes = _Joined((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
+        rule, judgement = judge(fact)
+        witness = None
+        if judgement.carried_by == "old":
+            witness = self.court.loss(routes.sides, (), "old", smallest)
+        return self._judged(rule, judgement, routes, fact, new.name, part, witness, proven=witness is not None)
+
+    def _batch(self) -> Iterator[Judged]:
+        fact = BatchChanged(self.new.protocol.batch, old_at=self._root(self.old), new_at=self._root(self.new))
+        rule, judgement = judge(fact)
+        accepted_by: Revision = "new" if fact.allowed else "old"
+        refused_by: Revision = "old" if fact.allowed else "new"
+        witness = None
+        routes = _Joined((Route("document", None), None), (Route("document", None), None), "both", "peer", "peer")
+        for one, other in self._methods_of_both():
+            method = _Joined((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
+            for value in self.court.messages(method.sides, (), accepted_by, smallest):
+                accepts, refuses = (
+                    self.court.accepts(method.sides, side, [value]) for side in (accepted_by, refused_by)
+                )
+                if accepts and not refuses and self.court.accepts(method.sides, refused_by, value):
+                    witness = Witness([value], accepted_by=accepted_by, refused_by=refused_by)
+                    break
+            if witness is not None:
+                break
+        yield self._judged(rule, judgement, routes, fact, None, "message", witness, proven=witness is not None)
+
+    def _root(self, revised: Revised) -> str:
+        first = next(iter(revised.bundle.origins.values()), "")
+        return first.partition("#")[0] + "#" if first else ""
+
+    # --- facts inside messages ---
+
+    def _told(self, found: Found, joined: _Joined) -> Judged | None:
+        """The finding of a fact; `None` where it is proven that nothing is refused after all."""
+        rule, judgement = judge(found.fact)
+        location = _location(joined.new[0], found.steps)
+        witness = self._refusal(judgement, found.steps, joined)
+        if witness is None and self._is_harmless(judgement, found):
+            return None
+        if witness is None and judgement.carried_by is not None and judgement.leaf is not None:
+            witness = self.court.loss(joined.sides, found.steps, judgement.carried_by, judgement.leaf)
+        return self._judged(
+            rule,
+            judgement,
+            joined,
+            replace(found.fact, old_at=found.old_at, new_at=found.new_at),
+            joined.method,
+            location,
+            witness,
+            proven=witness is not None,
+        )
+
+    def _is_harmless(self, judgement: Judgement, found: Found) -> bool:
+        """Whether a doubt about acceptance is settled by a proof of inclusion."""
+        if judgement.weight == "undetermined":
+            return all(self.doubts.included(found.pair, sender) == "yes" for sender in ("old", "new"))
+        sender = judgement.accepted_by
+        if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
+            return False
+        return self.doubts.included(found.pair, sender) == "yes"
+
+    def _refusal(self, judgement: Judgement, steps: Sequence[Step], joined: _Joined) -> Witness | None:
+        if judgement.leaf is None or judgement.accepted_by is None:
+            return None
+        return self.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
+
+    def on_paper(self, fact: Fact) -> Judged:
+        """The finding of a fact about files alone."""
+        rule, judgement = judge(fact)
+        nobody = _Joined((Route("document", None), None), (Route("document", None), None), "nobody", "peer", "peer")
+        return self._judged(rule, judgement, nobody, fact, None, "", None, proven=True)
+
+    def _judged(
+        self,
+        rule: str,
+        judgement: Judgement,
+        joined: _Joined,
+        fact: Fact,
+        method: str | None,
+        location: str,
+        witness: Witness | None,
+        *,
+        proven: bool,
+    ) -> Judged:
+        gate = self._gate(judgement.gate, joined)
+        severity = policy.SEVERITY[judgement.weight, joined.flow, gate]
+        text = judgement.message
+        if gate == "known" and judgement.gate is not None:
+            text = f"{text} Its gate {judgement.gate} is one that old peers may advertise already."
+        wants = judgement.accepted_by is not None or judgement.carried_by is not None
+        refuses: tuple[Revision, ...] = ()
+        doubtful: tuple[Revision, ...] = ("old", "new") if judgement.weight == "undetermined" else ()
+        refused_by: Revision = "new" if judgement.accepted_by == "old" else "old"
+        if wants and severity in ("breaking", "risky") and not proven:
+            severity, text = "undecided", f"{text} {_UNPROVEN}"
+            doubtful = (refused_by,) if judgement.accepted_by is not None else ()
+        elif witness is not None and witness.refused_by is not None and severity in ("breaking", "risky"):
+            refuses = (witness.refused_by,)
+        elif rule in _UNHEARD:
+            refuses = _UNHEARD[rule]
+        shown = severity in ("breaking", "risky", "additive")
+        return Judged(
+            rule=rule,
+            severity=severity,
+            effect=_effect(judgement, witness),
+            method=method,
+            flow=joined.flow_name,
+            location=_within(location, judgement.within),
+            old_at=fact.old_at,
+            new_at=fact.new_at,
+            message=text,
+            advice=judgement.advice,
+            breaks=_breaks(judgement, joined) if severity in ("breaking", "risky") else "",
+            subject=judgement.subject,
+            witness=witness if shown else None,
+            refuses=refuses,
+            doubtful=doubtful,
+        )
+
+    def _gate(self, capability: str | None, joined: _Joined) -> policy.Gate:
+        """Whether a capability holds back what is new: it must be asked of the side that is sent it, and old peers must not have it."""
+        if capability is None or capability.partition(":")[0] != joined.receiver:
+            return "none"
+        return "known" if self.old.advertises(capability) else "fresh"
+
+
+def restructured(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged:
+    """The finding that says that the files differ in nothing that matters."""
+    fact = Restructured(old_at=old_at, new_at=new_at)
+    return replace(_Check(old, new).on_paper(fact), flow="both")
+
+
+def _refuses(witness: Witness | None, revision: Revision) -> bool:
+    return witness is not None and witness.refused_by == revision
+
+
+def _pair(joined: _Joined) -> Pair:
+    types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (joined.old, joined.new)]
+    return Pair(types[0], types[1])
+
+
+def _route(part: str, method: ir.Method) -> Route:
+    return Route("params" if part == "params" else "result", method)
+
+
+def _sides(method: ir.Method, sides: Sequence[str]) -> tuple[str, str]:
+    """Who handles a method, and who calls it; `peer` for either."""
+    others = [side for side in sides if side != method.side]
+    if method.side not in sides or len(others) != 1:
+        return "peer", "peer"
+    return method.side, others[0]
+
+
+def _envelope_parts(revised: Revised, part: str) -> tuple[str, ...]:
+    """The definitions of `error` or `id` in the envelopes of a schema, in alphabetical order."""
+    found: set[str] = set()
+    for schema in revised.bundle.definitions.values():
+        if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
+            for each in _with_alternatives(schema):
+                name = lone_reference(each.get("properties", {}).get(part))
+                if name is not None and name in revised.definitions:
+                    found.add(name)
+    return tuple(sorted(found))
+
+
+def _roots(old: Revised, new: Revised) -> tuple[str, ...]:
+    """Where the comparison of schemas without methods begins: at the documents' roots, or else at every definition of both."""
+    if DOCUMENT in old.definitions and DOCUMENT in new.definitions:
+        return (DOCUMENT,)
+    return tuple(name for name in old.definitions if name in new.definitions)
+
+
+def _with_alternatives(schema: Schema) -> Iterator[Schema]:
+    yield schema
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(keyword, ()):
+            if isinstance(branch, dict):
+                yield branch
+
+
+def _location(route: Route, steps: Sequence[Step]) -> str:
+    """A place in a message for people: `params.update(tool_call).content[].path`."""
+    text = route.definition if route.part == "document" else route.part
+    for step in steps:
+        match step.kind:
+            case "field":
+                text += f".{step.name}"
+            case "item":
+                text += "[]"
+            case "value":
+                text += ".*"
+            case "variant":
+                text += f"({step.name})"
+            case "untagged":
+                text += "(untagged)"
+            case "alternative":
+                name = getattr(step.new, "name", None)
+                text += f"({name})" if name else ""
+    return text.lstrip(".")
+
+
+def _within(location: str, within: str) -> str:
+    if not within or within.startswith("("):
+        return location + within
+    return f"{location}.{within}".lstrip(".")
+
+
+def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
+    """What a finding does to messages, as far as its witness shows it."""
+    if witness is None:
+        return policy.EFFECTS[judgement.weight]
+    return "refused" if witness.refused_by is not None else "lost"
+
+
+def _breaks(judgement: Judgement, joined: _Joined) -> str:
+    """Which exchange fails, in words."""
+    sender, receiver = joined.sender, joined.receiver
+    if judgement.accepted_by == "new":
+        return f"a new {sender} that talks to an old {receiver}"
+    if judgement.carried_by == "new":
+        return f"an old {receiver} that hears a new {sender}"
+    return f"an old {sender} that talks to a new {receiver}"

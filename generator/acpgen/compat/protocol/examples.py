@@ -1,0 +1,348 @@
+"""Makes values: smallest ones of a type, and the ways in which a fact's culprit gets into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Final, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.protocol.leaves import number_for, text_for
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.shapes import Alternative, Objects, Shape, Values, shape_of
+from acpgen.compat.protocol.walk import Step
+
+DEEPEST: Final = 30
+MOST: Final = 10
+"""As many ways of building one message are tried."""
+
+EXTENSION: Final = "_example"
+"""A name that a peer may always send: extensions begin with an underscore."""
+
+
+class NoExample(Exception):
+    """No value of the type was found."""
+
+
+Leaf: TypeAlias = "Callable[[Examples, ir.Type], Iterator[ir.JSON]]"
+"""Makes values for the place of a fact, from the type that stands there."""
+
+
+class Examples:
+    """Values of the types of one revision."""
+
+    def __init__(self, revised: Revised) -> None:
+        self.revised = revised
+        self._shapes: dict[ir.Type, Shape] = {}
+        self._open: list[str] = []
+
+    def shape(self, type_: ir.Type) -> Shape:
+        """The shape of a type."""
+        if type_ not in self._shapes:
+            self._shapes[type_] = shape_of(type_, self.revised.definitions)
+        return self._shapes[type_]
+
+    # --- smallest values ---
+
+    def of(self, type_: ir.Type) -> ir.JSON:
+        """A small value of a type. Raises `NoExample`."""
+        return self.of_shape(self.shape(type_))
+
+    def of_shape(self, shape: Shape) -> ir.JSON:
+        """A small value of a shape. Raises `NoExample`."""
+        if shape.anything:
+            return "example"
+        for alternative in shape.alternatives:
+            try:
+                return self.alternative(alternative)
+            except NoExample:
+                continue
+        if shape.nullable:
+            return None
+        raise NoExample
+
+    def alternative(self, alternative: Alternative) -> ir.JSON:
+        """A small value of one alternative. Raises `NoExample`."""
+        match alternative:
+            case ir.Boolean():
+                return True
+            case ir.Number():
+                return _given(number_for(alternative))
+            case ir.String():
+                return _given(text_for(alternative))
+            case ir.Array():
+                return self.array(alternative, alternative.min_items or 0)
+            case Values(values=values):
+                return values[0].value
+            case Objects():
+                return self.record(alternative)
+            case ir.TaggedUnion():
+                return self.union(alternative)
+
+    def array(self, array: ir.Array, count: int) -> list[ir.JSON]:
+        """A list of so many items, different ones where the list demands it. Raises `NoExample`."""
+        if count > 1000:
+            raise NoExample
+        if not count:
+            return []
+        item = self.of(array.items)
+        if not array.unique or count == 1:
+            return [item] * count
+        varied: list[ir.JSON] = [
+            value for value in (_varied(item, index) for index in range(count)) if value is not None
+        ]
+        if len(varied) < count:
+            raise NoExample
+        return varied
+
+    def record(self, record: Objects, extra: Sequence[str] = ()) -> dict[str, ir.JSON]:
+        """An object with the required members and those named in `extra`. Raises `NoExample`."""
+        key = record.name or ""
+        if (key and self._open.count(key) > 1) or len(self._open) > DEEPEST:
+            raise NoExample
+        self._open.append(key)
+        try:
+            return {each.name: self.of(each.type) for each in record.fields if each.required or each.name in extra}
+        finally:
+            self._open.pop()
+
+    def union(self, union: ir.TaggedUnion) -> ir.JSON:
+        """A value of the first variant that has one. Raises `NoExample`."""
+        names = [variant.type for variant in union.variants if self.revised.keeps(variant.unstable)]
+        for name in [
+            *names,
+            *([union.default] if union.default else []),
+            *([union.fallback] if union.fallback else []),
+        ]:
+            try:
+                return self.of(ir.Ref(name))
+            except NoExample:
+                continue
+        raise NoExample
+
+    # --- whole values with a culprit inside ---
+
+    def build(self, type_: ir.Type, steps: Sequence[Step], side: str, leaf: Leaf) -> Iterator[ir.JSON]:
+        """Values of the type in which a leaf stands where the steps lead. `side` says whose alternatives the steps mean."""
+        if not steps:
+            yield from islice(leaf(self, type_), MOST)
+            return
+        step, rest = steps[0], steps[1:]
+        shape = self.shape(type_)
+        match step.kind:
+            case "field":
+                yield from self._through_field(shape, str(step.name), rest, side, leaf)
+            case "item":
+                picked = step.old if side == "old" else step.new
+                arrays = (
+                    [picked]
+                    if isinstance(picked, ir.Array) and picked in shape.alternatives
+                    else [each for each in shape.of("array") if isinstance(each, ir.Array)]
+                )
+                for array in arrays:
+                    for value in self.build(array.items, rest, side, leaf):
+                        missing = max((array.min_items or 0) - 1, 0)
+                        yield [value, *(self.array(array, missing) if missing else ())]
+            case "value":
+                for each in shape.of("object"):
+                    if isinstance(each, Objects):
+                        for value in self.build(each.extra, rest, side, leaf):
+                            yield {**self.record(each), "example": value}
+            case "variant":
+                for name in self._variants(shape, step.name):
+                    yield from self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step))
+            case "untagged":
+                for name in self._untagged(shape):
+                    yield from self.build(ir.Ref(name), rest, side, leaf)
+            case "alternative":
+                alternative = step.old if side == "old" else step.new
+                yield from self.build(_type_of(alternative, type_), rest, side, leaf)
+
+    def _through_field(self, shape: Shape, name: str, rest: Sequence[Step], side: str, leaf: Leaf) -> Iterator[ir.JSON]:
+        for each in shape.of("object"):
+            for record in self._records(each):
+                type_ = next((field.type for field in record.fields if field.name == name), record.extra)
+                for value in self.build(type_, rest, side, leaf):
+                    yield {**self.record(record), name: value}
+
+    def _records(self, alternative: Alternative) -> Iterator[Objects]:
+        if isinstance(alternative, Objects):
+            yield alternative
+        elif isinstance(alternative, ir.TaggedUnion):
+            for name in [variant.type for variant in alternative.variants]:
+                for each in self.shape(ir.Ref(name)).of("object"):
+                    yield from self._records(each)
+
+    def _variants(self, shape: Shape, tag: object) -> Iterator[str]:
+        for each in shape.of("object"):
+            if isinstance(each, ir.TaggedUnion):
+                known = [
+                    v.type for v in each.variants if v.tag == tag and isinstance(v.tag, bool) == isinstance(tag, bool)
+                ]
+                yield from known
+                if not known and each.fallback is not None:
+                    yield each.fallback
+            elif isinstance(each, Objects) and each.name is not None:
+                yield each.name
+
+    def _untagged(self, shape: Shape) -> Iterator[str]:
+        for each in shape.of("object"):
+            if isinstance(each, ir.TaggedUnion) and each.default is not None:
+                yield each.default
+            elif isinstance(each, Objects) and each.name is not None:
+                yield each.name
+
+
+# --- leaves ----------------------------------------------------------------------------------------------------------
+
+
+def smallest(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+    """The smallest value."""
+    yield make.of(type_)
+
+
+def exactly(*values: ir.JSON) -> Leaf:
+    """These values, whatever the type."""
+
+    def leaf(_: Examples, __: ir.Type) -> Iterator[ir.JSON]:
+        yield from values
+
+    return leaf
+
+
+def without(name: str) -> Leaf:
+    """An object without the member."""
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for record in _objects(make, type_):
+            yield {key: value for key, value in make.record(record).items() if key != name}
+
+    return leaf
+
+
+def having(name: str, *values: ir.JSON) -> Leaf:
+    """An object with the member: with one of the values, or with a small one of its type."""
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for record in _objects(make, type_):
+            whole = make.record(record, extra=[name])
+            if values:
+                yield from ({**whole, name: value} for value in values)
+            elif name in whole:
+                yield whole
+
+    return leaf
+
+
+def also(name: str, value: ir.JSON) -> Leaf:
+    """An object with one more member, which no schema declares."""
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for record in _objects(make, type_):
+            yield {**make.record(record), name: value}
+
+    return leaf
+
+
+def claimed(name: str) -> Leaf:
+    """An object with a member of that name and of any kind."""
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for record in _objects(make, type_):
+            whole = make.record(record)
+            yield from ({**whole, name: value} for value in of_many_kinds(make, type_))
+
+    return leaf
+
+
+def of_definition(name: str, **members: ir.JSON) -> Leaf:
+    """A value of a definition, with these members in it."""
+
+    def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
+        value = make.of(ir.Ref(name))
+        yield {**value, **members} if isinstance(value, dict) else value
+
+    return leaf
+
+
+def of_alternative(alternative: Alternative) -> Leaf:
+    """A value of one alternative."""
+
+    def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
+        yield make.alternative(alternative)
+
+    return leaf
+
+
+def items(count: int, *, equal: bool) -> Leaf:
+    """A list of so many items, all equal or as the list demands."""
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for array in make.shape(type_).of("array"):
+            if isinstance(array, ir.Array):
+                yield [make.of(array.items)] * count if equal else make.array(array, count)
+
+    return leaf
+
+
+def of_many_kinds(_: Examples, __: ir.Type) -> Iterator[ir.JSON]:
+    """Values of every JSON kind."""
+    values: tuple[ir.JSON, ...] = (1, "example", True, [], {}, None, 0.5, [1], {"example": 1})
+    yield from values
+
+
+def _objects(make: Examples, type_: ir.Type) -> Iterator[Objects]:
+    for each in make.shape(type_).of("object"):
+        if isinstance(each, Objects):
+            yield each
+
+
+def _tagged(leaf: Leaf, rest: Sequence[Step], shape: Shape, step: Step) -> Leaf:
+    """A leaf that keeps a tag of extensions, where the variant is one."""
+    if rest or step.name != EXTENSION:
+        return leaf
+    unions = [each for each in shape.of("object") if isinstance(each, ir.TaggedUnion)]
+    if not unions:
+        return leaf
+
+    def tagged(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for value in leaf(make, type_):
+            yield {**value, unions[0].tag: EXTENSION} if isinstance(value, dict) else value
+
+    return tagged
+
+
+def _type_of(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
+    match alternative:
+        case Objects(name=name) if name is not None:
+            return ir.Ref(name)
+        case ir.TaggedUnion(name=name):
+            return ir.Ref(name)
+        case Objects(extra=extra):
+            return ir.Map(extra)
+        case ir.Array() | ir.Number() | ir.String() | ir.Boolean():
+            return alternative
+        case _:
+            return whole
+
+
+def _given(value: int | float | str | None) -> ir.JSON:
+    if value is None:
+        raise NoExample
+    return value
+
+
+def _varied(value: ir.JSON, index: int) -> ir.JSON:
+    """A value of the same kind that differs for each index; `None` where none is plain to see."""
+    match value:
+        case bool():
+            return value if not index else not value if index == 1 else None
+        case str():
+            return f"{value}{index}" if index else value
+        case int() | float():
+            return value + index
+        case dict():
+            name = next((key for key, inner in value.items() if isinstance(inner, str)), None)
+            return {**value, name: _varied(value[name], index)} if name else None
+        case _:
+            return None

@@ -1,0 +1,358 @@
+"""What differs between two paired parts of two revisions, without any judgement. Rules judge facts.
+
+Every fact holds the places of both sides (`file#/pointer`), which are left out of equality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, TypedDict
+
+from acpgen import ir
+from acpgen.compat.findings import Revision
+from acpgen.compat.protocol.shapes import Alternative, Kind, Objects, Values
+
+
+class Places(TypedDict):
+    """Where both sides of a fact stand: `file#/pointer`."""
+
+    old_at: str
+    new_at: str
+
+
+Sort: TypeAlias = Literal["union", "enum"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """The places of both sides of a fact."""
+
+    old_at: str = field(default="", compare=False)
+    new_at: str = field(default="", compare=False)
+
+
+# --- methods ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MethodAdded(Placed):
+    """A method that only the new revision has."""
+
+    method: ir.Method
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRemoved(Placed):
+    """`heirs` are methods of the new revision that say, by `x-was`, that they were this one."""
+
+    method: ir.Method
+    heir: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MethodKindChanged(Placed):
+    """A request that became a notification, or the reverse."""
+
+    old: ir.Method
+    new: ir.Method
+
+
+@dataclass(frozen=True, slots=True)
+class NullResultChanged(Placed):
+    """Whether a result of null stands for the empty result."""
+
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BatchChanged(Placed):
+    """Whether a message may be an array of messages."""
+
+    allowed: bool
+
+
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAdded(Placed):
+    """A field that only the new revision has."""
+
+    old: Objects
+    new: Objects
+    field: ir.Field
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRemoved(Placed):
+    """A field that only the old revision has."""
+
+    old: Objects
+    new: Objects
+    field: ir.Field
+
+
+@dataclass(frozen=True, slots=True)
+class RequirednessChanged(Placed):
+    """Whether a field must be there."""
+
+    field: ir.Field
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultChanged(Placed):
+    """`grown`: the new default is the old one with the defaults of added fields."""
+
+    name: str
+    old: ir.Default | None
+    new: ir.Default | None
+    grown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NullMeaningChanged(Placed):
+    """What null in a field means."""
+
+    name: str
+    old: ir.NullMeaning | None
+    new: ir.NullMeaning | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeniencyChanged(Placed):
+    """What receivers forgive in a field."""
+
+    name: str
+    keyword: str
+    added: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GateChanged(Placed):
+    """The capability that must be advertised before something is sent. `within` is its place in the pair."""
+
+    what: str
+    within: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DemandChanged(Placed):
+    """The capability that makes a field required (`x-required-with`)."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOpennessChanged(Placed):
+    """Whether members that are not declared are accepted."""
+
+    is_open: bool
+
+
+# --- types -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NullChanged(Placed):
+    """`lenient`: the revision that does not admit null takes it for an omitted field, which is the member `name`."""
+
+    allowed: bool
+    lenient: bool
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KindChanged(Placed):
+    """A JSON kind that only one revision admits; `None` stands for every value that is not listed."""
+
+    kind: Kind | None
+    admitted_by: Revision
+    old_kinds: str
+    new_kinds: str
+    alternative: Alternative | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LimitChanged(Placed):
+    """A limit on values of one kind that refuses what the other revision admits; `value` is such a value, where one is known.
+
+    `example` tells how to make one otherwise: a number of items.
+    """
+
+    keyword: str
+    old: str
+    new: str
+    admitted_by: Revision
+    value: ir.JSON = field(default=None, hash=False)
+    items: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FormatChanged(Placed):
+    """What `format` or `contentEncoding` says."""
+
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueAdded(Placed):
+    """A constant that only the new revision knows."""
+
+    old: Values
+    new: Values
+    value: ir.EnumValue
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRemoved(Placed):
+    """A constant that only the old revision knows."""
+
+    old: Values
+    new: Values
+    value: ir.EnumValue
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesNamed(Placed):
+    """A free type gained known constants and stays free."""
+
+    new: Values
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesUnnamed(Placed):
+    """An open set of constants became a free type."""
+
+    old: Values
+
+
+@dataclass(frozen=True, slots=True)
+class VariantAdded(Placed):
+    """A tagged variant that only the new revision knows."""
+
+    old: ir.TaggedUnion
+    new: ir.TaggedUnion
+    variant: ir.Variant
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRemoved(Placed):
+    """A tagged variant that only the old revision knows."""
+
+    old: ir.TaggedUnion
+    new: ir.TaggedUnion
+    variant: ir.Variant
+
+
+@dataclass(frozen=True, slots=True)
+class UntaggedChanged(Placed):
+    """A branch without a tag that only one revision has."""
+
+    union: ir.TaggedUnion
+    branch: str
+    added: bool
+    other: ir.TaggedUnion
+
+
+@dataclass(frozen=True, slots=True)
+class OpennessChanged(Placed):
+    """What happens to tags or constants that are not known. `has_default`: where unknown tags are not kept, a branch takes them."""
+
+    sort: Sort
+    name: str
+    tag: str | None
+    old: ir.Openness
+    new: ir.Openness
+    has_default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TagRenamed(Placed):
+    """The member that tells variants apart."""
+
+    old: ir.TaggedUnion
+    new: ir.TaggedUnion
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeChanged(Placed):
+    """One of several shapes of the same kind that only one revision has."""
+
+    alternative: Alternative
+    added: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Undetermined(Placed):
+    """A difference that was seen and could not be taken apart."""
+
+    reason: str
+
+
+# --- paper -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionRenamed(Placed):
+    """A definition with another name; `declared` by `x-was`."""
+
+    old: str
+    new: str
+    declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reworded(Placed):
+    """A description that has changed."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restructured(Placed):
+    """Something in the files differs that no message can notice and no other fact names."""
+
+
+Fact: TypeAlias = (
+    MethodAdded
+    | MethodRemoved
+    | MethodKindChanged
+    | NullResultChanged
+    | BatchChanged
+    | FieldAdded
+    | FieldRemoved
+    | RequirednessChanged
+    | DefaultChanged
+    | NullMeaningChanged
+    | LeniencyChanged
+    | GateChanged
+    | DemandChanged
+    | ObjectOpennessChanged
+    | NullChanged
+    | KindChanged
+    | LimitChanged
+    | FormatChanged
+    | ValueAdded
+    | ValueRemoved
+    | ValuesNamed
+    | ValuesUnnamed
+    | VariantAdded
+    | VariantRemoved
+    | UntaggedChanged
+    | OpennessChanged
+    | TagRenamed
+    | AlternativeChanged
+    | Undetermined
+    | DefinitionRenamed
+    | Reworded
+    | Restructured
+)
+
+PAPER: tuple[type[Fact], ...] = (DefinitionRenamed, Reworded, Restructured)
+"""Facts about files alone. They are told once, not once for each method."""

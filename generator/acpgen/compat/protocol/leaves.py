@@ -1,0 +1,310 @@
+"""Where inclusion ends: limits on strings, numbers and lists, compared exactly, with a value that only one side admits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.findings import Revision
+from acpgen.compat.patterns import Example, NoText, TooHard, Wanted, example, matches
+from acpgen.compat.protocol.facts import Fact, FormatChanged, LimitChanged, Places, Undetermined
+from acpgen.compat.protocol.shapes import Values
+from acpgen.compat.values import exact
+
+Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
+
+
+def scalar_limits(
+    old_values: Values | None, old_free: Free, new_values: Values | None, new_free: Free, at: Places
+) -> Iterator[Fact]:
+    """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
+    yield from _one_way(old_values, old_free, new_values, new_free, "old", at)
+    yield from _one_way(new_values, new_free, old_values, old_free, "new", at)
+    if len(old_free) == len(new_free) == 1 and old_free[0].format != new_free[0].format:
+        yield FormatChanged(old_free[0].format, new_free[0].format, **at)
+    if old_free and new_free:
+        encodings = [free[0].encoding if isinstance(free[0], ir.String) else None for free in (old_free, new_free)]
+        if encodings[0] != encodings[1]:
+            yield FormatChanged(encodings[0], encodings[1], **at)
+
+
+def limits(
+    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: Places
+) -> Iterator[Fact]:
+    """A limit for the first of the values that only one side admits, if there is one."""
+    for value in values:
+        yield LimitChanged(keyword, old, new, admitted_by, value, **at)
+        return
+
+
+def array_limits(old: ir.Array, new: ir.Array, at: Places) -> Iterator[Fact]:
+    """What changed in the number of items, and whether they must differ."""
+    sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
+    for admitted_by, loose, tight in sides:
+        low, least = loose.min_items or 0, tight.min_items or 0
+        if low < least and (loose.max_items is None or loose.max_items >= low):
+            items = least - 1 if low == 0 and least == 1 else low
+            yield LimitChanged("minItems", _items(old), _items(new), admitted_by, items=items, **at)
+        most = loose.max_items
+        if tight.max_items is not None and (most is None or most > tight.max_items):
+            items = max(tight.max_items + 1, low)
+            yield LimitChanged("maxItems", _items(old), _items(new), admitted_by, items=items, **at)
+        if tight.unique and not loose.unique and (most is None or most > 1):
+            yield LimitChanged("uniqueItems", _items(old), _items(new), admitted_by, items=max(2, low), **at)
+
+
+def describe(free: Free) -> str:
+    """A scalar type in words."""
+    return " or ".join(_described(each) for each in free) or "nothing"
+
+
+def admits(type_: ir.Number | ir.String, value: object) -> bool | None:
+    """Whether a type admits a value; `None` where a pattern cannot be read."""
+    if isinstance(type_, ir.String):
+        if not isinstance(value, str):
+            return False
+        if len(value) < (type_.min_length or 0) or (type_.max_length is not None and len(value) > type_.max_length):
+            return False
+        return type_.pattern is None or matches(type_.pattern, value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    number = exact(value)
+    return number is not None and _number_fits(type_, number)
+
+
+def text_for(type_: ir.String) -> str | None:
+    """A short text of the type; `None` if there is none or none was found."""
+    if type_.pattern is None:
+        length = max(type_.min_length or 0, 0)
+        word = "example"
+        text = word if length <= len(word) else word + "e" * (length - len(word))
+        return text if type_.max_length is None else text[: type_.max_length]
+    found = example(Wanted(matching=(type_.pattern,), low=type_.min_length or 0, high=type_.max_length))
+    return found.text if isinstance(found, Example) else None
+
+
+def number_for(type_: ir.Number) -> int | float | None:
+    """A plain number of the type; `None` if none was found."""
+    return next((value for value in _candidates((type_,)) if admits(type_, value)), None)
+
+
+def _one_way(
+    values: Values | None, free: Free, known: Values | None, accepted: Free, admitted_by: Revision, at: Places
+) -> Iterator[Fact]:
+    """What a sender's constants and free type hold that the receiver refuses."""
+    words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
+    old, new = words if admitted_by == "old" else words[::-1]
+    if values is not None and known is None:
+        for value in values.values:
+            verdicts = [admits(each, value.value) for each in accepted]
+            if not any(verdicts):
+                if None in verdicts:
+                    yield Undetermined("a pattern is outside what can be compared", **at)
+                else:
+                    yield LimitChanged("enum", old, new, admitted_by, value.value, **at)
+                break
+    if values is None and known is not None and not accepted:
+        tried = (text for text in _samples(free, known) if all(text != each.value for each in known.values))
+        yield LimitChanged("enum", old, new, admitted_by, next(tried, None), **at)
+        return
+    if not accepted:
+        return
+    for each in free:
+        outcome = _outside(each, accepted)
+        if outcome == "unknown":
+            yield Undetermined("a pattern is outside what can be compared", **at)
+        elif outcome is not None:
+            keyword = _keyword(each, accepted)
+            yield LimitChanged(keyword, old, new, admitted_by, outcome[0], **at)
+
+
+def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Literal["unknown"] | None:
+    """A value of the type that none of the others admits; `None` if there is none."""
+    if isinstance(type_, ir.String):
+        texts = [each for each in accepted if isinstance(each, ir.String)]
+        return _text_outside(type_, texts)
+    numbers = [each for each in accepted if isinstance(each, ir.Number)]
+    if any(_subsumes(each, type_) for each in numbers):
+        return None
+    for value in _candidates((type_, *numbers)):
+        if admits(type_, value) and not any(admits(each, value) for each in numbers):
+            return (value,)
+    return "unknown"
+
+
+def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any] | Literal["unknown"] | None:
+    low, high = type_.min_length or 0, type_.max_length
+    own = () if type_.pattern is None else (type_.pattern,)
+    if any(_same_limits(type_, each) for each in accepted):
+        return None
+    if len(accepted) != 1:
+        text = text_for(type_)
+        return (text,) if text is not None and not any(admits(each, text) for each in accepted) else "unknown"
+    (other,) = accepted
+    wanted: list[Wanted] = []
+    if (other.min_length or 0) > low:
+        wanted.append(Wanted(own, (), low, min((other.min_length or 0) - 1, high if high is not None else 10**9)))
+    if other.max_length is not None and (high is None or high > other.max_length):
+        wanted.append(Wanted(own, (), max(low, other.max_length + 1), high))
+    if other.pattern is not None and other.pattern != type_.pattern:
+        wanted.append(Wanted(own, (other.pattern,), low, high))
+    unknown = False
+    for each in wanted:
+        answer = example(each) if each.matching or each.failing else _plain(each)
+        if isinstance(answer, Example):
+            return (answer.text,)
+        unknown |= isinstance(answer, TooHard)
+    return "unknown" if unknown else None
+
+
+def _plain(wanted: Wanted) -> Example | NoText:
+    """A text of a length, without any pattern."""
+    if wanted.high is not None and wanted.high < wanted.low:
+        return NoText()
+    return Example("e" * wanted.low)
+
+
+def _same_limits(one: ir.String, other: ir.String) -> bool:
+    return (one.min_length or 0, one.max_length, one.pattern) == (
+        other.min_length or 0,
+        other.max_length,
+        other.pattern,
+    )
+
+
+def _number_fits(type_: ir.Number, number: Fraction) -> bool:
+    if type_.integer and number.denominator != 1:
+        return False
+    tests: tuple[tuple[int | float | None, Callable[[Fraction, Fraction], bool]], ...] = (
+        (type_.minimum, lambda value, limit: value >= limit),
+        (type_.maximum, lambda value, limit: value <= limit),
+        (type_.exclusive_minimum, lambda value, limit: value > limit),
+        (type_.exclusive_maximum, lambda value, limit: value < limit),
+        (type_.multiple_of, lambda value, limit: (value / limit).denominator == 1),
+    )
+    return all(limit is None or (bound := exact(limit)) is None or holds(number, bound) for limit, holds in tests)
+
+
+def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:
+    """Whether every number of one type is of the other, judged limit by limit."""
+    if wide.integer and not narrow.integer:
+        return False
+    below, above = _edge(wide, upper=False), _edge(wide, upper=True)
+    if below is not None and ((low := _edge(narrow, upper=False)) is None or low < below):
+        return False
+    if above is not None and ((high := _edge(narrow, upper=True)) is None or high > above):
+        return False
+    if wide.multiple_of is None:
+        return True
+    step = exact(wide.multiple_of)
+    own = exact(narrow.multiple_of) if narrow.multiple_of is not None else Fraction(1) if narrow.integer else None
+    return step is not None and own is not None and (own / step).denominator == 1
+
+
+def _edge(type_: ir.Number, *, upper: bool) -> tuple[Fraction, int] | None:
+    """The tighter of the two limits on one end; the second part sorts an open end inside a closed one."""
+    found: list[tuple[Fraction, int]] = []
+    closed, open_ = (type_.maximum, type_.exclusive_maximum) if upper else (type_.minimum, type_.exclusive_minimum)
+    for limit, rank in ((closed, 0), (open_, -1 if upper else 1)):
+        if limit is not None and (bound := exact(limit)) is not None:
+            found.append((bound, rank))
+    if not found:
+        return None
+    bound, rank = min(found) if upper else max(found)
+    if type_.integer:
+        if upper:
+            return Fraction(math.ceil(bound) - 1 if rank else math.floor(bound)), 0
+        return Fraction(math.floor(bound) + 1 if rank else math.ceil(bound)), 0
+    return bound, rank
+
+
+def _candidates(types: Iterable[ir.Number]) -> Iterator[int | float]:
+    """Numbers near every limit of the types, plain ones first."""
+    yield from (1, 0, 2, -1, 0.5, 10, -10, 1.5)
+    for type_ in types:
+        for limit in (type_.minimum, type_.maximum, type_.exclusive_minimum, type_.exclusive_maximum):
+            if limit is not None:
+                yield from (limit, limit + 1, limit - 1, limit + 0.5, limit - 0.5)
+                yield from (math.floor(limit), math.ceil(limit), math.floor(limit) + 1, math.ceil(limit) - 1)
+        if type_.multiple_of is not None:
+            yield from (type_.multiple_of, type_.multiple_of * 2, type_.multiple_of / 2)
+    yield from (2**31, 2**63, -(2**31), 1e20)
+
+
+def _samples(free: Free, known: Values) -> Iterator[ir.JSON]:
+    """Values of a free type, among them one more than there are known constants."""
+    for each in free:
+        if isinstance(each, ir.String):
+            text = text_for(each)
+            if text is not None:
+                yield text
+            excluded = frozenset(str(value.value) for value in known.values)
+            own = () if each.pattern is None else (each.pattern,)
+            found = example(Wanted(own, (), each.min_length or 0, each.max_length, excluded))
+            if isinstance(found, Example):
+                yield found.text
+        else:
+            yield from (value for value in _candidates((each,)) if admits(each, value))
+
+
+def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
+    """The keyword that differs first."""
+    names: tuple[tuple[str, str], ...]
+    if isinstance(type_, ir.String):
+        names = (("min_length", "minLength"), ("max_length", "maxLength"), ("pattern", "pattern"))
+    else:
+        names = (
+            *(("integer", "type"), ("minimum", "minimum"), ("maximum", "maximum")),
+            *(("exclusive_minimum", "exclusiveMinimum"), ("exclusive_maximum", "exclusiveMaximum")),
+            ("multiple_of", "multipleOf"),
+        )
+    other = accepted[0]
+    return next((word for name, word in names if getattr(type_, name) != getattr(other, name)), "type")
+
+
+def _described(type_: ir.Number | ir.String) -> str:
+    parts: list[str] = []
+    if isinstance(type_, ir.String):
+        if type_.min_length:
+            parts.append(f"of at least {_counted(type_.min_length, 'character')}")
+        if type_.max_length is not None:
+            parts.append(f"of at most {_counted(type_.max_length, 'character')}")
+        if type_.pattern is not None:
+            parts.append(f"matching {type_.pattern!r}")
+        return " ".join(["a string", *parts])
+    for limit, word in (
+        (type_.minimum, "at least"),
+        (type_.exclusive_minimum, "above"),
+        (type_.maximum, "at most"),
+        (type_.exclusive_maximum, "below"),
+        (type_.multiple_of, "a multiple of"),
+    ):
+        if limit is not None:
+            parts.append(f"{word} {limit}")
+    noun = "an integer" if type_.integer else "a number"
+    return f"{noun} {' and '.join(parts)}".rstrip()
+
+
+def _items(array: ir.Array) -> str:
+    parts: list[str] = []
+    if array.min_items:
+        parts.append(f"at least {_counted(array.min_items, 'item')}")
+    if array.max_items is not None:
+        parts.append(f"at most {_counted(array.max_items, 'item')}")
+    if array.unique:
+        parts.append("no item twice")
+    return " and ".join(parts) or "any number of items"
+
+
+def _listed(values: Values | None) -> str:
+    if values is None:
+        return "nothing"
+    shown = [repr(value.value) for value in values.values[:6]]
+    return f"one of {', '.join(shown)}{', …' if len(values.values) > 6 else ''}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

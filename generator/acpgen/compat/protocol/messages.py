@@ -1,0 +1,173 @@
+"""Whole messages, and the schema of a method's messages in each revision: envelope plus exactly its params or result.
+
+The document's root is no judge of messages: its envelope admits anything as extension parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.bundle import DIALECT
+from acpgen.compat.findings import Revision, Witness
+from acpgen.compat.protocol.examples import Examples, Leaf, NoExample
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.walk import Step
+from acpgen.walk import Schema, pointer
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One kind of message: a method's params or result, or what belongs to no method: then `definition` may name it."""
+
+    part: Part
+    method: ir.Method | None
+    definition: str = ""
+
+
+_ENVELOPE: Final[Schema] = {"jsonrpc": {"const": "2.0"}}
+_ID: Final[Schema] = {"type": ["string", "integer", "null"]}
+
+
+def message(route: Route, value: ir.JSON) -> ir.JSON:
+    """The whole message around params, a result, an error or an id."""
+    if route.part == "document":
+        return value
+    if route.part == "error":
+        return {"jsonrpc": "2.0", "id": 1, "error": value}
+    if route.part == "result":
+        return {"jsonrpc": "2.0", "id": 1, "result": value}
+    if route.part == "id":
+        return {"jsonrpc": "2.0", "id": value, "result": {}}
+    assert route.method is not None
+    if route.method.kind == "notification":
+        return {"jsonrpc": "2.0", "method": route.method.name, "params": value}
+    return {"jsonrpc": "2.0", "id": 1, "method": route.method.name, "params": value}
+
+
+def message_schema(revised: Revised, route: Route, type_name: str | None) -> Schema:
+    """The schema of such messages in one revision. `type_name` is the definition of what the envelope holds; `None` is anything."""
+    inner: Schema | bool = True if type_name is None else {"$ref": pointer("$defs", type_name)}
+    if route.part == "document":
+        whole: Schema = {"$schema": DIALECT, "$defs": revised.bundle.definitions}
+        return whole | inner if isinstance(inner, dict) else whole
+    properties: Schema = {**_ENVELOPE, "id": inner if route.part == "id" else _ID}
+    required = ["jsonrpc", "id", "result" if route.part == "id" else route.part]
+    if route.part != "id":
+        properties[route.part] = inner
+    if route.method is not None and route.part == "params":
+        properties["method"] = {"const": route.method.name}
+        required = ["jsonrpc", "method", "params"]
+        if route.method.kind == "request":
+            required.insert(1, "id")
+        else:
+            properties["id"] = False
+    one: Schema = {"type": "object", "properties": properties, "required": required}
+    many: Schema = {"type": "array", "minItems": 1, "items": one}
+    return {
+        "$schema": DIALECT,
+        "anyOf": [one, many] if revised.protocol.batch else [one],
+        "$defs": revised.bundle.definitions,
+    }
+
+
+class Court:
+    """Builds witnesses and has them judged by `jsonschema` on both revisions."""
+
+    def __init__(self, old: Revised, new: Revised) -> None:
+        self.sides: dict[Revision, Revised] = {"old": old, "new": new}
+        self.make: dict[Revision, Examples] = {"old": Examples(old), "new": Examples(new)}
+        self._validators: dict[tuple[Revision, Route, str | None], Validator] = {}
+
+    def refusal(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        steps: Sequence[Step],
+        accepted_by: Revision,
+        leaf: Leaf,
+    ) -> Witness | None:
+        """A message that one revision accepts and the other refuses because of what stands at the steps; `None` if none was found."""
+        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        route, _ = routes[accepted_by]
+        where = _instance_path(route, steps)
+        for value in self.messages(routes, steps, accepted_by, leaf):
+            if self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where):
+                return Witness(value, accepted_by=accepted_by, refused_by=refused_by)
+        return None
+
+    def loss(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        steps: Sequence[Step],
+        carried_by: Revision,
+        leaf: Leaf,
+    ) -> Witness | None:
+        """A message that carries in one revision what the other does not hear."""
+        for value in self.messages(routes, steps, carried_by, leaf):
+            if self.accepts(routes, carried_by, value):
+                return Witness(value, carried_by=carried_by)
+        return None
+
+    def messages(
+        self, routes: dict[Revision, tuple[Route, str | None]], steps: Sequence[Step], side: Revision, leaf: Leaf
+    ) -> Iterator[ir.JSON]:
+        """Messages of one revision with the leaf's values where the steps lead."""
+        route, name = routes[side]
+        type_: ir.Type = ir.Anything() if name is None else ir.Ref(name)
+        try:
+            for value in self.make[side].build(type_, steps, side, leaf):
+                yield message(route, value)
+        except NoExample:
+            return
+
+    def accepts(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> bool:
+        """Whether one revision accepts a message."""
+        return bool(self._validator(side, *routes[side]).is_valid(value))
+
+    def _refuses_at(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        side: Revision,
+        value: ir.JSON,
+        where: tuple[str | int, ...],
+    ) -> bool:
+        """Whether one revision refuses a message, and says so of the place in question or of something inside it."""
+        errors = list(self._validator(side, *routes[side]).iter_errors(value))
+        while errors:
+            error: Any = errors.pop()
+            path = tuple(error.absolute_path)
+            if path[: len(where)] == where:
+                return True
+            errors.extend(error.context or ())
+        return False
+
+    def _validator(self, side: Revision, route: Route, name: str | None) -> Validator:
+        key = (side, route, name)
+        if key not in self._validators:
+            from jsonschema import Draft202012Validator  # only where something is to be proven
+
+            self._validators[key] = Draft202012Validator(message_schema(self.sides[side], route, name))
+        return self._validators[key]
+
+
+def _instance_path(route: Route, steps: Sequence[Step]) -> tuple[str | int, ...]:
+    """Where the steps lead in the messages that `Examples.build` makes."""
+    path: list[str | int] = [] if route.part == "document" else [route.part]
+    for step in steps:
+        match step.kind:
+            case "field":
+                path.append(str(step.name))
+            case "item":
+                path.append(0)
+            case "value":
+                path.append("example")
+            case _:
+                pass
+    return tuple(path)

@@ -1,0 +1,164 @@
+"""What a type admits, with all ways of writing it made equal: references followed, null apart, alternatives by JSON kind.
+
+`$ref` against inline, `[t, null]` against `anyOf` with null, one branch against none, constants against `enum`: all lead to the
+same `Shape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, assert_never
+
+from acpgen import ir
+
+Kind: TypeAlias = Literal["boolean", "number", "string", "array", "object"]
+Scalar: TypeAlias = "str | int | float | bool"
+
+KINDS: tuple[Kind, ...] = ("boolean", "number", "string", "array", "object")
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Known constants of one kind. `openness` says what happens to others; `base` is what else an open set admits."""
+
+    values: tuple[ir.EnumValue, ...]
+    openness: ir.Openness
+    base: ir.Type | None
+    name: str | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """A record or map of a definition, as fields and the type of other members."""
+
+    name: str | None
+    fields: tuple[ir.Field, ...]
+    extra: ir.Type
+    at: str
+    unenforced: tuple[str, ...] = ()
+
+
+Alternative: TypeAlias = "ir.Boolean | ir.Number | ir.String | ir.Array | Values | Objects | ir.TaggedUnion"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a type admits. `anything` admits every value, and the alternatives are then only what is known by name.
+
+    `exclusive`: a value that fits two alternatives is refused. `names` are the definitions that were passed on the way.
+    """
+
+    alternatives: tuple[Alternative, ...]
+    nullable: bool
+    anything: bool
+    exclusive: bool
+    names: tuple[str, ...]
+
+    def of(self, kind: Kind) -> tuple[Alternative, ...]:
+        """The alternatives of one JSON kind."""
+        return tuple(alternative for alternative in self.alternatives if kind_of(alternative) == kind)
+
+
+def shape_of(type_: ir.Type, definitions: Mapping[str, ir.Definition], at: str = "") -> Shape:
+    """The shape of a type. `at` is the place of what stands inline."""
+    work = _Resolving(definitions)
+    work.add(type_, at)
+    return Shape(
+        alternatives=tuple(dict.fromkeys(work.found)),
+        nullable=work.nullable,
+        anything=work.anything,
+        exclusive=work.exclusive,
+        names=tuple(work.names),
+    )
+
+
+def kind_of(alternative: Alternative) -> Kind:
+    """The JSON kind of an alternative."""
+    match alternative:
+        case ir.Boolean():
+            return "boolean"
+        case ir.Number():
+            return "number"
+        case ir.String():
+            return "string"
+        case ir.Array():
+            return "array"
+        case Values(values=values):
+            return kind_of_value(values[0].value)
+        case Objects() | ir.TaggedUnion():
+            return "object"
+        case _:
+            assert_never(alternative)
+
+
+def kind_of_value(value: object) -> Kind:
+    """The JSON kind of a scalar."""
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
+
+
+class _Resolving:
+    def __init__(self, definitions: Mapping[str, ir.Definition]) -> None:
+        self.definitions = definitions
+        self.found: list[Alternative] = []
+        self.names: list[str] = []
+        self.nullable = False
+        self.anything = False
+        self.exclusive = False
+
+    def add(self, type_: ir.Type, at: str) -> None:
+        match type_:
+            case ir.Anything():
+                self.anything = self.nullable = True
+            case ir.Nothing():
+                pass
+            case ir.Null():
+                self.nullable = True
+            case ir.Boolean() | ir.Number() | ir.String() | ir.Array():
+                self.found.append(type_)
+            case ir.Constant(values):
+                self._constants(tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at)
+            case ir.Map(values):
+                self.found.append(Objects(None, (), values, at))
+            case ir.AnyOf(types, exclusive):
+                self.exclusive |= exclusive
+                for each in types:
+                    self.add(each, at)
+            case ir.Ref(name):
+                self._definition(self.definitions[name])
+            case _:
+                assert_never(type_)
+
+    def _definition(self, definition: ir.Definition) -> None:
+        if definition.name in self.names:
+            return
+        self.names.append(definition.name)
+        match definition:
+            case ir.Record():
+                self.found.append(
+                    Objects(definition.name, definition.fields, definition.extra, definition.at, definition.unenforced)
+                )
+            case ir.TaggedUnion():
+                self.found.append(definition)
+            case ir.Enum():
+                base = definition.base if definition.openness == "open" else None
+                self._constants(definition.values, definition.openness, base, definition.name, definition.at)
+            case ir.Alias():
+                self.add(definition.type, definition.at)
+            case _:
+                assert_never(definition)
+
+    def _constants(
+        self, values: Iterable[ir.EnumValue], openness: ir.Openness, base: ir.Type | None, name: str | None, at: str
+    ) -> None:
+        groups: dict[Kind, list[ir.EnumValue]] = {}
+        for value in values:
+            if value.value is None:
+                self.nullable = True
+            else:
+                groups.setdefault(kind_of_value(value.value), []).append(value)
+        for group in groups.values():
+            self.found.append(Values(tuple(group), openness, base, name, at))

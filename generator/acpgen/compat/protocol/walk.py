@@ -1,0 +1,662 @@
+"""Pairs old with new from each method's params and result, and collects the facts of each pair.
+
+A pair of types is looked at once, however many methods reach it; a pair that is met again while it is being looked at is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.compat.protocol import leaves
+from acpgen.compat.protocol.facts import (
+    PAPER,
+    AlternativeChanged,
+    DefaultChanged,
+    DefinitionRenamed,
+    DemandChanged,
+    Fact,
+    FieldAdded,
+    FieldRemoved,
+    GateChanged,
+    KindChanged,
+    LeniencyChanged,
+    NullChanged,
+    NullMeaningChanged,
+    ObjectOpennessChanged,
+    OpennessChanged,
+    Places,
+    RequirednessChanged,
+    Reworded,
+    TagRenamed,
+    Undetermined,
+    UntaggedChanged,
+    ValueAdded,
+    ValueRemoved,
+    ValuesNamed,
+    ValuesUnnamed,
+    VariantAdded,
+    VariantRemoved,
+)
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.shapes import KINDS, Alternative, Objects, Shape, Values, kind_of, shape_of
+
+StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step from a pair to a pair inside it. `old` and `new` pick an alternative on each side."""
+
+    kind: StepKind
+    name: str | int | float | bool = ""
+    old: Alternative | None = None
+    new: Alternative | None = None
+    old_at: str = field(default="", compare=False)
+    new_at: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two types that judge the same place of messages. `told` is a member that was compared already: the tag of a union."""
+
+    old: ir.Type
+    new: ir.Type
+    told: str | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether either side is a definition, so that the pair may be met again inside itself."""
+        return isinstance(self.old, ir.Ref) or isinstance(self.new, ir.Ref)
+
+
+@dataclass(slots=True)
+class Node:
+    """What is known of a pair: its own facts, and the pairs inside it."""
+
+    facts: list[Fact] = field(default_factory=list[Fact])
+    children: list[tuple[Step, Pair]] = field(default_factory=list[tuple[Step, Pair]])
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A fact at a place: the steps that lead to it from the params or result.
+
+    `old_at` and `new_at` are the places in the sources: the fact's own, or of the nearest step that has one.
+    """
+
+    fact: Fact
+    steps: tuple[Step, ...]
+    pair: Pair
+
+    @property
+    def old_at(self) -> str:
+        return self.fact.old_at or next((step.old_at for step in reversed(self.steps) if step.old_at), "")
+
+    @property
+    def new_at(self) -> str:
+        return self.fact.new_at or next((step.new_at for step in reversed(self.steps) if step.new_at), "")
+
+
+class Walk:
+    """All pairs of one comparison."""
+
+    def __init__(self, old: Revised, new: Revised) -> None:
+        self.old = old
+        self.new = new
+        self.nodes: dict[Pair, Node] = {}
+        self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
+        self._changed: set[Pair] | None = None
+
+    def visit(self, root: Pair) -> None:
+        """Look at a pair and at all below it."""
+        pending = [root]
+        while pending:
+            pair = pending.pop()
+            if pair in self.nodes:
+                continue
+            node = self.nodes[pair] = Node()
+            _Comparing(self, node, pair).run()
+            pending.extend(child for _, child in node.children)
+        self._changed = None
+
+    def wire_facts(self, root: Pair) -> Iterator[Found]:
+        """The facts about messages below a pair, nearest first; a pair of definitions is entered by its shortest way only."""
+        changed = self._changed_pairs()
+        seen = {root}
+        level: list[tuple[Pair, tuple[Step, ...]]] = [(root, ())] if root in changed else []
+        while level:
+            following: list[tuple[Pair, tuple[Step, ...]]] = []
+            for pair, steps in level:
+                node = self.nodes[pair]
+                yield from (Found(fact, steps, pair) for fact in node.facts if not isinstance(fact, PAPER))
+                for step, child in node.children:
+                    if child in changed and child not in seen:
+                        if child.is_named:
+                            seen.add(child)
+                        following.append((child, (*steps, step)))
+            level = following
+
+    def is_changed(self, pair: Pair) -> bool:
+        """Whether there are facts about messages at a pair or below it."""
+        return pair in self._changed_pairs()
+
+    def paper_facts(self) -> Iterator[Fact]:
+        """The facts about files alone, each once."""
+        facts = (fact for node in self.nodes.values() for fact in node.facts if isinstance(fact, PAPER))
+        told: set[tuple[object, str, str]] = set()
+        for fact in facts:
+            key = (fact, fact.old_at, fact.new_at)
+            if key not in told:
+                told.add(key)
+                yield fact
+
+    def shape(self, type_: ir.Type, side: Literal[0, 1]) -> Shape:
+        """The shape of a type of one side."""
+        known = self._shapes[side]
+        if type_ not in known:
+            known[type_] = shape_of(type_, (self.old, self.new)[side].definitions)
+        return known[type_]
+
+    def _changed_pairs(self) -> set[Pair]:
+        """The pairs with facts about messages at them or below them."""
+        if self._changed is None:
+            parents: dict[Pair, list[Pair]] = {}
+            for pair, node in self.nodes.items():
+                for _, child in node.children:
+                    parents.setdefault(child, []).append(pair)
+            pending = [
+                pair for pair, node in self.nodes.items() if any(not isinstance(fact, PAPER) for fact in node.facts)
+            ]
+            self._changed = set(pending)
+            while pending:
+                for parent in parents.get(pending.pop(), ()):
+                    if parent not in self._changed:
+                        self._changed.add(parent)
+                        pending.append(parent)
+        return self._changed
+
+
+class _Comparing:
+    """The comparison of one pair."""
+
+    def __init__(self, walk: Walk, node: Node, pair: Pair) -> None:
+        self.walk = walk
+        self.node = node
+        self.pair = pair
+        self.old = walk.shape(pair.old, 0)
+        self.new = walk.shape(pair.new, 1)
+        self.old_at = walk.old.place(self.old.names)
+        self.new_at = walk.new.place(self.new.names)
+
+    def run(self) -> None:
+        self._names()
+        if self.old.anything or self.new.anything:
+            self._anything()
+            return
+        if self.old.nullable != self.new.nullable:
+            self._fact(NullChanged(self.new.nullable, lenient=False, **self._at()))
+        for kind in KINDS:
+            self._kind(kind, self.old.of(kind), self.new.of(kind))
+        for sender, receiver in ((self.old, self.new), (self.new, self.old)):
+            if receiver.exclusive and sender != receiver and _may_fit_two(sender, receiver):
+                self._fact(Undetermined("values may fit two branches of 'oneOf' at once", **self._at()))
+                break
+
+    def _at(self) -> Places:
+        return {"old_at": self.old_at, "new_at": self.new_at}
+
+    def _fact(self, *facts: Fact) -> None:
+        self.node.facts.extend(facts)
+
+    def _child(self, step: Step, old: ir.Type, new: ir.Type, told: str | None = None) -> None:
+        self.node.children.append((step, Pair(old, new, told)))
+
+    def _names(self) -> None:
+        """Renamed definitions. The name of a pair is the outermost definition on each side."""
+        old = self.pair.old.name if isinstance(self.pair.old, ir.Ref) else None
+        new = self.pair.new.name if isinstance(self.pair.new, ir.Ref) else None
+        if old is not None and new is not None:
+            before, after = self.walk.old.definitions[old], self.walk.new.definitions[new]
+            if old != new and new not in self.walk.old.definitions:
+                declared = old in self.walk.new.former_names(new)
+                self._fact(DefinitionRenamed(old, new, declared=declared, old_at=before.at, new_at=after.at))
+            if before.doc != after.doc and before.doc:
+                self._fact(Reworded(new, old_at=before.at, new_at=after.at))
+
+    def _anything(self) -> None:
+        if self.old.anything and self.new.anything:
+            return
+        admitted_by: Literal["old", "new"] = "old" if self.old.anything else "new"
+        self._fact(KindChanged(None, admitted_by, _kinds(self.old), _kinds(self.new), **self._at()))
+
+    # --- kinds ---
+
+    def _kind(self, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+        if not old and not new:
+            return
+        if not old or not new:
+            by: Literal["old", "new"] = "old" if old else "new"
+            some = (old or new)[0]
+            self._fact(KindChanged(kind_of(some), by, _kinds(self.old), _kinds(self.new), some, **self._at()))
+            return
+        match kind:
+            case "boolean":
+                self._booleans(old, new)
+            case "number" | "string":
+                self._scalars(old, new)
+            case "array":
+                self._pairwise(old, new)
+            case _:
+                self._objects(old, new)
+
+    def _booleans(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+        values = [a for a in old if isinstance(a, Values)], [a for a in new if isinstance(a, Values)]
+        free = any(isinstance(a, ir.Boolean) for a in old), any(isinstance(a, ir.Boolean) for a in new)
+        if free == (True, True):
+            return
+        known = [{v.value for group in side for v in group.values} for side in values]
+        admitted = [{True, False} if is_free else found for is_free, found in zip(free, known, strict=True)]
+        before, after = admitted
+        words = _set(before), _set(after)
+        self._fact(*leaves.limits("enum", sorted(before - after, key=str), *words, "old", self._at()))
+        self._fact(*leaves.limits("enum", sorted(after - before, key=str), *words, "new", self._at()))
+
+    def _scalars(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+        old_values, new_values = _merged(old), _merged(new)
+        old_free, new_free = _free(old), _free(new)
+        if old_values is not None and new_values is not None:
+            self._values(old_values, new_values)
+        elif new_values is not None and old_free and new_free:
+            self._fact(ValuesNamed(new_values, old_at=self.old_at, new_at=new_values.at))
+        elif old_values is not None and new_free and old_free:
+            self._fact(ValuesUnnamed(old_values, old_at=old_values.at, new_at=self.new_at))
+        self._fact(*leaves.scalar_limits(old_values, old_free, new_values, new_free, self._at()))
+
+    def _values(self, old: Values, new: Values) -> None:
+        at: Places = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
+        before = {_scalar(v.value): v for v in old.values}
+        after = {_scalar(v.value): v for v in new.values}
+        for key, value in before.items():
+            if key not in after:
+                self._fact(ValueRemoved(old, new, value, old_at=value.at or at["old_at"], new_at=at["new_at"]))
+            else:
+                other = after[key]
+                self._gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
+                self._words(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
+        for key, value in after.items():
+            if key not in before:
+                self._fact(ValueAdded(old, new, value, old_at=at["old_at"], new_at=value.at or at["new_at"]))
+        if old.openness != new.openness:
+            self._fact(OpennessChanged("enum", new.name or old.name or "", None, old.openness, new.openness, **at))
+
+    # --- arrays and shapes of one kind ---
+
+    def _pairwise(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+        matched, removed, added = self._matched(old, new)
+        several = len(old) > 1 or len(new) > 1
+        for one, other in matched:
+            step = Step("alternative", old=one, new=other) if several else None
+            self._alternative(one, other, step)
+        for alternative in removed:
+            at = _at_of(alternative) or self.old_at
+            self._fact(AlternativeChanged(alternative, added=False, old_at=at, new_at=self.new_at))
+        for alternative in added:
+            at = _at_of(alternative) or self.new_at
+            self._fact(AlternativeChanged(alternative, added=True, old_at=self.old_at, new_at=at))
+
+    def _alternative(self, old: Alternative, new: Alternative, step: Step | None) -> None:
+        if isinstance(old, ir.Array) and isinstance(new, ir.Array):
+            if step is not None:
+                self._child(step, old, new)
+                return
+            self._child(Step("item", old=old, new=new), old.items, new.items)
+            self._fact(*leaves.array_limits(old, new, self._at()))
+            return
+        named = tuple(self._named(each) for each in (old, new))
+        if step is not None and named[0] is not None and named[1] is not None:
+            self._child(step, named[0], named[1])
+        else:
+            self._object(old, new)
+
+    def _named(self, alternative: Alternative) -> ir.Type | None:
+        match alternative:
+            case Objects(name=name) if name is not None:
+                return ir.Ref(name)
+            case ir.TaggedUnion(name=name):
+                return ir.Ref(name)
+            case Objects(extra=extra):
+                return ir.Map(extra)
+            case _:
+                return None
+
+    def _matched(
+        self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]
+    ) -> tuple[list[tuple[Alternative, Alternative]], list[Alternative], list[Alternative]]:
+        """Alternatives of both sides that belong together, and those that stand alone."""
+        left, right = list(old), list(new)
+        matched: list[tuple[Alternative, Alternative]] = []
+        if len(left) == len(right) == 1:
+            return [(left[0], right[0])], [], []
+        scored = sorted(
+            ((self._likeness(one, other), i, j) for i, one in enumerate(left) for j, other in enumerate(right)),
+            key=lambda each: (-each[0], each[1], each[2]),
+        )
+        used: tuple[set[int], set[int]] = set(), set()
+        for score, i, j in scored:
+            if score > 0 and i not in used[0] and j not in used[1]:
+                used[0].add(i)
+                used[1].add(j)
+                matched.append((left[i], right[j]))
+        return (
+            matched,
+            [each for i, each in enumerate(left) if i not in used[0]],
+            [each for j, each in enumerate(right) if j not in used[1]],
+        )
+
+    def _likeness(self, old: Alternative, new: Alternative) -> float:
+        if isinstance(old, ir.Array) and isinstance(new, ir.Array):
+            if old.items == new.items:
+                return 3
+            shapes = self.walk.shape(old.items, 0), self.walk.shape(new.items, 1)
+            firsts = [shape.alternatives[0] if len(shape.alternatives) == 1 else None for shape in shapes]
+            if firsts[0] is not None and firsts[1] is not None and kind_of(firsts[0]) == kind_of(firsts[1]):
+                return self._likeness(firsts[0], firsts[1]) or (0.1 if kind_of(firsts[0]) != "object" else 0)
+            return 0.05 if shapes[0].anything == shapes[1].anything and not any(firsts) else 0
+        if isinstance(old, Objects) and isinstance(new, Objects):
+            if old.name is not None and new.name is not None:
+                if old.name == new.name:
+                    return 3
+                if old.name in self.walk.new.former_names(new.name):
+                    return 2.5
+            names = {f.name for f in old.fields}, {f.name for f in new.fields}
+            must = {f.name for f in old.fields if f.required}, {f.name for f in new.fields if f.required}
+            if not names[0] and not names[1]:
+                return 2 if old.extra == new.extra else 0.2
+            alike = len(names[0] & names[1]) / len(names[0] | names[1])
+            essential = len(must[0] & must[1]) / len(must[0] | must[1]) if must[0] | must[1] else alike
+            return alike + essential if essential else 0
+        if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
+            return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
+        return 0
+
+    # --- objects ---
+
+    def _objects(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
+        unions = [each for each in (*old, *new) if isinstance(each, ir.TaggedUnion)]
+        if not unions:
+            self._pairwise(old, new)
+            return
+        one = self._as_union(old, unions[0].tag, 0)
+        other = self._as_union(new, unions[0].tag, 1)
+        if one is not None and other is not None:
+            self._union(one, other)
+        elif len(old) == len(new) == 1 and isinstance(old[0], ir.TaggedUnion) and isinstance(new[0], ir.TaggedUnion):
+            self._fact(TagRenamed(old[0], new[0], old_at=old[0].at, new_at=new[0].at))
+        else:
+            for each in old:
+                at = _at_of(each) or self.old_at
+                self._fact(AlternativeChanged(each, added=False, old_at=at, new_at=self.new_at))
+            for each in new:
+                at = _at_of(each) or self.new_at
+                self._fact(AlternativeChanged(each, added=True, old_at=self.old_at, new_at=at))
+
+    def _object(self, old: Alternative, new: Alternative) -> None:
+        match old, new:
+            case Objects(), Objects():
+                self._record(old, new)
+            case ir.TaggedUnion(), ir.TaggedUnion():
+                self._union(old, new)
+            case _:
+                self._fact(Undetermined("two shapes of different make stand against one another", **self._at()))
+
+    def _record(self, old: Objects, new: Objects) -> None:
+        old_at, new_at = old.at or self.old_at, new.at or self.new_at
+        told = self.pair.told
+        before = {f.name: f for f in self.walk.old.stable(old.fields) if f.name != told}
+        after = {f.name: f for f in self.walk.new.stable(new.fields) if f.name != told}
+        for name, one in before.items():
+            other = after.get(name)
+            if other is None:
+                self._fact(FieldRemoved(old, new, one, old_at=one.at or old_at, new_at=new_at))
+                if not isinstance(new.extra, ir.Anything | ir.Nothing):
+                    self._child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
+            else:
+                self._field(one, other)
+        for name, other in after.items():
+            if name not in before:
+                self._fact(FieldAdded(old, new, other, old_at=old_at, new_at=other.at or new_at))
+                if not isinstance(old.extra, ir.Anything | ir.Nothing):
+                    self._child(Step("field", name, old_at=old_at, new_at=other.at), old.extra, other.type)
+        at: Places = {"old_at": old_at, "new_at": new_at}
+        shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
+        if shut[0] != shut[1]:
+            self._fact(ObjectOpennessChanged(not shut[1], **at))
+        elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
+            self._child(Step("value"), old.extra, new.extra)
+        self._unenforced(old, new, at)
+
+    def _unenforced(self, old: Objects, new: Objects, at: Places) -> None:
+        """Keywords that the IR does not carry: equal on both sides, or not determined."""
+        before = sorted(self.walk.old.demand(place) for place in old.unenforced)
+        after = sorted(self.walk.new.demand(place) for place in new.unenforced)
+        if before != after:
+            self._fact(Undetermined("the keywords that constrain it cannot be compared", **at))
+
+    def _field(self, old: ir.Field, new: ir.Field) -> None:
+        at: Places = {"old_at": old.at, "new_at": new.at}
+        if old.required != new.required:
+            self._fact(RequirednessChanged(new, new.required, **at))
+        may_lack = not old.required and not new.required
+        if may_lack and not _same_default(old.default, new.default):
+            self._fact(DefaultChanged(new.name, old.default, new.default, grown=_grown(old.default, new.default), **at))
+        if old.null != new.null:
+            self._fact(NullMeaningChanged(new.name, old.null, new.null, **at))
+        for keyword in ("default_on_error", "skip_invalid_items", "default_on_null"):
+            if getattr(old.leniency, keyword) != getattr(new.leniency, keyword):
+                self._fact(LeniencyChanged(new.name, keyword, getattr(new.leniency, keyword), **at))
+        self._gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
+        if old.required_with != new.required_with:
+            self._fact(DemandChanged(new.name, old.required_with, new.required_with, **at))
+        self._words(new.name, old.doc, new.doc, old.at, new.at)
+        one, other = self._forgiving_null(old, new, at)
+        self._child(Step("field", new.name, **at), one, other)
+
+    def _forgiving_null(self, old: ir.Field, new: ir.Field, at: Places) -> tuple[ir.Type, ir.Type]:
+        """The types of a field; null is told here where the side that refuses it forgives it."""
+        shapes = self.walk.shape(old.type, 0), self.walk.shape(new.type, 1)
+        if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
+            strict = new if shapes[0].nullable else old
+            if not strict.required and (strict.leniency.default_on_error or strict.leniency.default_on_null):
+                self._fact(NullChanged(shapes[1].nullable, lenient=True, name=new.name, **at))
+                return _nullable(old.type), _nullable(new.type)
+        return old.type, new.type
+
+    # --- unions ---
+
+    def _union(self, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
+        at: Places = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
+        if old.tag != new.tag:
+            self._fact(TagRenamed(old, new, **at))
+            return
+        before = {_scalar(v.tag): v for v in old.variants if self.walk.old.keeps(v.unstable)}
+        after = {_scalar(v.tag): v for v in new.variants if self.walk.new.keeps(v.unstable)}
+        for key, variant in before.items():
+            other = after.get(key)
+            if other is None:
+                self._fact(VariantRemoved(old, new, variant, old_at=variant.at or at["old_at"], new_at=at["new_at"]))
+                continue
+            step = Step("variant", variant.tag, old_at=variant.at, new_at=other.at)
+            self._child(step, ir.Ref(variant.type), ir.Ref(other.type), new.tag)
+            self._gate(
+                f"variant {variant.tag!r}",
+                f"({variant.tag})",
+                variant.capability,
+                other.capability,
+                variant.at,
+                other.at,
+            )
+            self._words(f"{variant.tag!r}", variant.doc, other.doc, variant.at, other.at)
+        for key, variant in after.items():
+            if key not in before:
+                self._fact(VariantAdded(old, new, variant, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
+        if old.default is not None and new.default is not None:
+            self._child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
+        elif old.default is not None:
+            self._fact(UntaggedChanged(old, old.default, added=False, other=new, **at))
+        elif new.default is not None:
+            self._fact(UntaggedChanged(new, new.default, added=True, other=old, **at))
+        if old.openness != new.openness:
+            shut = new if old.openness == "open" else old
+            has_default = shut.default is not None
+            name = new.name or old.name
+            self._fact(OpennessChanged("union", name, new.tag, old.openness, new.openness, has_default, **at))
+        elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
+            self._child(Step("variant", "_example"), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
+
+    def _as_union(self, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]) -> ir.TaggedUnion | None:
+        """One tagged union with this tag, if the alternatives can be read as one.
+
+        A record with a constant under the tag is a variant, one with an enumeration stands for several, one with any string is what
+        takes unknown tags, and one that may lack the tag is the branch without it.
+        """
+        if len(alternatives) == 1 and isinstance(alternatives[0], ir.TaggedUnion):
+            return alternatives[0] if alternatives[0].tag == tag else None
+        variants: list[ir.Variant] = []
+        default: str | None = None
+        fallback: str | None = None
+        for each in alternatives:
+            if not isinstance(each, Objects) or each.name is None:
+                return None
+            field = next((f for f in each.fields if f.name == tag), None)
+            shape = None if field is None else self.walk.shape(field.type, side)
+            groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Values)]
+            for group in groups:
+                variants.extend(
+                    ir.Variant(
+                        tag=v.value, type=each.name, capability=v.capability, unstable=v.unstable, at=v.at or each.at
+                    )
+                    for v in group.values
+                    if v.value is not None
+                )
+                if group.openness == "open":
+                    fallback = each.name
+            if field is not None and shape is not None and any(isinstance(g, ir.String) for g in shape.alternatives):
+                if fallback is not None:
+                    return None
+                fallback = each.name
+                if field.required and not shape.nullable:
+                    continue
+            if not groups or field is None or not field.required or (shape is not None and shape.nullable):
+                if default is not None:
+                    return None
+                default = each.name
+        if len({_scalar(v.tag) for v in variants}) != len(variants):
+            return None
+        return ir.TaggedUnion(
+            name="",
+            tag=tag,
+            variants=tuple(variants),
+            openness="open" if fallback else "closed",
+            fallback=fallback,
+            default=default,
+            at=_at_of(alternatives[0]),
+        )
+
+    # --- small things ---
+
+    def _gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
+        if old != new:
+            at: Places = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
+            self._fact(GateChanged(what, within, old, new, **at))
+
+    def _words(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
+        if old != new:
+            self._fact(Reworded(what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))
+
+
+def _kinds(shape: Shape) -> str:
+    if shape.anything:
+        return "any value"
+    kinds = list(dict.fromkeys(kind_of(each) for each in shape.alternatives))
+    names: list[str] = [str(kind) for kind in kinds] + (["null"] if shape.nullable else [])
+    return " or ".join(names) or "no value"
+
+
+def _merged(alternatives: Iterable[Alternative]) -> Values | None:
+    """All known constants of a kind as one set; open if any of the alternatives admits others."""
+    groups = [each for each in alternatives if isinstance(each, Values)]
+    if not groups:
+        return None
+    first = groups[0]
+    if len(groups) == 1 and not _free(alternatives):
+        return first
+    free = _free(alternatives)
+    openness: ir.Openness = "open" if free else first.openness
+    values = {_scalar(v.value): v for group in reversed(groups) for v in group.values}
+    return Values(tuple(values.values()), openness, free[0] if free else None, first.name, first.at)
+
+
+def _free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, ...]:
+    """The types of a scalar kind that admit more than known constants."""
+    found: list[ir.Number | ir.String] = []
+    for each in alternatives:
+        if isinstance(each, ir.Number | ir.String):
+            found.append(each)
+        elif isinstance(each, Values) and isinstance(each.base, ir.Number | ir.String):
+            found.append(each.base)
+    return tuple(dict.fromkeys(found))
+
+
+def _may_fit_two(sender: Shape, receiver: Shape) -> bool:
+    """Whether something that a sender declares may fit two of the receiver's alternatives, judged by what these require."""
+    if len(receiver.alternatives) < 2:
+        return False
+    required: list[set[str]] = []
+    for each in receiver.alternatives:
+        if not isinstance(each, Objects):
+            return True
+        required.append({field.name for field in each.fields if field.required})
+    for each in sender.alternatives:
+        if not isinstance(each, Objects):
+            continue
+        declared = {field.name for field in each.fields}
+        if sum(needed <= declared for needed in required) > 1:
+            return True
+    return False
+
+
+def _at_of(alternative: Alternative) -> str:
+    return alternative.at if isinstance(alternative, Objects | ir.TaggedUnion | Values) else ""
+
+
+def _scalar(value: object) -> tuple[str, object]:
+    """A key under which `1` and `true` are different, and `1` and `1.0` are equal."""
+    return ("boolean" if isinstance(value, bool) else "string" if isinstance(value, str) else "number", value)
+
+
+def _set(values: Iterable[object]) -> str:
+    return ", ".join(sorted(str(value).lower() for value in values)) or "nothing"
+
+
+def _nullable(type_: ir.Type) -> ir.Type:
+    return ir.AnyOf((type_, ir.Null()))
+
+
+def _same_default(old: ir.Default | None, new: ir.Default | None) -> bool:
+    """No default, and a default of null, say the same."""
+    values = [None if default is None else default.value for default in (old, new)]
+    return values[0] == values[1] and isinstance(values[0], bool) == isinstance(values[1], bool)
+
+
+def _grown(old: ir.Default | None, new: ir.Default | None) -> bool:
+    """Whether the new default is the old one with more members, at any depth."""
+    return old is not None and new is not None and _contains(new.value, old.value)
+
+
+def _contains(large: ir.JSON, small: ir.JSON) -> bool:
+    if isinstance(large, dict) and isinstance(small, dict):
+        return all(key in large and _contains(large[key], value) for key, value in small.items())
+    return large == small and isinstance(large, bool) == isinstance(small, bool)

@@ -1,0 +1,62 @@
+"""The report as JSON. `report.schema.json` beside this file says what it looks like; keys may be added, never renamed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from acpgen.compat.findings import Finding, Report, Spot, counts, failing
+from acpgen.ir import JSON
+
+
+def json_text(report: Report, fail_on: str = "risky") -> str:
+    """The report as JSON text."""
+    return json.dumps(as_data(report, fail_on), indent=2, ensure_ascii=False) + "\n"
+
+
+def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
+    """The report as JSON."""
+    return {
+        "mode": report.mode,
+        "old": report.old,
+        "new": report.new,
+        "verdict": report.verdict,
+        "backward": report.wire.backward,
+        "forward": report.wire.forward,
+        "language": {"backward": report.language.backward, "forward": report.language.forward},
+        "bindings": report.bindings,
+        "counts": {str(severity): count for severity, count in counts(report).items()},
+        "failing": len(failing(report, fail_on)),
+        "findings": [finding_data(finding) for finding in report.findings],
+    }
+
+
+def finding_data(finding: Finding) -> dict[str, JSON]:
+    """One finding as JSON."""
+    found: dict[str, JSON] = {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "effect": finding.effect,
+        "method": finding.method,
+        "flow": finding.flow,
+        "location": finding.location,
+        "old": None if finding.old is None else str(finding.old),
+        "new": None if finding.new is None else str(finding.new),
+        "old_position": _position(finding.old),
+        "new_position": _position(finding.new),
+        "message": finding.message,
+        "advice": finding.advice,
+        "breaks": finding.breaks,
+        "fingerprint": finding.fingerprint,
+    }
+    if finding.witness is not None:
+        found["witness"] = {
+            key: value for key, value in asdict(finding.witness).items() if key == "value" or value is not None
+        }
+    if finding.waived is not None:
+        found["waived"] = {"reason": finding.waived.reason, "expires": finding.waived.expires}
+    return found
+
+
+def _position(spot: Spot | None) -> JSON:
+    return None if spot is None else {"file": spot.file, "line": spot.line, "column": spot.column}

@@ -1,0 +1,45 @@
+"""The report as workflow commands of GitHub Actions, which show findings beside the changed lines.
+
+https://docs.github.com/en/actions/writing-workflows/choosing-what-your-workflow-does/workflow-commands-for-github-actions
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from acpgen.compat.findings import Finding, Report
+
+_LEVELS: Final = {"breaking": "error", "undecided": "error", "risky": "warning", "additive": "notice"}
+
+
+def workflow_commands(report: Report, _: str = "risky") -> str:
+    """One line a finding; what is editorial or waived is left out, since nobody need look at it."""
+    lines = [_line(each) for each in report.findings if each.severity in _LEVELS and each.waived is None]
+    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+
+
+def _line(finding: Finding) -> str:
+    spot = finding.new or finding.old
+    properties = {"title": f"{finding.severity}: {finding.rule}"}
+    if spot is not None:
+        # A file at a git revision has no place among the changed lines; its path inside the repository does.
+        path = spot.file.partition(":")[2] or spot.file
+        properties = {"file": path, "line": str(spot.line), "col": str(spot.column), **properties}
+    about = " ".join(part for part in (finding.method, finding.location) if part)
+    text = f"{about}: {finding.message}" if about else finding.message
+    if finding.breaks:
+        text += f"\nBreaks {finding.breaks}."
+    if finding.witness is not None:
+        text += f"\n{json.dumps(finding.witness.value, ensure_ascii=False)}"
+    text += f"\n{finding.advice} [{finding.fingerprint}]"
+    joined = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{_LEVELS[finding.severity]} {joined}::{_data(text)}"
+
+
+def _data(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: str) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,71 @@
+"""The report as JUnit XML: one suite a method, one case a finding; what counts under `--fail-on` is a failure."""
+
+from __future__ import annotations
+
+import json
+from xml.sax.saxutils import escape, quoteattr
+
+from acpgen.compat.findings import Finding, Report, failing
+from acpgen.compat.report import words
+
+
+def junit(report: Report, fail_on: str = "risky") -> str:
+    """The report as JUnit XML."""
+    stopping = {id(finding) for finding in failing(report, fail_on)}
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
+    total, failed = max(len(report.findings), 1), len(stopping)
+    name = f"acpgen diff {report.old} {report.new}"
+    lines.append(f'<testsuites name={_attribute(name)} tests="{total}" failures="{failed}" errors="0">')
+    groups = words.by_method(report.findings)
+    if not groups:
+        lines.append('  <testsuite name="compatibility" tests="1" failures="0" errors="0" skipped="0">')
+        lines.append('    <testcase classname="compatibility" name="nothing differs" time="0"/>')
+        lines.append("  </testsuite>")
+    for heading, findings in groups.items():
+        bad = sum(id(finding) in stopping for finding in findings)
+        waived = sum(finding.waived is not None for finding in findings)
+        counts = f'tests="{len(findings)}" failures="{bad}" errors="0" skipped="{waived}"'
+        lines.append(f"  <testsuite name={_attribute(heading)} {counts}>")
+        for finding in findings:
+            lines.extend(_case(finding, heading, failed=id(finding) in stopping))
+        lines.append("  </testsuite>")
+    lines.append("</testsuites>")
+    return "\n".join(lines) + "\n"
+
+
+def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
+    name = f"{finding.rule} {finding.location} [{finding.fingerprint}]"
+    opened = f'    <testcase classname={_attribute(heading)} name={_attribute(name)} time="0"'
+    if finding.waived is not None:
+        reason = f"waived until {finding.waived.expires}: {finding.waived.reason}"
+        return [f"{opened}>", f"      <skipped message={_attribute(reason)}/>", "    </testcase>"]
+    if not failed:
+        return [f"{opened}/>"]
+    parts = [finding.message, f"Breaks {finding.breaks}." if finding.breaks else "", finding.advice]
+    parts += [f"old {words.place(finding.old)}", f"new {words.place(finding.new)}"]
+    if finding.witness is not None:
+        parts += [words.proof(finding.witness), json.dumps(finding.witness.value, indent=2, ensure_ascii=False)]
+    body = _text("\n".join(part for part in parts if part))
+    kind = f"message={_attribute(finding.message)} type={_attribute(finding.severity)}"
+    return [f"{opened}>", f"      <failure {kind}>{body}</failure>", "    </testcase>"]
+
+
+def _attribute(value: str) -> str:
+    return quoteattr(_allowed(value))
+
+
+def _text(value: str) -> str:
+    return escape(_allowed(value))
+
+
+def _allowed(value: str) -> str:
+    """Characters that XML 1.0 cannot hold are written as escapes."""
+    return "".join(
+        character
+        if character in "\t\n\r"
+        or " " <= character <= "\ud7ff"
+        or "\ue000" <= character <= "\ufffd"
+        or character >= "\U00010000"
+        else repr(character)[1:-1]
+        for character in value
+    )

@@ -1,0 +1,104 @@
+"""The report for a comment on a pull request. Text of schemas never becomes markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from acpgen.compat.findings import Finding, Report, counts, failing
+from acpgen.compat.report import words
+from acpgen.errors import visible
+
+LONGEST: Final = 60_000
+"""Characters; a comment on GitHub holds 65,536."""
+
+_VERDICTS: Final = {
+    "breaking": "Breaking: some exchange that worked fails or means something else.",
+    "undecided": "Undecided: the check could not prove that nothing breaks.",
+    "risky": "Risky: tolerant peers get along, strict old peers refuse.",
+    "additive": "Additive: old and new peers understand each other.",
+    "editorial": "Editorial: no message can notice.",
+    "identical": "Identical.",
+}
+
+
+def markdown(report: Report, fail_on: str = "risky") -> str:
+    """The report as Markdown."""
+    parts = list(_parts(report, fail_on))
+    kept: list[str] = []
+    size = 0
+    for index, part in enumerate(parts):
+        size += len(part) + 1
+        if size > LONGEST:
+            kept.append(f"_{len(parts) - index} more parts do not fit here; run `acpgen diff` to see them._")
+            break
+        kept.append(part)
+    return "\n".join(kept).rstrip() + "\n"
+
+
+def _parts(report: Report, fail_on: str) -> Iterator[str]:
+    yield f"### Compatibility of {code(report.old)} → {code(report.new)}\n"
+    yield f"**{_VERDICTS[report.verdict]}**\n"
+    stopping = len(failing(report, fail_on))
+    if report.findings:
+        tally = ", ".join(words.counted(count, severity) for severity, count in counts(report).items())
+        yield f"{tally}. {stopping} of them count here.\n"
+    yield "| | |\n| --- | --- |"
+    for name, value in words.summary(report):
+        yield f"| {name} | {value} |"
+    yield ""
+    for heading, findings in words.by_method(report.findings).items():
+        heavy = [each for each in findings if each.severity in ("breaking", "undecided", "risky")]
+        light = [each for each in findings if each not in heavy]
+        shown = code(heading) if findings[0].method is not None else heading
+        if heavy:
+            yield f"#### {shown}\n"
+            for finding in heavy:
+                yield finding_markdown(finding)
+        if light:
+            yield f"<details><summary>{escaped(heading)}: {len(light)} more, none of which breaks anybody</summary>\n"
+            for finding in light:
+                place = f" {code(finding.location)}" if finding.location else ""
+                yield f"- {finding.severity} `{finding.rule}`{place}: {escaped(finding.message)}"
+            yield "\n</details>\n"
+
+
+def finding_markdown(finding: Finding) -> str:
+    """One finding with its proof."""
+    place = f" at {code(finding.location)} ({words.flow(finding)})" if finding.location else ""
+    lines = [f"- **{finding.severity}** `{finding.rule}`{place}: {escaped(finding.message)}"]
+    if finding.breaks:
+        lines.append(f"  Breaks {escaped(finding.breaks)}.")
+    lines.append(
+        f"  Old {code(words.place(finding.old))}, new {code(words.place(finding.new))}, `{finding.fingerprint}`."
+    )
+    if finding.waived is not None:
+        lines.append(f"  Waived until {finding.waived.expires}: {escaped(finding.waived.reason)}")
+    if finding.witness is not None:
+        fenced = words.message(finding.witness.value, 100).splitlines()
+        fence = "`" * max(3, 1 + max((len(run) for line in fenced for run in re.findall("`+", line)), default=0))
+        lines += [
+            "",
+            f"  {words.proof(finding.witness)}",
+            "",
+            f"  {fence}json",
+            *(f"  {line}" for line in fenced),
+            f"  {fence}",
+            "",
+        ]
+    lines.append(f"  {escaped(finding.advice)}")
+    return "\n".join(lines) + "\n"
+
+
+def code(text: str) -> str:
+    """Text as inline code that nothing in it can end."""
+    shown = visible(text)
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+    return f"{ticks} {shown} {ticks}" if len(ticks) > 1 else f"`{shown}`" if shown.strip() else "—"
+
+
+def escaped(text: str) -> str:
+    """Text as it stands, whatever characters it holds."""
+    shown = re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", visible(text))
+    return shown.replace("@", "@\u200b").replace("://", ":\u200b//")

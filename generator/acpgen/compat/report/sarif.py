@@ -1,0 +1,81 @@
+"""The report as SARIF 2.1.0 (OASIS), which code scanning services read."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+from urllib.parse import quote
+
+from acpgen.compat.findings import Finding, Report, Spot
+from acpgen.ir import JSON
+
+_LEVELS: Final = {
+    "breaking": "error",
+    "undecided": "error",
+    "risky": "warning",
+    "additive": "note",
+    "editorial": "note",
+}
+
+
+def sarif(report: Report, _: str = "risky") -> str:
+    """The report as SARIF."""
+    from acpgen import __version__
+    from acpgen.compat.catalogue import catalogue
+
+    used = {finding.rule for finding in report.findings}
+    rules = [entry for entry in catalogue() if entry.id in used]
+    index = {entry.id: number for number, entry in enumerate(rules)}
+    described: list[JSON] = [
+        {
+            "id": entry.id,
+            "name": "".join(word.capitalize() for word in entry.id.split("-")),
+            "shortDescription": {"text": entry.doc.split(". ")[0].rstrip(".") + "."},
+            "fullDescription": {"text": entry.doc},
+        }
+        for entry in rules
+    ]
+    driver: dict[str, JSON] = {"name": "acpgen", "version": __version__, "rules": described}
+    run: dict[str, JSON] = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(finding, index) for finding in report.findings],
+        "properties": {"verdict": report.verdict, "bindings": report.bindings},
+    }
+    whole = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _result(finding: Finding, index: dict[str, int]) -> JSON:
+    about = " ".join(part for part in (finding.method, finding.location) if part)
+    text = f"{about}: {finding.message} {finding.advice}" if about else f"{finding.message} {finding.advice}"
+    places = [spot for spot in (finding.new, finding.old) if spot is not None]
+    result: dict[str, JSON] = {
+        "ruleId": finding.rule,
+        "ruleIndex": index[finding.rule],
+        "level": _LEVELS[finding.severity],
+        "message": {"text": text},
+        "locations": [_location(spot) for spot in places[:1]],
+        "partialFingerprints": {"acpgen/v1": finding.fingerprint},
+        "properties": {
+            "severity": finding.severity,
+            "effect": finding.effect,
+            "method": finding.method,
+            "flow": finding.flow,
+            **({"witness": finding.witness.value} if finding.witness is not None else {}),
+        },
+    }
+    if len(places) > 1:
+        result["relatedLocations"] = [{"id": 1, "message": {"text": "The old revision."}, **_location(places[1])}]
+    if finding.waived is not None:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.waived.reason}]
+    return result
+
+
+def _location(spot: Spot) -> dict[str, JSON]:
+    revision, colon, path = spot.file.partition(":")
+    region: dict[str, JSON] = {"startLine": spot.line, "startColumn": spot.column}
+    artifact: dict[str, JSON] = {"uri": quote(path if colon else spot.file)}
+    if colon:
+        artifact["description"] = {"text": f"at revision {revision}"}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}

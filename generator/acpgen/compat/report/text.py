@@ -1,0 +1,118 @@
+"""The report for a terminal: 80 columns, worst first, grouped by method. Text of schemas is shown, never obeyed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Final
+
+from acpgen.compat.findings import Finding, Report, counts
+from acpgen.compat.report import words
+from acpgen.errors import visible
+
+WIDTH: Final = 80
+_COLOURS: Final = {
+    "breaking": "1;31",
+    "undecided": "1;35",
+    "risky": "1;33",
+    "additive": "32",
+    "editorial": "2",
+    "identical": "32",
+    "heading": "1",
+    "faint": "2",
+}
+_NOTHING: Final = "Nothing needs to be done."
+_SAME: Final = 3
+"""As many places of findings that say the same are named one by one."""
+
+
+def text(report: Report, _: str = "risky") -> str:
+    """The report without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", coloured(report))
+
+
+def coloured(report: Report) -> str:
+    """The report with colours."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    verdict = report.verdict
+    yield from _wrapped(f"{report.old} → {report.new}", "", _COLOURS["heading"])
+    yield f"{_paint(verdict.upper(), verdict)}  {_tally(report)}".rstrip()
+    yield from _wrapped(" · ".join(f"{name}: {value}" for name, value in words.summary(report)), "", _COLOURS["faint"])
+    for heading, findings in words.by_method(report.findings).items():
+        yield ""
+        yield _paint(_cut(heading, WIDTH), "heading")
+        yield from _group(findings)
+
+
+def _group(findings: list[Finding]) -> Iterator[str]:
+    alike: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        short = finding.severity in ("additive", "editorial") or finding.witness is None
+        key = (finding.severity, finding.rule) if short else (finding.fingerprint, finding.location)
+        alike.setdefault(key, []).append(finding)
+    for group in alike.values():
+        first = group[0]
+        head = f"  {_paint(first.severity, first.severity)} {first.rule}"
+        if first.severity == "editorial" or (first.severity == "additive" and len(group) > _SAME):
+            yield f"{head}{f' ({len(group)})' if len(group) > 1 else ''}"
+            if first.severity == "additive":
+                yield from _wrapped(", ".join(each.location for each in group), "    ")
+        elif len(group) > 1:
+            yield f"{head} ({len(group)})"
+            for each in group:
+                yield from _wrapped(f"{each.location}: {each.message} [{each.fingerprint}]", "    ")
+            if first.advice != _NOTHING:
+                yield from _wrapped(first.advice, "    → ")
+        else:
+            yield from _whole(first, head)
+
+
+def _whole(finding: Finding, head: str) -> Iterator[str]:
+    yield head
+    if finding.location:
+        yield from _wrapped(f"{finding.location} ({words.flow(finding)})", "    ")
+    yield from _wrapped(finding.message, "    ")
+    if finding.breaks:
+        yield from _wrapped(f"Breaks: {finding.breaks}.", "    ")
+    for side, spot in (("old", finding.old), ("new", finding.new)):
+        if spot is not None:
+            yield _paint(f"    {side} {_cut_left(words.place(spot), WIDTH - 8)}", "faint")
+    if finding.witness is not None and finding.severity != "additive":
+        yield from _wrapped(words.proof(finding.witness), "    ")
+        for line in words.message(finding.witness.value, WIDTH - 6).splitlines():
+            yield f"      {_cut(line, WIDTH - 6)}"
+    if finding.advice != _NOTHING:
+        yield from _wrapped(finding.advice, "    → ")
+    if finding.waived is not None:
+        yield from _wrapped(f"Waived until {finding.waived.expires}: {finding.waived.reason}", "    ")
+    yield _paint(f"    {finding.fingerprint}", "faint")
+
+
+def _tally(report: Report) -> str:
+    tally = ", ".join(words.counted(count, severity) for severity, count in counts(report).items())
+    waived = sum(finding.waived is not None for finding in report.findings)
+    return f"{tally}, {waived} waived" if waived else tally
+
+
+def _wrapped(line: str, indent: str, colour: str = "") -> Iterator[str]:
+    below = " " * len(indent)
+    for part in wrap(visible(line), WIDTH, initial_indent=indent, subsequent_indent=below, break_on_hyphens=False):
+        yield f"\x1b[{colour}m{part}\x1b[0m" if colour else part
+
+
+def _paint(line: str, kind: str) -> str:
+    return f"\x1b[{_COLOURS[kind]}m{visible(line)}\x1b[0m"
+
+
+def _cut(line: str, width: int) -> str:
+    shown = visible(line)
+    return shown if len(shown) <= width else f"{shown[: width - 1]}…"
+
+
+def _cut_left(line: str, width: int) -> str:
+    shown = visible(line)
+    return shown if len(shown) <= width else f"…{shown[-(width - 1) :]}"

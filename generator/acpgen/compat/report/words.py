@@ -1,0 +1,61 @@
+"""Words and order that the formats for people share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Spot, Witness
+from acpgen.ir import JSON
+
+OUTSIDE = "The protocol as a whole"
+PAPER = "Names and words"
+
+
+def by_method(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    """The findings grouped by method, the group with the worst finding first, then as they came."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        heading = finding.method or (PAPER if finding.severity == "editorial" else OUTSIDE)
+        groups.setdefault(heading, []).append(finding)
+    return dict(sorted(groups.items(), key=lambda group: (SEVERITIES.index(group[1][0].severity), group[0] == PAPER)))
+
+
+def flow(finding: Finding) -> str:
+    """Who sends to whom: `client → agent`."""
+    sender, arrow, receiver = finding.flow.partition("-to-")
+    return f"{sender} → {receiver}" if arrow else "either side"
+
+
+def proof(witness: Witness) -> str:
+    """What a witness shows."""
+    if witness.carried_by is not None:
+        return f"A message that the {witness.carried_by} side understands in full:"
+    return f"The {witness.accepted_by} side accepts this message, the {witness.refused_by} one refuses it:"
+
+
+def message(value: JSON, width: int) -> str:
+    """A JSON value on one line if it fits, else indented."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= width else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def counted(count: int, severity: Severity) -> str:
+    """`3 risky`."""
+    return f"{count} {severity}"
+
+
+def place(spot: Spot | None) -> str:
+    """`file:line:column`, or a dash."""
+    return "—" if spot is None else f"{spot.file}:{spot.line}:{spot.column}"
+
+
+def summary(report: Report) -> list[tuple[str, str]]:
+    """The verdicts beside the main one, in words."""
+    wire = report.wire
+    return [
+        ("old peers to new peers", wire.backward),
+        ("new peers to old peers", wire.forward),
+        ("as plain schemas", f"{report.language.backward}, {report.language.forward} back"),
+        ("generated code", report.bindings),
+    ]

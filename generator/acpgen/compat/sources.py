@@ -1,0 +1,87 @@
+"""What OLD and NEW may be: a protocol of this repository, a file, a folder, or either at a git revision.
+
+Such as `acp/v1`, `schema.json`, `schema/acp/v1`, `main:acp/v1`, `v1.2.0:path/to/schema.json`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from acpgen import config
+from acpgen.errors import Fault, Faults, NotFound
+from acpgen.load import Document, Documents, Source, decode, parse, parse_json, read, read_revision
+
+Comparable: TypeAlias = "str | Path | Documents"
+"""What can be compared: one of the above, or documents that were loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One side of a comparison: how people call it, its documents, and the folder that their paths are relative to."""
+
+    label: str
+    documents: Documents = field(repr=False)
+    root: str = ""
+
+    def at(self, path: str) -> str:
+        """The place of one file, for people."""
+        return f"{self.root}/{path}" if self.root and not self.root.endswith(":") else f"{self.root}{path}"
+
+
+def opened(given: Comparable, *, checked: bool = True) -> Input:
+    """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. Raises `Faults`."""
+    if isinstance(given, Documents):
+        return Input(given.name, given)
+    source = found(given)
+    return Input(str(given), parse(source) if checked else _unchecked(source), source.root)
+
+
+def found(given: str | Path) -> Source:
+    """The files of a path, a protocol or a revision. Raises `Faults`."""
+    text = str(given)
+    path = Path(given)
+    protocol = _protocol(text)
+    if protocol is not None and protocol.exists():
+        return read(protocol, name=text)
+    if isinstance(given, Path) or _exists(path):
+        return read(path)
+    revision, colon, rest = text.partition(":")
+    if colon and revision and rest:
+        inside = _protocol(rest)
+        return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
+    raise Faults([NotFound(at=text)])
+
+
+def _protocol(name: str) -> Path | None:
+    """Where the project keeps a protocol of this name; `None` without a project, or if it is no such name."""
+    if not config.is_protocol(name):
+        return None
+    try:
+        project = config.find(Path.cwd())
+    except Faults:
+        return None
+    return project.root / project.schema / name
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _unchecked(source: Source) -> Documents:
+    faults: list[Fault] = []
+    documents: list[Document] = []
+    for path, content in source.files:
+        at = source.at(path)
+        try:
+            text = decode(content, at)
+            documents.append(Document(path, parse_json(text, at), text))
+        except Faults as caught:
+            faults.extend(caught.faults)
+    if faults:
+        raise Faults(faults)
+    return Documents(source.name, tuple(documents))

@@ -1,0 +1,155 @@
+"""`unevaluatedProperties` and `unevaluatedItems`: what the rest of a schema evaluates, and under which conditions.
+
+A member is evaluated if some subschema that applies in place and succeeds names it. So the keyword holds exactly if there
+is a choice of conditions, all of them true, such that whatever these leave unevaluated is as the keyword demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from acpgen.compat.document import Dialect, Scope
+from acpgen.compat.formula import Formula, Kind
+
+if TYPE_CHECKING:
+    from acpgen.compat.forms import Forms
+    from acpgen.compat.normal import Normaliser
+from acpgen.compat.values import Json
+
+MOST_CHOICES: Final = 128
+DEEPEST: Final = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Applied:
+    """A schema that applies in place if its condition holds."""
+
+    condition: Formula
+    schema: dict[str, Json]
+    scope: Scope
+
+
+class TooTangled(ValueError):
+    """More conditions than can be told apart, or references that never end."""
+
+
+def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula, depth: int) -> Iterator[Applied]:
+    """The schema and all that apply in place beside it."""
+    if not isinstance(schema, dict):
+        return
+    if depth > DEEPEST:
+        raise TooTangled
+    forms = reader.forms
+    yield Applied(condition, schema, scope)
+
+    def under(inner: Json, where: Scope, *also: Formula) -> Iterator[Applied]:
+        return _applied(reader, inner, where, forms.all_of(condition, *also), depth + 1)
+
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if keyword in schema:
+            target = reader.target(schema[keyword], scope)
+            if target is None or keyword == "$recursiveRef":
+                raise TooTangled
+            yield from under(target.schema, target.scope)
+    for each in _branches(schema, "allOf"):
+        yield from under(each, scope)
+    for keyword in ("anyOf", "oneOf"):
+        for each in _branches(schema, keyword):
+            yield from under(each, scope, reader.formula(each, scope))
+    if "if" in schema:
+        test = reader.formula(schema["if"], scope)
+        yield from under(schema["if"], scope, test)
+        yield from under(schema.get("then"), scope, test)
+        yield from under(schema.get("else"), scope, forms.negate(test))
+    dependents = schema.get("dependentSchemas")
+    if isinstance(dependents, dict):
+        for name, each in dependents.items():
+            yield from under(each, scope, forms.types(Kind.OBJECT), forms.has(name))
+
+
+def _branches(schema: dict[str, Json], keyword: str) -> list[Json]:
+    branches = schema.get(keyword)
+    return branches if isinstance(branches, list) else []
+
+
+_Made: TypeAlias = Callable[[list[Applied]], Formula]
+
+
+def _over_choices(forms: Forms, applied: list[Applied], make: _Made) -> Formula:
+    """The alternative over all sets of conditions that can hold together, of these and what `make` says of the rest."""
+    fixed = [each for each in applied if each.condition is forms.top]
+    groups: dict[Formula, list[Applied]] = {}
+    for each in applied:
+        if each.condition is not forms.top and each.condition is not forms.bottom:
+            groups.setdefault(each.condition, []).append(each)
+    chosen: list[tuple[Formula, list[Applied]]] = [(forms.top, fixed)]
+    for condition, group in groups.items():
+        for known, members in list(chosen):
+            joint = forms.all_of(known, condition)
+            if joint is not forms.bottom:
+                chosen.append((joint, [*members, *group]))
+        if len(chosen) > MOST_CHOICES:
+            raise TooTangled
+    return forms.any_of(*(forms.all_of(condition, make(members)) for condition, members in chosen))
+
+
+def properties(reader: Normaliser, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
+    """What `unevaluatedProperties: demand` says beside the other keywords of `schema`."""
+    forms = reader.forms
+
+    def evaluated(each: Applied) -> list[Formula]:
+        if (
+            each.schema is not schema and "unevaluatedProperties" in each.schema
+        ) or "additionalProperties" in each.schema:
+            return [forms.types(Kind.STRING)]
+        named, patterned = each.schema.get("properties"), each.schema.get("patternProperties")
+        names = forms.strings(named if isinstance(named, dict) else (), within=True)
+        patterns = patterned if isinstance(patterned, dict) else {}
+        return [forms.all_of(forms.types(Kind.STRING), names), *(forms.matches(pattern) for pattern in patterns)]
+
+    def rest(applied: list[Applied]) -> Formula:
+        covered = [names for each in applied for names in evaluated(each)]
+        others = forms.all_of(forms.types(Kind.STRING), *(forms.negate(names) for names in covered))
+        return forms.members(others, demand)
+
+    return _guarded(reader, schema, scope, rest, "properties")
+
+
+def items(reader: Normaliser, demand: Formula, schema: dict[str, Json], scope: Scope) -> Formula:
+    """What `unevaluatedItems: demand` says beside the other keywords of `schema`."""
+    forms = reader.forms
+    older = scope.dialect is Dialect.DRAFT_2019_09
+
+    def evaluated(each: Applied) -> int | None:
+        """How many leading items the schema evaluates; `None` is all."""
+        if each.schema is not schema and "unevaluatedItems" in each.schema:
+            return None
+        plain = each.schema.get("items")
+        if older:
+            if isinstance(plain, list):
+                return None if "additionalItems" in each.schema else len(plain)
+            return None if "items" in each.schema else 0
+        return None if "items" in each.schema else len(_branches(each.schema, "prefixItems"))
+
+    def rest(applied: list[Applied]) -> Formula:
+        lengths = [evaluated(each) for each in applied]
+        if None in lengths:
+            return forms.top
+        contained = [
+            reader.inner(each.schema["contains"], each.scope)
+            for each in applied
+            if not older and "contains" in each.schema
+        ]
+        longest = max((length for length in lengths if length is not None), default=0)
+        return forms.items(longest, forms.any_of(demand, *contained))
+
+    return _guarded(reader, schema, scope, rest, "items")
+
+
+def _guarded(reader: Normaliser, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
+    try:
+        return _over_choices(reader.forms, list(_applied(reader, schema, scope, reader.forms.top, 0)), rest)
+    except TooTangled:
+        return reader.forms.opaque(f"what evaluates the {what} depends on too many conditions")

@@ -1,0 +1,195 @@
+"""Findings that a project accepts, each with a reason and a date: `compat-waivers.toml`.
+
+    [[waiver]]
+    rule = "closed-variant-added"
+    old = "schema/acp/v1/updates.json#/$defs/SessionUpdate"
+    new = "schema/acp/v1/updates.json#/$defs/SessionUpdate/oneOf/11"
+    fingerprint = "0123456789abcdef"
+    reason = "Every released client ignores unknown updates."
+    expires = 2027-01-31
+
+A waiver is matched by rule and fingerprint, and by the places without list indices; a git revision before a file does not count.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, cast
+
+from acpgen import config
+from acpgen.compat.findings import Finding, Report, Severity, Spot, Waived, order
+from acpgen.errors import BadSetting, Fault, Faults, NotToml, UnknownKey, did_you_mean
+from acpgen.load import decode, place, read_bytes
+
+FILE: Final = "compat-waivers.toml"
+
+_KEYS: Final = ("rule", "old", "new", "fingerprint", "reason", "expires")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """One accepted finding. `at` is its place in the file of waivers."""
+
+    rule: str
+    fingerprint: str
+    reason: str
+    expires: date
+    old: str = ""
+    new: str = ""
+    at: str = ""
+    line: int = 1
+
+
+def standard_file() -> Path | None:
+    """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder; `None` without one."""
+    try:
+        folder = config.find(Path.cwd()).root
+    except Faults:
+        folder = Path.cwd()
+    return folder / FILE if (folder / FILE).is_file() else None
+
+
+def read(path: Path) -> tuple[Waiver, ...]:
+    """The waivers in a file. Raises `Faults`."""
+    at = place(path)
+    text = decode(read_bytes(path), at)
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Faults([NotToml(at=at, reason=str(error))]) from None
+    faults: list[Fault] = [
+        UnknownKey(at=at, key=key, hint=did_you_mean(key, ("waiver",))) for key in table if key != "waiver"
+    ]
+    entries: Any = table.get("waiver", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in cast("list[object]", entries)):
+        raise Faults([*faults, BadSetting(at=at, key="waiver", expected="a list of tables: [[waiver]]")])
+    tables = cast("list[dict[str, object]]", entries)
+    lines = [
+        index for index, line in enumerate(text.splitlines(), 1) if re.fullmatch(r"\s*\[\[\s*waiver\s*\]\].*", line)
+    ]
+    waivers: list[Waiver] = []
+    for index, entry in enumerate(tables):
+        line = lines[index] if len(lines) == len(tables) else 1
+        waivers.extend(_waiver(entry, at, index, line, faults))
+    if faults:
+        raise Faults(faults)
+    return tuple(waivers)
+
+
+def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: list[Fault]) -> Iterable[Waiver]:
+    key = f"waiver.{index}"
+    known = len(faults)
+    faults.extend(
+        UnknownKey(at=f"{at}:{line}:1", key=f"{key}.{name}", hint=did_you_mean(name, _KEYS))
+        for name in entry
+        if name not in _KEYS
+    )
+    faults.extend(
+        BadSetting(at=f"{at}:{line}:1", key=f"{key}.{name}", expected="a string that is not empty")
+        for name in ("rule", "fingerprint", "reason")
+        if not isinstance(entry.get(name), str) or not str(entry[name]).strip()
+    )
+    faults.extend(
+        BadSetting(at=f"{at}:{line}:1", key=f"{key}.{name}", expected="a file and a pointer")
+        for name in ("old", "new")
+        if not isinstance(entry.get(name, ""), str)
+    )
+    expires = entry.get("expires")
+    if isinstance(expires, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", expires):
+        with contextlib.suppress(ValueError):
+            expires = date.fromisoformat(expires)
+    if not isinstance(expires, date):
+        faults.append(BadSetting(at=f"{at}:{line}:1", key=f"{key}.expires", expected="a date, such as 2027-01-31"))
+    if len(faults) == known and isinstance(expires, date):
+        yield Waiver(
+            rule=str(entry["rule"]),
+            fingerprint=str(entry["fingerprint"]),
+            reason=str(entry["reason"]),
+            expires=date(expires.year, expires.month, expires.day),
+            old=str(entry.get("old", "")),
+            new=str(entry.get("new", "")),
+            at=at,
+            line=line,
+        )
+
+
+def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
+    """The report with accepted findings marked, and a finding for each waiver that has expired or matches nothing."""
+    findings = list(report.findings)
+    extra: list[Finding] = []
+    for waiver in waivers:
+        matched = [index for index, finding in enumerate(findings) if _matches(waiver, finding)]
+        if not matched:
+            extra.append(waiver_unused(waiver))
+        elif waiver.expires < today:
+            extra.append(waiver_expired(waiver))
+        else:
+            for index in matched:
+                findings[index] = replace(findings[index], waived=Waived(waiver.reason, waiver.expires.isoformat()))
+    return replace(report, findings=tuple(sorted([*extra, *findings], key=order)))
+
+
+def waiver_expired(waiver: Waiver) -> Finding:
+    """A waiver is past its date and accepts nothing any more."""
+    return _about(
+        waiver,
+        "waiver-expired",
+        "risky",
+        f"The waiver for {waiver.rule} ({waiver.fingerprint}) expired on {waiver.expires.isoformat()}.",
+        "Solve what it accepted, or decide anew and give it a new date.",
+    )
+
+
+def waiver_unused(waiver: Waiver) -> Finding:
+    """A waiver matches no finding: what it accepted is gone, or has changed."""
+    return _about(
+        waiver,
+        "waiver-unused",
+        "risky",
+        f"The waiver for {waiver.rule} ({waiver.fingerprint}) matches no finding.",
+        "Remove it.",
+    )
+
+
+def _about(waiver: Waiver, rule: str, severity: Severity, message: str, advice: str) -> Finding:
+    return Finding(
+        rule=rule,
+        severity=severity,
+        effect="reworded",
+        method=None,
+        flow="both",
+        location="",
+        old=None,
+        new=Spot(waiver.at, "", waiver.line, 1),
+        message=message,
+        advice=advice,
+        fingerprint=f"{rule}-{waiver.fingerprint}",
+    )
+
+
+def _matches(waiver: Waiver, finding: Finding) -> bool:
+    return (
+        (waiver.rule, waiver.fingerprint) == (finding.rule, finding.fingerprint)
+        and _same_place(waiver.old, finding.old)
+        and _same_place(waiver.new, finding.new)
+    )
+
+
+def _same_place(wanted: str, spot: Spot | None) -> bool:
+    """Whether a place is the one that a waiver names; nothing named fits every place."""
+    if not wanted or spot is None:
+        return True
+    file, _, fragment = wanted.partition("#")
+    ours, theirs = (name.rpartition(":")[2].lstrip("./") for name in (file, spot.file))
+    alike = ours == theirs or ours.endswith(f"/{theirs}") or theirs.endswith(f"/{ours}")
+    return alike and _without_indices(fragment) == _without_indices(spot.pointer)
+
+
+def _without_indices(pointer: str) -> str:
+    return "/".join(part for part in pointer.split("/") if not part.isdecimal())

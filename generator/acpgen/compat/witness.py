@@ -1,0 +1,103 @@
+"""Witnesses: values that one schema accepts and another refuses. None is shown that the judge has not confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from acpgen.compat.budget import OverBudget
+from acpgen.compat.forms import Forms
+from acpgen.compat.formula import Formula
+from acpgen.compat.inclusion import Prover
+from acpgen.compat.judge import LONGEST_AT_ONCE, Judge, longest_text
+from acpgen.compat.outcome import Found, Outcome, Unknown
+from acpgen.compat.values import Json
+
+MOST_VALUES: Final = 24
+MOST_CHANGES: Final = 40
+MOST_CANDIDATES: Final = 600
+MOST_UNANSWERED: Final = 3
+
+_TEXTS: Final = ("", "a", "A", "ab", "0", "/", "a b", "é", "aaaaaaaaaaaaaaaaaaaa")
+_LISTS: Final[list[Json]] = [[], [None], [0], [0, 0], ["a", 1]]
+_OBJECTS: Final[list[Json]] = [{}, {"a": None}, {"a": 1, "b": "b"}]
+_SMALL: Final[tuple[Json, ...]] = (None, True, False, 0, 1, -1, 2, 0.5, 10, 1000, *_TEXTS, *_LISTS, *_OBJECTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A value that the judge accepts by one schema and refuses by another."""
+
+    value: Json
+
+
+def confirmed(value: Json, accepts: Judge, refuses: Judge) -> bool:
+    """Whether both judges say of the value what a witness needs."""
+    return accepts.accepts(value) is True and refuses.accepts(value) is False
+
+
+def shown(outcome: Outcome, accepts: Judge, refuses: Judge) -> Witness | None:
+    """The witness in what the prover found or guessed, if the judge confirms it."""
+    return next((Witness(value) for value in _offered(outcome) if confirmed(value, accepts, refuses)), None)
+
+
+def _offered(outcome: Outcome) -> tuple[Json, ...]:
+    if isinstance(outcome, Found):
+        return (outcome.value,)
+    return outcome.guess if isinstance(outcome, Unknown) else ()
+
+
+def searched(prover: Prover, formula: Formula, accepts: Judge, refuses: Judge) -> Witness | None:
+    """A witness among some values of the formula (what the first schema says), their small changes, and small values."""
+    if accepts.apart or refuses.apart:
+        return None
+    candidates = (
+        candidate
+        for value in (*_values(prover, formula), *_SMALL)
+        for candidate in islice((value, *_changed(value)), MOST_CHANGES)
+        if longest_text(candidate) <= LONGEST_AT_ONCE
+    )
+    unanswered = 0
+    for candidate in islice(candidates, MOST_CANDIDATES):
+        accepted = accepts.accepts(candidate)
+        if accepted and refuses.accepts(candidate) is False:
+            return Witness(candidate)
+        unanswered += accepted is None
+        if unanswered > MOST_UNANSWERED:
+            return None
+    return None
+
+
+def _values(prover: Prover, formula: Formula) -> Iterator[Json]:
+    """Different values of the formula, as far as the budget goes."""
+    forms: Forms = prover.forms
+    try:
+        for _ in range(MOST_VALUES):
+            values = _offered(prover.decide(formula))
+            if not values:
+                return
+            yield values[0]
+            formula = forms.all_of(formula, forms.negate(forms.constant(values[0])))
+    except (OverBudget, RecursionError):
+        prover.reset()
+
+
+def _changed(value: Json) -> Iterator[Json]:
+    """The value with one part of it replaced by another small value, or left out."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            rest = {other: each for other, each in value.items() if other != name}
+            yield rest
+            yield from ({**value, name: each} for each in (*_SMALL, *islice(_changed(inner), 20)))
+        yield {**value, "other": None}
+    elif isinstance(value, list):
+        yield [*value, *value[-1:]]
+        for index, inner in enumerate(value):
+            yield [*value[:index], *value[index + 1 :]]
+            yield from ([*value[:index], each, *value[index + 1 :]] for each in (*_SMALL, *islice(_changed(inner), 20)))
+    elif isinstance(value, str):
+        yield from (value + "a", value + "/", value[:-1], value.upper(), "/" + value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield from (value + 1, value - 1, value + 0.5, -value, value * 10)

@@ -1,0 +1,103 @@
+"""What a protocol asks beyond shapes, as plain rows: its methods by definition, and what depends on capabilities.
+
+The target `python` writes the rows into `_tables.py`; `judge` builds the same objects from them in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, assert_never
+
+from acpgen import ir
+
+Row: TypeAlias = dict[str, Any]
+"""Arguments by name; those that have their default are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """`routes` are arguments of `runtime.contract.Route`; `gated` those of `Gated` by definition, its members' as rows of their own."""
+
+    routes: tuple[Row, ...]
+    gated: Mapping[str, Row]
+
+
+def rows(protocol: ir.Protocol) -> Rows:
+    """The rows of a protocol, in the order of the schema."""
+    return Rows(tuple(_route(method) for method in protocol.methods), _gated(protocol))
+
+
+def _route(method: ir.Method) -> Row:
+    row: Row = {"name": method.name, "side": method.side, "kind": method.kind}
+    optional = {
+        "params": method.params,
+        "result": method.result,
+        "capability": method.capability,
+        "unstable": method.unstable,
+        "null_result": method.null_result,
+        "batch": method.batch,
+    }
+    return row | {key: value for key, value in optional.items() if value}
+
+
+def _gated(protocol: ir.Protocol) -> Mapping[str, Row]:
+    """Definitions that depend on capabilities or lead to such. Found by adding until nothing is added: types may be recursive."""
+    kept: set[str] = set()
+    while True:
+        found = {name for name, definition in protocol.definitions.items() if _definition(definition, kept)}
+        if found == kept:
+            break
+        kept = found
+    return {name: _definition(definition, kept) for name, definition in protocol.definitions.items() if name in kept}
+
+
+def _definition(definition: ir.Definition, kept: set[str]) -> Row:
+    match definition:
+        case ir.Record():
+            fields = {field.name: _member(field, _look(field.type, kept)) for field in definition.fields}
+            fields = {name: member for name, member in fields.items() if member}
+            return {"fields": fields} if fields else {}
+        case ir.TaggedUnion():
+            variants = {variant.tag: _member(variant, _named(variant.type, kept)) for variant in definition.variants}
+            others = definition.fallback_shapes or ((definition.fallback,) if definition.fallback else ())
+            other = tuple(
+                name for name in (*others, *((definition.default,) if definition.default else ())) if name in kept
+            )
+            row: Row = {"tag": definition.tag, "variants": variants} | ({"other": other} if other else {})
+            return row if other or any(variants.values()) else {}
+        case ir.Enum():
+            values = {value.value: value.capability for value in definition.values if value.capability is not None}
+            return {"values": values} if values else {}
+        case ir.Alias():
+            look = _look(definition.type, kept)
+            return {"look": look} if look else {}
+        case _:
+            assert_never(definition)
+
+
+def _member(member: ir.Field | ir.Variant, look: tuple[str, ...]) -> Row:
+    row: Row = {}
+    if member.capability is not None:
+        row["capability"] = member.capability
+    if isinstance(member, ir.Field) and member.required_with is not None:
+        row["required_with"] = member.required_with
+    return row | ({"look": look} if look else {})
+
+
+def _look(type_: ir.Type, kept: set[str]) -> tuple[str, ...]:
+    match type_:
+        case ir.Ref():
+            return _named(type_.name, kept)
+        case ir.Array():
+            return tuple(f"[]{name}" for name in _look(type_.items, kept))
+        case ir.Map():
+            return tuple(f"{{}}{name}" for name in _look(type_.values, kept))
+        case ir.AnyOf():
+            return tuple(dict.fromkeys(name for member in type_.types for name in _look(member, kept)))
+        case _:
+            return ()
+
+
+def _named(name: str, kept: set[str]) -> tuple[str, ...]:
+    return (name,) if name in kept else ()

@@ -1,0 +1,138 @@
+"""The strict validator and the monitor, made from schemas in memory: what generated packages carry as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from acpgen import borrowed, config, resources
+from acpgen.errors import Faults, UnknownName, did_you_mean
+from acpgen.generate import understand
+from acpgen.load import Documents, load
+
+if TYPE_CHECKING:
+    from acpgen.contract import Row
+
+ACP: Final = ("acp/v1", "acp/v2")
+"""What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
+
+
+class Violation(Protocol):
+    """`acp_bindings.runtime.strict.Violation`."""
+
+    @property
+    def pointer(self) -> str: ...
+    @property
+    def schema(self) -> str: ...
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def code(self) -> int: ...
+    @property
+    def rule(self) -> str: ...
+
+
+class Strict(Protocol):
+    """`acp_bindings.runtime.strict.Strict`."""
+
+    @property
+    def contract(self) -> Any: ...
+    def read(self, message: Any) -> tuple[Any, tuple[Violation, ...]]: ...
+    def judge(
+        self,
+        value: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        pending: Callable[[Any], str | None] | None = None,
+    ) -> tuple[Violation, ...]: ...
+    def route(self, method: object, *, is_request: bool) -> Any: ...
+
+
+class Breach(Protocol):
+    """`acp_session.monitor.Breach`."""
+
+    @property
+    def rule(self) -> str: ...
+    @property
+    def level(self) -> str: ...
+    @property
+    def requirements(self) -> tuple[int, ...]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def sender(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def pointer(self) -> str: ...
+    @property
+    def earlier(self) -> int | None: ...
+    @property
+    def sentence(self) -> str: ...
+
+
+class Monitor(Protocol):
+    """`acp_session.monitor.Monitor`."""
+
+    def observe(self, sender: str, line: Any, *, index: int | None = None) -> tuple[Breach, ...]: ...
+    def lose(self, sentence: str = ...) -> tuple[Breach, ...]: ...
+    def finish(self) -> tuple[Breach, ...]: ...
+
+
+def find(protocol: str) -> Documents:
+    """A protocol of the project or of those that come with acpgen, by its name; or the file or folder at a path. Raises `Faults`."""
+    known: dict[str, Path] = {}
+    for root in _roots():
+        for path in sorted(root.rglob("*.json")):
+            name = path.parent.relative_to(root).as_posix()
+            if name != ".":
+                known.setdefault(name, path.parent)
+    if protocol in known:
+        return load(known[protocol], name=protocol)
+    if Path(protocol).exists():
+        return load(Path(protocol))
+    raise Faults([UnknownName(at="--protocol", kind="protocol", name=protocol, hint=did_you_mean(protocol, known))])
+
+
+def strict(documents: Documents) -> Strict:
+    """The strict validator of a protocol. Raises `Faults`."""
+    from acpgen.contract import rows
+
+    protocol, bundle = understand(documents)
+    contracts, found = borrowed.runtime("contract"), rows(protocol)
+    contract = contracts.Contract(
+        name=protocol.name,
+        version=protocol.version,
+        sides=tuple(side for side in protocol.sides if side in ("agent", "client", "server")),
+        batch=protocol.batch,
+        routes=tuple(contracts.Route(**row) for row in found.routes),
+        gated={name: _gated(contracts, row) for name, row in found.gated.items()},
+    )
+    made: Strict = borrowed.runtime("strict").Strict(contract, lambda: bundle.schema, extra="acpgen")
+    return made
+
+
+def monitor(protocols: Iterable[Strict]) -> Monitor:
+    """A monitor that knows these versions of one protocol."""
+    made: Monitor = borrowed.session("monitor").Monitor(protocols)
+    return made
+
+
+def _roots() -> list[Path]:
+    roots = [resources.schema()]
+    try:
+        found = config.find(Path.cwd())
+    except (Faults, OSError):
+        return roots
+    return [found.root / found.schema, *roots]
+
+
+def _gated(contracts: Any, row: Row) -> Any:
+    members: Mapping[str, Any] = {
+        key: {name: contracts.Member(**member) for name, member in row[key].items()}
+        for key in ("fields", "variants")
+        if key in row
+    }
+    return contracts.Gated(**{**row, **members})

@@ -1,0 +1,111 @@
+"""Recorded conversations: JSON Lines of `{"from": "client" | "agent", "message": …, "at": RFC 3339}`, read and written a line at a time.
+
+A line that was no JSON is recorded as `text` in place of `message`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from acpgen.errors import Faults, NotCreated, NotFound, Unreadable
+from acpgen.load import place
+from acpgen.walk import is_object
+
+LONGEST: Final = 64 << 20
+"""Bytes of one line. Longer ones are passed over, and said to be too long."""
+
+
+def opened(path: Path) -> BinaryIO:
+    """A file of JSON Lines, or a pipe. Raises `Faults`."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise Faults([NotFound(at=place(path))]) from None
+    except (OSError, ValueError) as error:
+        raise Faults([Unreadable(at=place(path), reason=_reason(error))]) from None
+
+
+def created(path: Path) -> BinaryIO:
+    """A new or emptied file. Raises `Faults`."""
+    try:
+        return path.open("wb")
+    except (OSError, ValueError) as error:
+        raise Faults([NotCreated(at=place(path), reason=_reason(error))]) from None
+
+
+def size(stream: BinaryIO) -> int | None:
+    """The bytes of a stream that is a regular file; of others nobody knows."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a file: its number from 1, its bytes without the end, and how far into the file it reaches.
+
+    `is_whole` is false where the line was longer than is read.
+    """
+
+    number: int
+    content: bytes
+    end: int
+    is_whole: bool = True
+
+
+def lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[Line]:
+    """The lines of a stream that are not blank; never more than one of them is held."""
+    number, end = 0, 0
+    while piece := stream.readline(longest):
+        number, end = number + 1, end + len(piece)
+        is_whole = True
+        while not piece.endswith(b"\n") and len(piece) >= longest:
+            is_whole = False
+            piece = stream.readline(longest)
+            end += len(piece)
+        content = piece.strip(b"\r\n\t ") if is_whole else b""
+        if content or not is_whole:
+            yield Line(number, content, end, is_whole)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one line of a recording holds: who said it, and the message as JSON, or the text that was none."""
+
+    sender: str
+    message: Any
+
+
+def said(value: object, sides: tuple[str, ...]) -> Said | str:
+    """The content of a recorded line, or what is wrong with it."""
+    if not is_object(value) or "from" not in value:
+        return "a recorded line is an object with 'from' and 'message'"
+    if value["from"] not in sides:
+        return f"'from' must be one of {', '.join(map(repr, sides))}"
+    if "message" in value:
+        return Said(value["from"], value["message"])
+    if isinstance(value.get("text"), str):
+        return Said(value["from"], value["text"])
+    return "a recorded line has a 'message', or 'text' that was no JSON"
+
+
+def recorded(sender: str, line: bytes, at: str) -> bytes:
+    """One line of a recording. The message stands in it byte for byte, if it is JSON."""
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        text = json.dumps(line.decode("utf-8", "backslashreplace"))
+        return f'{{"from": "{sender}", "at": "{at}", "text": {text}}}\n'.encode()
+    return f'{{"from": "{sender}", "at": "{at}", "message": '.encode() + line.strip() + b"}\n"
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return str(error.strerror) if isinstance(error, OSError) else "this is no path"

@@ -1,0 +1,223 @@
+"""The site: the docs of the project, put into the form that the site generator reads, and built by it into one folder.
+
+The generator is Zensical, run as a program of its own. It reads plain Markdown and a `mkdocs.yml`, so another one can take its place.
+What it makes is text but for one picture that is not used, and is written as every output is: as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import html
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import resources
+from acpgen.config import Config
+from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
+from acpgen.load import parse, place, read
+from acpgen.write import Change, Files, Tree, write
+
+if TYPE_CHECKING:
+    from acpgen.publish import Entry, Version
+
+ZENSICAL: Final = "0.0.73"
+"""The version that the site is built and tested with; the extra `docs` pins it."""
+
+LARGEST_PAGE: Final = 1_000_000
+LONGEST_BUILD: Final = 120
+WHOLE: Final = "single-file.md"
+
+_SITE: Final = {
+    "acpgen.css": "docs/assets/acpgen.css",
+    "favicon.svg": "docs/assets/favicon.svg",
+    "iframe-worker.js": "docs/assets/iframe-worker.js",
+    "main.html": "theme/main.html",
+    "mkdocs.yml": "base.yml",
+}
+"""The files of `templates/docs/site`, and where the site generator finds them."""
+
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+
+_UNUSED: Final = frozenset({"assets/images/favicon.png"})
+
+
+def build(config: Config, out: Path) -> Change:
+    """Build the site of a project into a folder. Raises `Faults`; then nothing was changed."""
+    from acpgen import publish
+
+    found = versions(config)
+    return write([Tree(out, made(publish.documents(found, for_site=True), publish.navigation(found)))])[0]
+
+
+def versions(config: Config) -> list[Version]:
+    """Every protocol of which an output of the project has the docs. Raises `Faults`."""
+    from acpgen.generate import understand
+    from acpgen.publish import Version
+    from acpgen.targets import Settings
+
+    chosen = dict.fromkeys(m.protocol for output in config.outputs if output.target == "docs" for m in output.members)
+    if not chosen:
+        reason, remedy = "no output has the target docs", "Add one with protocols to [tool.acpgen.outputs]"
+        raise Faults([SiteNotBuilt(at=place(config.file), reason=reason, remedy=remedy)])
+    found: list[Version] = []
+    for name in chosen:
+        source = read(config.root / config.schema / name, name=name)
+        found.append(Version(*understand(parse(source)), Settings(prefix=name), source.at))
+    return found
+
+
+def made(documents: Files, navigation: Sequence[Entry]) -> Files:
+    """The files of the site. Raises `Faults` where the generator fails, warns, or makes a page that is too large."""
+    require_generator()
+    with TemporaryDirectory(prefix="acpgen-site-") as temporary:
+        folder = Path(temporary)
+        try:
+            _lay_out(folder, documents, navigation)
+            _run(folder)
+            files = dict(_read(folder / "site"))
+        except OSError as error:
+            raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
+    files.update({path: text for path, text in documents.items() if _is_for_machines(path)})
+    large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
+    faults = [_too_large(path, size) for path, size in large if size > LARGEST_PAGE]
+    if faults:
+        raise Faults(faults)
+    return files
+
+
+def require_generator() -> None:
+    """Raise `Faults` where the site generator is missing or not the one that this was made for."""
+    try:
+        found = version("zensical")
+    except PackageNotFoundError:
+        found = "none"
+    if found != ZENSICAL:
+        reason = f"it is built with zensical {ZENSICAL}, and {found} is installed"
+        raise Faults(
+            [SiteNotBuilt(at="zensical", reason=reason, remedy="Install the extra: pip install 'acpgen[docs]'")]
+        )
+
+
+@contextlib.contextmanager
+def served(folder: Path, port: int = 0) -> Generator[str]:
+    """Serve a folder on the loopback interface alone, on any free port or a given one. Raises `Faults`."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except OSError as error:
+        fault = SiteNotBuilt(
+            at=f"port {port}", reason=f"it cannot be used ({error.strerror})", remedy="Give another: --port N"
+        )
+        raise Faults([fault]) from None
+    with server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+
+
+def serve(
+    config: Callable[[], Config],
+    port: int,
+    say: Callable[[str], None],
+    complain: Callable[[Faults], None],
+) -> None:
+    """Build the site into a passing folder, serve it, and build it again after every change, until Ctrl-C. Raises `Faults`."""
+    from acpgen.watch import rounds
+
+    def inputs() -> list[Path]:
+        found = config()
+        return [found.file, found.root / found.schema, resources.templates()]
+
+    with TemporaryDirectory(prefix="acpgen-site-") as temporary, contextlib.ExitStack() as stack:
+        out = Path(temporary) / "site"
+        build(config(), out)
+        say(f"{stack.enter_context(served(out, port))} shows the site. Ctrl-C ends this.")
+        changes = rounds(inputs)
+        with contextlib.suppress(KeyboardInterrupt):
+            next(changes, None)
+            for _ in changes:
+                try:
+                    change = build(config(), out)
+                except Faults as faults:
+                    complain(faults)
+                else:
+                    say(f"Built again: {len(change.written)} files differ.")
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves files without a word on standard error."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
+        pass
+
+
+def _is_for_machines(path: str) -> bool:
+    return path.rpartition("/")[2] in (WHOLE, "llms.txt")
+
+
+def _lay_out(folder: Path, documents: Files, navigation: Sequence[Entry]) -> None:
+    """Write what the site generator reads."""
+    source = resources.templates() / "docs" / "site"
+    pages = {f"docs/{path}": text for path, text in documents.items() if not _is_for_machines(path)}
+    given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
+    told = {"INHERIT": "base.yml", "nav": _nested(navigation)}
+    for path, text in {**pages, **given, "mkdocs.yml": json.dumps(told, indent=1)}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "utf-8")
+
+
+def _nested(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
+    """Navigation as the site generator reads it. Titles are text to it, and stand in HTML unescaped."""
+    return [
+        {html.escape(visible(title)): below if isinstance(below, str) else _nested(below)} for title, below in entries
+    ]
+
+
+def _run(folder: Path) -> None:
+    """Run the site generator. A warning, such as a link that leads nowhere, is a failure."""
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "-f", str(folder / "mkdocs.yml")]
+    try:
+        done = subprocess.run(  # noqa: S603 - this interpreter, with a module and a path of our own
+            command,
+            cwd=folder,
+            env={**os.environ, "NO_COLOR": "1"},
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=LONGEST_BUILD,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"it took more than {LONGEST_BUILD} seconds"
+        raise Faults(
+            [SiteNotBuilt(at="zensical", reason=reason, remedy="Try again when the machine has time")]
+        ) from None
+    if done.returncode != 0 or not (folder / "site" / "index.html").is_file():
+        said = _COLOUR.sub("", done.stdout + done.stderr).replace(f"{folder}{os.sep}", "").partition("Traceback")[0]
+        reason = " ".join(said.split()) or f"exit code {done.returncode}"
+        raise Faults([SiteNotBuilt(at="zensical", reason=reason, remedy="Correct the page that it names")])
+
+
+def _too_large(path: str, size: int) -> SiteNotBuilt:
+    reason = f"this page has {size} bytes, and the limit is {LARGEST_PAGE}"
+    return SiteNotBuilt(at=path, reason=reason, remedy="Split the type or the protocol that it shows")
+
+
+def _read(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in _UNUSED:
+            yield name, path.read_text("utf-8")

@@ -1,0 +1,347 @@
+"""Sits on stdio between a client and an agent: every byte passes through as it came, and a monitor listens.
+
+Copying never waits for the monitor or the recording. What was read is queued for them, then written on at once; if they fall so far
+behind that the queue is full, they are told that they missed something, and go on from there. Standard error is the agent's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from acpgen.errors import Faults, NotStarted
+from acpgen.recording import LONGEST, recorded
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from acpgen.judge import Breach, Monitor
+
+CHUNK: Final = 65536
+ROOM: Final = 64 << 20
+"""Bytes that may wait for the monitor, and as many for the recording."""
+
+PATIENCE: Final = 5.0
+"""Seconds that an agent has to end after its client is gone, before it is told to, and again before it is made to."""
+
+LINGER: Final = 1.0
+"""Seconds that are waited for the last output of an agent that has ended, where something else still holds its standard output."""
+
+PASSED_ON: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGCONT")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes that one side sent, and when; `None` in place of bytes stands for some that were not kept."""
+
+    sender: str
+    data: bytes | None
+    at: float
+
+
+class Listener:
+    """A queue with a bound in bytes, and the thread that empties it. Putting never waits."""
+
+    def __init__(self, name: str, take: Callable[[Chunk], None], room: int = ROOM) -> None:
+        self._waiting: deque[Chunk] = deque()
+        self._ready = threading.Condition()
+        self._room, self._size, self._closed = room, 0, False
+        self._take = take
+        self.missed = 0
+        self.finished = self._dead = False
+        self.thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.thread.start()
+
+    def put(self, chunk: Chunk) -> None:
+        """Queue a chunk, or leave a mark where it would have stood if there is no room."""
+        with self._ready:
+            if self._dead:
+                return
+            size = len(chunk.data or b"")
+            if self._size + size > self._room:
+                self.missed += size
+                if not self._waiting or self._waiting[-1].data is not None:
+                    self._waiting.append(Chunk(chunk.sender, None, chunk.at))
+            else:
+                self._size += size
+                self._waiting.append(chunk)
+            self._ready.notify()
+
+    def close(self, patience: float) -> None:
+        """Let the thread finish what is queued, for as long as `patience` seconds."""
+        with self._ready:
+            self._closed = True
+            self._ready.notify()
+        self.thread.join(patience)
+
+    def _run(self) -> None:
+        try:
+            while (chunk := self._next()) is not None:
+                self._take(chunk)
+            self.finished = True
+        finally:  # what a listener raises ends it alone, and is shown by threading's hook
+            with self._ready:
+                self._dead = True
+                self._waiting.clear()
+
+    def _next(self) -> Chunk | None:
+        with self._ready:
+            while not self._waiting and not self._closed:
+                self._ready.wait()
+            if not self._waiting:
+                return None
+            chunk = self._waiting.popleft()
+            self._size -= len(chunk.data or b"")
+            return chunk
+
+
+class Splitter:
+    """From chunks to lines, for each side apart. After a gap the rest of the broken line is left out."""
+
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._parts: dict[str, bytearray] = {}
+        self._broken: set[str] = set()
+        self._longest = longest
+
+    def lines(self, chunk: Chunk) -> Generator[tuple[str, bytes]]:
+        """The lines that a chunk completes, blank ones left out."""
+        if chunk.data is None:
+            self._parts.clear()
+            self._broken = {"client", "agent"}
+            return
+        held = self._parts.setdefault(chunk.sender, bytearray())
+        held += chunk.data
+        if b"\n" not in chunk.data and len(held) <= self._longest:
+            return
+        *whole, rest = held.split(b"\n")
+        self._parts[chunk.sender] = bytearray() if len(rest) > self._longest else rest
+        if len(rest) > self._longest:
+            self._broken.add(chunk.sender)
+        for line in whole:
+            if chunk.sender in self._broken:
+                self._broken.discard(chunk.sender)
+            elif line.strip():
+                yield chunk.sender, bytes(line)
+
+    def rest(self) -> Generator[tuple[str, bytes]]:
+        """What stood at the end without a line end."""
+        for sender, held in self._parts.items():
+            if held.strip() and sender not in self._broken:
+                yield sender, bytes(held)
+
+
+class Watcher:
+    """Feeds a monitor, which is made when the first message comes, and hands on what it finds."""
+
+    def __init__(self, make: Callable[[], Monitor], report: Callable[[Breach], None]) -> None:
+        self._make, self._report = make, report
+        self._monitor: Monitor | None = None
+        self._splitter = Splitter()
+
+    def take(self, chunk: Chunk) -> None:
+        """Judge what a chunk completes."""
+        if self._monitor is None:
+            self._monitor = self._make()
+        if chunk.data is None:
+            self._tell(self._monitor.lose("the monitor fell behind, and messages went by unseen"))
+        for sender, line in self._splitter.lines(chunk):
+            self._tell(self._monitor.observe(sender, line))
+
+    def finish(self) -> None:
+        """Judge what is left over at the end."""
+        if self._monitor is None:
+            return
+        for sender, line in self._splitter.rest():
+            self._tell(self._monitor.observe(sender, line))
+        self._tell(self._monitor.finish())
+
+    def _tell(self, breaches: Sequence[Breach]) -> None:
+        for breach in breaches:
+            self._report(breach)
+
+
+class Recorder:
+    """Writes a recording, a line at a time."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._splitter = Splitter()
+
+    def take(self, chunk: Chunk) -> None:
+        """Write what a chunk completes."""
+        at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
+        for sender, line in self._splitter.lines(chunk):
+            self._file.write(recorded(sender, line, at))
+        self._file.flush()
+
+    def finish(self) -> None:
+        """Write what stood at the end without a line end."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        for sender, line in self._splitter.rest():
+            self._file.write(recorded(sender, line, at))
+        self._file.flush()
+
+
+def tap(
+    command: Sequence[str],
+    make: Callable[[], Monitor],
+    report: Callable[[Breach], None],
+    say: Callable[[str], None],
+    record: BinaryIO | None = None,
+    room: int = ROOM,
+) -> int:
+    """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal.
+
+    `report` is handed each breach as it is found, `say` what people should know besides. Raises `Faults` if the command does not start.
+    """
+    agent = _start(command)
+    sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
+    watcher, recorder = Watcher(make, report), Recorder(record) if record is not None else None
+    listeners = [Listener("monitor", watcher.take, room)]
+    if recorder is not None:
+        listeners.append(Listener("recording", recorder.take, room))
+    with _signals_passed_on(agent):
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        upstream = _Copy("client", 0, agent.stdin.fileno(), listeners)
+        downstream = _Copy("agent", agent.stdout.fileno(), 1, listeners)
+        for copy in (upstream, downstream):
+            copy.thread.start()
+        _wait(agent, upstream, downstream)
+    for listener in listeners:
+        listener.close(PATIENCE)
+        if listener.missed:
+            say(f"The {listener.thread.name} fell behind: {listener.missed} bytes are not in it.")
+        if not listener.finished:
+            say(f"The {listener.thread.name} failed or was too slow. The messages themselves were passed on.")
+    if listeners[0].finished:
+        watcher.finish()
+    if recorder is not None and listeners[1].finished:
+        recorder.finish()
+    return agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
+
+
+class _Copy:
+    """One direction: reads what there is, queues it for the listeners, writes it on."""
+
+    def __init__(self, sender: str, source: int, target: int, listeners: Sequence[Listener]) -> None:
+        self.sender, self.source, self.target, self.listeners = sender, source, target, listeners
+        self.broken = False
+        self.thread = threading.Thread(target=self._run, name=f"from the {sender}", daemon=True)
+
+    def _run(self) -> None:
+        try:
+            while data := os.read(self.source, CHUNK):
+                for listener in self.listeners:
+                    listener.put(Chunk(self.sender, data, time.time()))
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(self.target, view) :]
+        except OSError:  # the reader is gone, or the writer's end was torn off
+            self.broken = True
+        for end in (self.source, self.target) if self.broken else (self.target,):
+            with contextlib.suppress(OSError):
+                _shut(end)
+
+
+def _shut(end: int) -> None:
+    """Close one end of a pipe, so that whoever holds the other end notices; its number stays taken."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, end, inheritable=False)
+    os.close(nothing)
+
+
+def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    try:
+        # The command is the user's own, given for exactly this.
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
+
+
+def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy) -> None:
+    """Return when the agent has ended and its output is passed on. An agent whose client is gone is told to end, and then made to."""
+    gone: float | None = None
+    while True:
+        try:
+            agent.wait(0.05)
+            break
+        except subprocess.TimeoutExpired:
+            if gone is None and (
+                downstream.broken or (not upstream.thread.is_alive() and _is_unread(downstream.target))
+            ):
+                gone = time.monotonic()
+            if gone is not None:
+                waited = time.monotonic() - gone
+                with contextlib.suppress(OSError):
+                    if waited > 2 * PATIENCE:
+                        agent.kill()
+                    elif waited > PATIENCE:
+                        agent.terminate()
+    downstream.thread.join(LINGER)
+
+
+def _is_unread(target: int) -> bool:
+    """Whether nobody reads a pipe any more."""
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(target, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+@contextlib.contextmanager
+def _signals_passed_on(agent: subprocess.Popen[bytes]) -> Generator[None]:
+    """While this runs, signals that come are the agent's. Ctrl-C reaches it by itself: it is in the terminal's foreground too."""
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if number in (signal.SIGINT, getattr(signal, "SIGQUIT", 0)) and _in_foreground():
+            return
+        with contextlib.suppress(OSError):
+            agent.send_signal(number)
+
+    before: dict[int, object] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in PASSED_ON:
+            number = getattr(signal, name, None)
+            if number is not None:
+                before[number] = signal.signal(number, pass_on)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def _in_foreground() -> bool:
+    """Whether this process is in the foreground of a terminal, so that keys which signal reach the agent too."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | getattr(os, "O_NOCTTY", 0))
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def end(code: int) -> None:
+    """Leave the process with this exit code, though a thread may still read standard input."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)

@@ -1,0 +1,153 @@
+"""Examples: every one that the schema gives is checked, and types without one show what stands in the examples of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, assert_never
+from urllib.parse import quote
+
+import jsonschema_rs
+
+from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.errors import Fault, Faults, InvalidExample
+from acpgen.walk import Schema, children, is_array, is_object, pointer
+
+LONGEST_REASON: Final = 200
+
+FEW: Final = 3
+"""As many examples are shown of a type that has none of its own."""
+
+Examples = Mapping[str, tuple[ir.JSON, ...]]
+"""Examples by definition, each valid."""
+
+
+def check(bundle: Bundle) -> None:
+    """Judge every example of a bundle by the schema beside it. Raises `Faults` of those that fail."""
+    given = [
+        (keys, schema)
+        for name, definition in bundle.definitions.items()
+        for keys, schema in _with_examples(("$defs", name), definition)
+    ]
+    judge = _Judge(bundle, [pointer(*keys) for keys, _ in given])
+    faults: list[Fault] = []
+    for keys, schema in given:
+        place = bundle.origins[keys[1]] + pointer(*keys[2:])[1:]
+        for index, example in enumerate(schema["examples"]):
+            reason = judge.refusal(pointer(*keys), example)
+            if reason is not None:
+                faults.append(InvalidExample(at=f"{place}/examples/{index}", reason=reason))
+    if faults:
+        raise Faults(faults)
+
+
+def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
+    """The examples of each definition: its own, else the first few that stand inside those of others."""
+    gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
+    judge = _Judge(bundle, [pointer("$defs", name) for name in bundle.definitions])
+
+    def admits(name: str, value: ir.JSON) -> bool:
+        # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
+        return name not in bundle.definitions or judge.refusal(pointer("$defs", name), value) is None
+
+    def add(name: str, value: ir.JSON) -> None:
+        found = gathered[name]
+        key = json.dumps(value, sort_keys=True)
+        if key in found or len(found) >= FEW:
+            return
+        if admits(name, value):
+            found[key] = value
+            for inner, part in _parts(protocol, protocol.definitions[name], value, admits):
+                add(inner, part)
+
+    for definition in protocol.definitions.values():
+        for example in definition.examples:
+            for inner, part in _parts(protocol, definition, example, admits):
+                add(inner, part)
+    return {
+        name: definition.examples or tuple(gathered[name].values()) for name, definition in protocol.definitions.items()
+    }
+
+
+def _with_examples(keys: tuple[str, ...], schema: Any) -> Iterator[tuple[tuple[str, ...], Schema]]:
+    if not is_object(schema):
+        return
+    if is_array(schema.get("examples")):
+        yield keys, schema
+    for below, inner in children(schema):
+        yield from _with_examples((*keys, *below), inner)
+
+
+class _Judge:
+    """Judges values by many places of one schema, compiled once: each place is a property of an object made for this."""
+
+    def __init__(self, bundle: Bundle, references: Iterable[str]) -> None:
+        schema = {
+            "$schema": bundle.schema["$schema"],
+            "$defs": bundle.schema["$defs"],
+            "properties": {reference: {"$ref": quote(reference, safe="#/$~")} for reference in references},
+        }
+        self._validator = jsonschema_rs.Draft202012Validator(schema)
+
+    def refusal(self, reference: str, value: ir.JSON) -> str | None:
+        """Why the schema at a place refuses a value, shortened; `None` if it does not."""
+        error = next(self._validator.iter_errors({reference: value}), None)
+        if error is None:
+            return None
+        return error.message if len(error.message) <= LONGEST_REASON else f"{error.message[: LONGEST_REASON - 1]}…"
+
+
+def _parts(
+    protocol: ir.Protocol, definition: ir.Definition, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]
+) -> Iterator[tuple[str, ir.JSON]]:
+    """The definitions that parts of a value are of, with those parts."""
+    match definition:
+        case ir.Record():
+            if isinstance(value, dict):
+                for field in definition.fields:
+                    if field.name in value:
+                        yield from _of_type(field.type, value[field.name], admits)
+        case ir.TaggedUnion():
+            if isinstance(value, dict):
+                yield from _of_union(protocol, definition, value)
+        case ir.Alias():
+            yield from _of_type(definition.type, value, admits)
+        case ir.Enum():
+            pass
+        case _:
+            assert_never(definition)
+
+
+def _of_union(protocol: ir.Protocol, union: ir.TaggedUnion, value: dict[str, ir.JSON]) -> Iterator[tuple[str, ir.JSON]]:
+    for variant in union.variants:
+        if value.get(union.tag) == variant.tag:
+            yield variant.type, value
+            body = protocol.definitions.get(variant.body or "")
+            if isinstance(body, ir.Record) and union.tag not in {field.name for field in body.fields}:
+                yield body.name, {key: item for key, item in value.items() if key != union.tag}
+            elif body is not None:
+                yield body.name, value
+            return
+    if union.default is not None:
+        yield union.default, value
+    elif union.fallback is not None:
+        yield union.fallback, value
+
+
+def _of_type(type_: ir.Type, value: ir.JSON, admits: Callable[[str, ir.JSON], bool]) -> Iterator[tuple[str, ir.JSON]]:
+    match type_:
+        case ir.Ref():
+            if admits(type_.name, value):
+                yield type_.name, value
+        case ir.Array():
+            for item in value if isinstance(value, list) else ():
+                yield from _of_type(type_.items, item, admits)
+        case ir.Map():
+            for item in value.values() if isinstance(value, dict) else ():
+                yield from _of_type(type_.values, item, admits)
+        case ir.AnyOf():
+            for member in type_.types:
+                yield from _of_type(member, value, admits)
+        case _:
+            pass

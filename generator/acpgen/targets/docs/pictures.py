@@ -1,0 +1,126 @@
+"""Pictures as SVG inside the page: the variants of a union, the messages of a session.
+
+They are drawn in one colour, that of the text around them, so they follow light and dark; narrow enough for a phone; and say in
+`title` and `desc` what they show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from acpgen import ir
+from acpgen.targets.docs.places import Linker
+from acpgen.targets.docs.text import Markdown, html, identifier
+
+WIDTH: Final = 352
+"""The width in which a phone of 400 pixels shows a picture without shrinking it."""
+
+_LETTER: Final = 7.3
+_ROW: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """One message of a conversation. `answer` is drawn dashed; `note` says what it carries."""
+
+    label: str
+    to: Literal["left", "right"]
+    answer: bool = False
+    note: str = ""
+
+
+def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
+    """A union as a tree: its tag on top, a branch for each variant, and the branch that everything unknown takes."""
+    rows = [(_tag(variant.tag), variant.type, f"tag-{identifier(str(variant.tag))}") for variant in union.variants]
+    dashed: set[int] = set()
+    if union.default is not None:
+        rows.append(("no known tag", union.default, "unknown"))
+    if union.fallback is not None:
+        dashed.add(len(rows))
+        rows.append(("any other", union.fallback, "unknown"))
+    parts = [_box(1, 1, union.name, f"told apart by {union.tag}")]
+    for index, (tag, name, anchor) in enumerate(rows):
+        y = 58 + index * _ROW
+        line = ' stroke-dasharray="4 3"' if index in dashed else ""
+        parts.append(
+            f'<path d="M16 {y - _ROW + 16 if index else 37}V{y + 16}H32" fill="none" stroke="currentColor"{line}/>'
+        )
+        parts.append(
+            f'<a href="{linker.href(linker.page, anchor)}"><rect x="32" y="{y}" width="{WIDTH - 33}" height="32" rx="4" '
+            f'fill="currentColor" fill-opacity="0.06" stroke="currentColor" stroke-opacity="0.5"{line}/>'
+            f"{_text(42, y + 14, tag, bold=True)}{_text(42, y + 27, name, size=11)}</a>"
+        )
+    told = ", ".join(f"{tag} is {name}" for tag, name, _ in rows)
+    height = 58 + len(rows) * _ROW
+    return _svg(union.name, f"Variants of {union.name}", f"By {union.tag}: {told}.", height, parts, role="group")
+
+
+def conversation(name: str, title: str, sides: tuple[str, str], arrows: Sequence[Arrow]) -> Markdown:
+    """Messages from top to bottom between two sides."""
+    left, right = 34, WIDTH - 34
+    height = 50 + sum(_arrow_height(arrow) for arrow in arrows)
+    parts = [
+        f'<path d="M{x} 30V{height - 6}" stroke="currentColor" stroke-opacity="0.4" fill="none"/>'
+        for x in (left, right)
+    ]
+    parts += [_side(x, side) for x, side in ((left, sides[0]), (right, sides[1]))]
+    y = 40
+    told: list[str] = []
+    for arrow in arrows:
+        y += _arrow_height(arrow)
+        start, end, tip = (left, right, -7) if arrow.to == "right" else (right, left, 7)
+        dash = ' stroke-dasharray="5 4"' if arrow.answer else ""
+        parts.append(f'<path d="M{start} {y}H{end}" stroke="currentColor" fill="none"{dash}/>')
+        parts.append(f'<path d="M{end} {y}l{tip} -4v8z" fill="currentColor"/>')
+        above = y - 6
+        if arrow.note:
+            parts.append(_text(WIDTH / 2, above, arrow.note, size=11, centred=True))
+            above -= 14
+        parts.append(_text(WIDTH / 2, above, arrow.label, centred=True, bold=not arrow.answer))
+        receiver = sides[1] if arrow.to == "right" else sides[0]
+        told.append(f"{arrow.label}{f' ({arrow.note})' if arrow.note else ''} to the {receiver}")
+    return _svg(name, title, f"In this order: {'; '.join(told)}.", height, parts)
+
+
+def _arrow_height(arrow: Arrow) -> int:
+    return 42 if arrow.note else 28
+
+
+def _side(x: int, name: str) -> str:
+    return (
+        f'<rect x="{x - 33}" y="4" width="66" height="26" rx="4" fill="currentColor" fill-opacity="0.1" stroke="currentColor"/>'
+        f"{_text(x, 21, name, centred=True, bold=True)}"
+    )
+
+
+def _box(x: int, y: int, title: str, below: str) -> str:
+    return (
+        f'<rect x="{x}" y="{y}" width="{WIDTH - 2}" height="36" rx="4" fill="currentColor" fill-opacity="0.1" stroke="currentColor"/>'
+        f"{_text(x + 9, y + 16, title, bold=True)}{_text(x + 9, y + 30, below, size=11)}"
+    )
+
+
+def _text(x: float, y: float, text: str, *, size: int = 12, bold: bool = False, centred: bool = False) -> str:
+    room = int((WIDTH - (20 if centred else x)) / (_LETTER * size / 12))
+    shown = text if len(text) <= room else f"{text[: room - 1]}…"
+    anchor = ' text-anchor="middle"' if centred else ""
+    weight = ' font-weight="600"' if bold else ""
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{anchor}{weight}>{html(shown)}</text>'
+
+
+def _svg(name: str, title: str, description: str, height: int, parts: Sequence[str], role: str = "img") -> Markdown:
+    """The whole picture without a line break in it: an empty line would end the HTML. What holds links is no `img`."""
+    label = f"picture-{identifier(name)}"
+    inside = "".join(parts)
+    return Markdown(
+        f'<figure class="acp-picture"><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'height="{height}" role="{role}" aria-labelledby="{label}-title {label}-desc" font-family="ui-monospace, monospace" '
+        f'fill="currentColor"><title id="{label}-title">{html(title)}</title><desc id="{label}-desc">{html(description)}</desc>'
+        f"{inside}</svg></figure>"
+    )
+
+
+def _tag(tag: str | int | float | bool) -> str:
+    return str(tag).lower() if isinstance(tag, bool) else str(tag)

@@ -1,0 +1,109 @@
+"""Where each thing is told: pages by the name of what they are about, and anchors by name, never by number."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from acpgen import ir
+from acpgen.names import assign, method_key
+from acpgen.targets.docs.text import Markdown, code, identifier
+
+INDEX: Final = "index.md"
+METHODS: Final = "methods.md"
+TYPES: Final = "types.md"
+CAPABILITIES: Final = "capabilities.md"
+ERRORS: Final = "errors.md"
+MESSAGES: Final = "messages.md"
+WHOLE: Final = "single-file.md"
+"""Everything in one file, for machines; it is no page of the site."""
+
+_NO_ID: Final = re.compile(r"[^A-Za-z0-9_.+-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The pages of one protocol version, relative to its folder. `areas` are the source files, without their ending."""
+
+    methods: Mapping[str, str]
+    types: Mapping[str, str]
+    areas: Mapping[str, str]
+    area_of: Mapping[str, str] = field(repr=False)
+
+
+def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
+    """The pages of a protocol. Raises `Faults` where two things would share one, on a disk that ignores case too."""
+    area_of = {name: _area(definition.at or origins.get(name, "")) for name, definition in protocol.definitions.items()}
+    at = {definition.name: definition.at for definition in protocol.definitions.values()}
+    methods = {method.name: identifier(method_key(method.name) or method.name) for method in protocol.methods}
+    types = {name: identifier(name) for name in protocol.definitions}
+    areas = {area: identifier(area) for area in dict.fromkeys(area_of.values())}
+    assign((f"the method {name}", key.casefold(), "methods") for name, key in methods.items())
+    assign((f"the type {name}", key.casefold(), at[name]) for name, key in types.items())
+    return Places(
+        methods={name: f"methods/{key}.md" for name, key in methods.items()},
+        types={name: f"types/{key}.md" for name, key in types.items()},
+        areas={name: f"areas/{key}.md" for name, key in areas.items()},
+        area_of=area_of,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Linker:
+    """Writes links and anchors for one page; `whole` for the file that holds all pages."""
+
+    places: Places
+    page: str
+    whole: bool = False
+
+    def href(self, page: str, anchor: str = "") -> str:
+        """The address of a page or of an anchor on it, as seen from here."""
+        if self.whole:
+            return f"#{_within(page, anchor)}"
+        here = posixpath.dirname(self.page)
+        path = "" if page == self.page else posixpath.relpath(page, here or ".")
+        return f"{path}#{anchor}" if anchor else path or posixpath.basename(page)
+
+    def link(self, shown: Markdown, page: str, anchor: str = "") -> Markdown:
+        return Markdown(f"[{shown}]({self.href(page, anchor)})")
+
+    def anchor(self, name: str) -> Markdown:
+        """An anchor that stands here. The page's own anchor is the empty name."""
+        made = _within(self.page, name) if self.whole else name
+        assert not _NO_ID.search(made), made
+        return Markdown(f'<a id="{made}"></a>') if made else Markdown()
+
+    def type(self, name: str, anchor: str = "") -> Markdown:
+        return self.link(code(name), self.places.types[name], anchor)
+
+    def method(self, name: str) -> Markdown:
+        return self.link(code(name), self.places.methods[name])
+
+    def capability(self, path: str) -> Markdown:
+        shown = code(path.partition(":")[2] or path)
+        return self.link(shown, CAPABILITIES, capability_anchor(path))
+
+    def area(self, name: str, title: Markdown) -> Markdown:
+        return self.link(title, self.places.areas[name])
+
+
+def capability_anchor(path: str) -> str:
+    """The anchor of a capability: `agent-capabilities.session`."""
+    return identifier(path.replace(":", "-", 1))
+
+
+def joined(items: Iterable[str], between: str = ", ") -> Markdown:
+    """Pieces of Markdown with something harmless between them."""
+    return Markdown(between.join(items))
+
+
+def _area(at: str) -> str:
+    return posixpath.basename(at.partition("#")[0]).removesuffix(".json") or "schema"
+
+
+def _within(page: str, anchor: str) -> str:
+    key = page.removesuffix(".md").replace("/", "-")
+    return f"{key}-{anchor}" if anchor else key

@@ -1,0 +1,118 @@
+"""Text that can never become markup. `Markdown` is what is markup already; everything else that enters a page passes `prose` or `code`.
+
+Every character that Markdown or HTML could read as markup becomes a numeric character reference, which no reader of Markdown takes
+for syntax. A pair of backticks in prose still means a code span, because this module writes that span itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Final
+
+from acpgen import ir
+from acpgen.errors import visible
+
+_SPAN: Final = re.compile(r"`([^`\n]+)`")
+_SPECIAL: Final = frozenset("\\`*_{}[]<>&|~$@#")
+_LINE_START: Final = re.compile(r"[-+:=]|\d+[.)]")
+_PLAIN_CODE: Final = re.compile(r"[A-Za-z0-9_.,:;/$()#@%?!+*=\"'\[\]{} -]+")
+_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.-]")
+LONGEST_ID: Final = 96
+
+
+class Markdown(str):
+    """A piece of Markdown that this package wrote. Joining it with other text gives plain text again, on purpose."""
+
+    __slots__ = ()
+
+
+def finalized(value: object) -> str:
+    """What a template writes for a value: Markdown as it is, numbers as they read, any other text as prose."""
+    assert value is not None, "a template asked for text that is not there"
+    return value if isinstance(value, Markdown) else prose(str(value))
+
+
+def prose(text: str) -> Markdown:
+    """Text of a schema on one line, with spans in backticks as code."""
+    line = visible(" ".join(text.split()))
+    parts: list[str] = []
+    end = 0
+    for span in _SPAN.finditer(line):
+        parts += [_escaped(line[end : span.start()], at_start=end == 0), code(span[1])]
+        end = span.end()
+    parts.append(_escaped(line[end:], at_start=end == 0))
+    return Markdown("".join(parts))
+
+
+def paragraphs(text: str) -> Markdown:
+    """Text of a schema, an empty line in it between paragraphs."""
+    found = [prose(part) for part in re.split(r"\n\s*\n", text) if part.strip()]
+    return Markdown("\n\n".join(found))
+
+
+def first_sentence(text: str) -> Markdown:
+    """The first sentence of a description, for lists."""
+    line = " ".join(text.split())
+    found = re.match(r"(?:[^`.]|`[^`]*`|\.(?!\s|$))*\.(?=\s|$)", line)
+    return prose(found[0] if found else line)
+
+
+def code(text: str) -> Markdown:
+    """Text as a code span, the same in a table as outside."""
+    shown = visible(text)
+    if _PLAIN_CODE.fullmatch(shown) and shown == shown.strip() and "://" not in shown:
+        return Markdown(f"`{shown}`")
+    return Markdown(f"<code>{_escaped(shown, at_start=False) or '&#8203;'}</code>")
+
+
+def value(item: ir.JSON) -> Markdown:
+    """A JSON value as a code span."""
+    return code(json.dumps(item, ensure_ascii=False))
+
+
+def block(item: ir.JSON) -> Markdown:
+    """A JSON value as a fenced block. No line of it can end the fence: a line of JSON begins with a space, a quote or a bracket."""
+    text = json.dumps(item, indent=2, ensure_ascii=False)
+    shown = "".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text)
+    return Markdown(f"```json\n{shown}\n```")
+
+
+def html(text: str) -> str:
+    """Text inside an element of HTML or SVG, or in one of its attributes."""
+    return _escaped(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
+
+
+def identifier(text: str) -> str:
+    """An anchor or file name for a name: letters, digits, `_`, `.` and `-` stay, all else is spelled, what is long ends in a hash."""
+    plain = "".join(c if _PLAIN_ID.fullmatch(c) else f"+{ord(c):x}+" for c in text) or "empty"
+    if len(plain) <= LONGEST_ID:
+        return plain
+    return f"{plain[: LONGEST_ID - 17]}+{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"
+
+
+def _escaped(text: str, *, at_start: bool) -> str:
+    made = [_reference(c) if _is_special(text, index) else c for index, c in enumerate(text)]
+    if at_start and (marker := _LINE_START.match(text)):
+        made[marker.end() - 1] = _reference(text[marker.end() - 1])
+    return "".join(made)
+
+
+def _is_special(text: str, index: int) -> bool:
+    character, before, after = text[index], text[index - 1 : index], text[index + 1 : index + 2]
+    if character == "_":
+        return not (before.isalnum() and after.isalnum())
+    if character == ":":  # addresses and emoji
+        return bool(after) and not after.isspace()
+    if character == ".":  # www.
+        return text[max(index - 3, 0) : index].lower() == "www"
+    return character in _SPECIAL
+
+
+def _reference(character: str) -> str:
+    return f"&#{ord(character)};"
+
+
+def _json_escape(character: str) -> str:
+    return json.dumps(character)[1:-1]

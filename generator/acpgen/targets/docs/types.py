@@ -1,0 +1,152 @@
+"""What a type admits, in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import assert_never
+
+from acpgen import ir
+from acpgen.targets.docs.places import Linker, joined
+from acpgen.targets.docs.text import Markdown, code, prose, value
+
+
+def in_words(type_: ir.Type, linker: Linker) -> Markdown:
+    """A type as a phrase: `array of ContentBlock`, with links to what has a page."""
+    match type_:
+        case ir.Anything():
+            return Markdown("any value")
+        case ir.Nothing():
+            return Markdown("no value at all")
+        case ir.Null():
+            return Markdown("null")
+        case ir.Boolean():
+            return Markdown("boolean")
+        case ir.Number():
+            return Markdown(f"{'integer' if type_.integer else 'number'}{_format(type_.format)}")
+        case ir.String():
+            return Markdown(f"string{_format(type_.format)}")
+        case ir.Constant():
+            return joined(map(value, type_.values), " or ")
+        case ir.Array():
+            return Markdown(f"array of {in_words(type_.items, linker)}")
+        case ir.Map():
+            return Markdown(f"object whose values are: {in_words(type_.values, linker)}")
+        case ir.Ref():
+            return linker.type(type_.name)
+        case ir.AnyOf():
+            return joined((in_words(member, linker) for member in type_.types), " or ")
+        case _:
+            assert_never(type_)
+
+
+def plainly(type_: ir.Type) -> str:
+    """A type as plain text, with all that it demands, so that two types differ if their texts do."""
+    match type_:
+        case ir.Constant():
+            return " or ".join(json.dumps(item, ensure_ascii=False) for item in type_.values)
+        case ir.Ref():
+            return type_.name
+        case ir.Array():
+            return f"array of {plainly(type_.items)}{_demanded(type_)}"
+        case ir.Map():
+            return f"object of {plainly(type_.values)}"
+        case ir.AnyOf():
+            return " or ".join(map(plainly, type_.types))
+        case ir.Number():
+            return f"{'integer' if type_.integer else 'number'}{_demanded(type_)}"
+        case ir.Anything() | ir.Nothing():
+            return "any value" if isinstance(type_, ir.Anything) else "no value"
+        case ir.String() | ir.Boolean() | ir.Null():
+            return f"{type(type_).__name__.lower()}{_demanded(type_)}"
+        case _:
+            assert_never(type_)
+
+
+def _demanded(type_: ir.Type) -> str:
+    found = [text for text in demands(type_) if text]
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def constraints(type_: ir.Type) -> Iterator[Markdown]:
+    """What a type demands beyond its shape, one phrase each; of entries and members too."""
+    for text in demands(type_):
+        yield prose(text)
+    match type_:
+        case ir.Array():
+            yield from (Markdown(f"each entry: {text}") for text in constraints(type_.items))
+        case ir.Map():
+            yield from (Markdown(f"each value: {text}") for text in constraints(type_.values))
+        case ir.AnyOf():
+            for member in type_.types:
+                yield from constraints(member)
+        case _:
+            pass
+
+
+def demands(type_: ir.Type) -> Iterator[str]:
+    """The demands of a type itself as plain text; a pattern in backticks."""
+    match type_:
+        case ir.Number():
+            yield from _range(type_)
+        case ir.String():
+            yield from _length(type_.min_length, type_.max_length, "character")
+            if type_.pattern is not None:
+                yield f"matches `{type_.pattern}`" if "`" not in type_.pattern else f"matches {type_.pattern}"
+            if type_.encoding is not None:
+                yield f"encoded as {type_.encoding}"
+        case ir.Array():
+            yield from _length(type_.min_items, type_.max_items, "entry", "entries")
+            if type_.unique:
+                yield "no entry twice"
+        case _:
+            pass
+
+
+def references(type_: ir.Type) -> Iterator[str]:
+    """The definitions that a type names."""
+    match type_:
+        case ir.Ref():
+            yield type_.name
+        case ir.Array():
+            yield from references(type_.items)
+        case ir.Map():
+            yield from references(type_.values)
+        case ir.AnyOf():
+            for member in type_.types:
+                yield from references(member)
+        case _:
+            pass
+
+
+def admits_null(type_: ir.Type) -> bool:
+    """Whether null is one of the values that a type names."""
+    return isinstance(type_, ir.Null) or (isinstance(type_, ir.AnyOf) and any(map(admits_null, type_.types)))
+
+
+def _range(number: ir.Number) -> Iterator[str]:
+    if number.minimum is not None:
+        yield f"at least {number.minimum}"
+    if number.exclusive_minimum is not None:
+        yield f"more than {number.exclusive_minimum}"
+    if number.maximum is not None:
+        yield f"at most {number.maximum}"
+    if number.exclusive_maximum is not None:
+        yield f"less than {number.exclusive_maximum}"
+    if number.multiple_of is not None:
+        yield f"a multiple of {number.multiple_of}"
+
+
+def _length(least: int | None, most: int | None, noun: str, nouns: str | None = None) -> Iterator[str]:
+    many = nouns or f"{noun}s"
+    if least is not None and least == most:
+        yield f"exactly {least} {noun if least == 1 else many}"
+        return
+    if least:
+        yield f"at least {least} {noun if least == 1 else many}"
+    if most is not None:
+        yield f"at most {most} {noun if most == 1 else many}"
+
+
+def _format(name: str | None) -> str:
+    return f" ({code(name)})" if name else ""

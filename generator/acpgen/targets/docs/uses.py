@@ -1,0 +1,103 @@
+"""Who uses what: the other direction of every reference, and the gates of every capability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from acpgen import ir
+from acpgen.targets.docs.types import references
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One place that names a type: `owner` is a method or a type, `member` its field or variant."""
+
+    how: Literal["params", "result", "field", "variant", "other variants", "body", "type"]
+    owner: str
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One thing that depends on a capability. `owner` is a method or a type, `member` its field, variant or value."""
+
+    how: Literal["method", "field", "variant", "value", "required"]
+    owner: str
+    member: str = ""
+
+
+def uses(protocol: ir.Protocol) -> Mapping[str, tuple[Use, ...]]:
+    """The uses of each definition, methods first."""
+    found: dict[str, dict[Use, None]] = {name: {} for name in protocol.definitions}
+    for method in protocol.methods:
+        if method.params is not None:
+            found[method.params][Use("params", method.name)] = None
+        if method.result is not None:
+            found[method.result][Use("result", method.name)] = None
+    for definition in protocol.definitions.values():
+        for name, use in _uses_in(protocol, definition):
+            found[name][use] = None
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+def gates(protocol: ir.Protocol) -> Mapping[str, tuple[Gate, ...]]:
+    """What depends on each capability, by side and path, in alphabetical order."""
+    found: dict[str, list[Gate]] = {}
+    for path, gate in _gates(protocol):
+        if gate not in found.setdefault(path, []):
+            found[path].append(gate)
+    return {path: tuple(found[path]) for path in sorted(found)}
+
+
+def _uses_in(protocol: ir.Protocol, definition: ir.Definition) -> Iterator[tuple[str, Use]]:
+    match definition:
+        case ir.Record():
+            for field in definition.fields:
+                if field.owner in ("", definition.name) or field.owner not in protocol.definitions:
+                    for name in references(field.type):
+                        yield name, Use("field", definition.name, field.name)
+        case ir.TaggedUnion():
+            for variant in definition.variants:
+                yield variant.type, Use("variant", definition.name, str(variant.tag))
+                if variant.body is not None and variant.body in protocol.definitions and variant.body != variant.type:
+                    yield variant.body, Use("body", definition.name, str(variant.tag))
+            for name in dict.fromkeys(
+                filter(None, (definition.default, definition.fallback, *definition.fallback_shapes))
+            ):
+                yield name, Use("other variants", definition.name)
+        case ir.Enum():
+            pass
+        case ir.Alias():
+            for name in references(definition.type):
+                yield name, Use("type", definition.name)
+        case _:
+            assert_never(definition)
+
+
+def _gates(protocol: ir.Protocol) -> Iterator[tuple[str, Gate]]:
+    for method in protocol.methods:
+        if method.capability is not None:
+            yield method.capability, Gate("method", method.name)
+    for definition in protocol.definitions.values():
+        match definition:
+            case ir.Record():
+                for field in definition.fields:
+                    is_own = field.owner in ("", definition.name) or field.owner not in protocol.definitions
+                    if field.capability is not None and is_own:
+                        yield field.capability, Gate("field", definition.name, field.name)
+                    if field.required_with is not None and is_own:
+                        yield field.required_with, Gate("required", definition.name, field.name)
+            case ir.TaggedUnion():
+                for variant in definition.variants:
+                    if variant.capability is not None:
+                        yield variant.capability, Gate("variant", definition.name, str(variant.tag))
+            case ir.Enum():
+                for value in definition.values:
+                    if value.capability is not None:
+                        yield value.capability, Gate("value", definition.name, str(value.value))
+            case ir.Alias():
+                pass
+            case _:
+                assert_never(definition)

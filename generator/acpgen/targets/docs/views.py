@@ -1,0 +1,185 @@
+"""What the templates show: rows and phrases, as Markdown where there is markup in them and as plain text where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from acpgen import ir
+from acpgen.targets.docs.places import Linker, joined
+from acpgen.targets.docs.text import Markdown, code, identifier, prose, value
+from acpgen.targets.docs.types import admits_null, constraints, in_words
+from acpgen.targets.docs.uses import Gate, Use
+
+UNKNOWN: Final = {
+    "open": "An unknown {} is valid. Receivers keep it whole and hand it on unchanged; a name that begins with `_` is an extension "
+    "of some implementation, any other belongs to a later version of the protocol.",
+    "tolerated": "The schema knows no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
+    "message.",
+    "closed": "An unknown {} makes the message invalid, and receivers refuse it: what it means decides what happens next.",
+}
+KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error, never an unknown variant."
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """One field of a table."""
+
+    key: str
+    name: Markdown
+    type: Markdown
+    required: Markdown
+    meaning: Markdown
+
+
+@dataclass(frozen=True, slots=True)
+class VariantView:
+    """One branch of a union."""
+
+    key: str
+    tag: Markdown
+    record: Markdown
+    doc: str
+    notes: Markdown
+    rows: tuple[FieldRow, ...]
+
+
+def field_rows(record: ir.Record, linker: Linker) -> tuple[FieldRow, ...]:
+    """The fields of a record, in the order of the schema."""
+    return tuple(
+        FieldRow(
+            key=identifier(field.name),
+            name=Markdown(f"{code(field.name)}{_unstable(field.unstable, ' ')}"),
+            type=in_words(field.type, linker),
+            required=Markdown("required" if field.required else "optional"),
+            meaning=joined(filter(None, (prose(field.doc), *_notes(field, linker))), "<br>"),
+        )
+        for field in record.fields
+    )
+
+
+def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker) -> tuple[VariantView, ...]:
+    """The branches of a union that have a tag."""
+    found: list[VariantView] = []
+    for variant in union.variants:
+        definition = protocol.definitions[variant.type]
+        notes = [_gated(variant.capability, linker), _unstable(variant.unstable)]
+        found.append(
+            VariantView(
+                key=identifier(str(variant.tag)),
+                tag=value(variant.tag),
+                record=linker.type(variant.type),
+                doc=variant.doc or definition.doc,
+                notes=joined(filter(None, notes), " "),
+                rows=field_rows(definition, linker) if isinstance(definition, ir.Record) else (),
+            )
+        )
+    return tuple(found)
+
+
+def use_phrase(use: Use, linker: Linker) -> Markdown:
+    """One line of "used by"."""
+    match use.how:
+        case "params":
+            return Markdown(f"{linker.method(use.owner)}: its params")
+        case "result":
+            return Markdown(f"{linker.method(use.owner)}: its result")
+        case "field":
+            return Markdown(f"{linker.type(use.owner)}: the field {code(use.member)}")
+        case "variant":
+            return Markdown(f"{linker.type(use.owner)}: the variant {code(use.member)}")
+        case "body":
+            return Markdown(f"{linker.type(use.owner)}: what the variant {code(use.member)} holds beside its tag")
+        case "other variants":
+            return Markdown(f"{linker.type(use.owner)}: values without a known tag")
+        case "type":
+            return linker.type(use.owner)
+        case _:
+            assert_never(use.how)
+
+
+def gate_phrase(gate: Gate, linker: Linker) -> Markdown:
+    """One thing that a capability allows or asks for."""
+    match gate.how:
+        case "method":
+            return linker.method(gate.owner)
+        case "field":
+            return _member(gate, f"field-{identifier(gate.member)}", linker)
+        case "required":
+            return Markdown(f"{_member(gate, f'field-{identifier(gate.member)}', linker)} (becomes required)")
+        case "variant":
+            return _member(gate, f"tag-{identifier(gate.member)}", linker)
+        case "value":
+            return _member(gate, f"value-{identifier(gate.member)}", linker)
+        case _:
+            assert_never(gate.how)
+
+
+def capability_phrase(path: str | None, linker: Linker) -> Markdown:
+    """The gate of a method, as a phrase."""
+    if path is None:
+        return Markdown("none")
+    side = path.partition(":")[0]
+    return Markdown(f"{linker.capability(path)} of the {prose(side)}")
+
+
+def excluded_phrases(record: ir.Record) -> Iterator[Markdown]:
+    """What fields of a fallback must not hold."""
+    for name, values in record.excluded:
+        yield Markdown(f"{code(name)} is none of {joined(map(value, values))}.")
+
+
+def type_links(names: Iterable[str], linker: Linker) -> Markdown:
+    """Links to several types."""
+    return joined(map(linker.type, names))
+
+
+def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
+    """The constraints of a type, each once."""
+    return tuple(dict.fromkeys(constraints(type_)))
+
+
+def _notes(field: ir.Field, linker: Linker) -> Iterable[Markdown]:
+    demanded = constraint_list(field.type)
+    if demanded:
+        yield Markdown(f"*{joined(demanded, '; ')}*")
+    if field.default is not None:
+        yield Markdown(f"Default: {value(field.default.value)}.")
+    if admits_null(field.type):
+        yield prose(
+            {
+                "clears": "Null removes the value that the receiver holds; leaving the field out keeps it.",
+                "omitted": "Null means the same as leaving the field out.",
+                None: "Null is a value of its own.",
+            }[field.null]
+        )
+    if field.capability is not None:
+        yield _gated(field.capability, linker)
+    if field.required_with is not None:
+        yield Markdown(f"Required once {capability_phrase(field.required_with, linker)} is advertised.")
+    forgiven = [
+        text
+        for is_set, text in (
+            (field.leniency.default_on_error, "a bad value is read as if the field were left out"),
+            (field.leniency.skip_invalid_items, "bad entries are dropped, the others stay"),
+            (field.leniency.default_on_null, "null is read as if the field were left out"),
+        )
+        if is_set
+    ]
+    if forgiven:
+        yield prose(f"Receivers forgive: {'; '.join(forgiven)}.")
+
+
+def _gated(path: str | None, linker: Linker) -> Markdown:
+    if path is None:
+        return Markdown()
+    return Markdown(f"Only once the {prose(path.partition(':')[0])} has advertised {linker.capability(path)}.")
+
+
+def _member(gate: Gate, anchor: str, linker: Linker) -> Markdown:
+    return linker.link(code(f"{gate.owner}.{gate.member}"), linker.places.types[gate.owner], anchor)
+
+
+def _unstable(is_unstable: bool, before: str = "") -> Markdown:
+    return Markdown(f"{before}**unstable**" if is_unstable else "")

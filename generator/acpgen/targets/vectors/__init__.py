@@ -1,0 +1,94 @@
+"""The target `vectors`: for every method and every type, messages that say what any implementation must make of them.
+
+Made from the meaning, judged by JSON Schema when they are made. What the judge does not confirm is not written; a type that is left without
+any row is named in `index.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import jsonschema_rs
+
+from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.errors import Faults, NotASchema
+from acpgen.resources import templates
+from acpgen.targets import Settings
+from acpgen.targets.vectors.judge import Judge
+from acpgen.targets.vectors.messages import Messages
+from acpgen.targets.vectors.rows import Row, Subject, lines
+from acpgen.targets.vectors.types import Maker
+from acpgen.targets.vectors.values import Values
+
+_LONGEST: Final = 60
+
+
+def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
+    """`methods/*.jsonl`, `types/*.jsonl` and `index.json` below the prefix; `README.md` and `row.schema.json` beside the prefixes.
+
+    Raises `Faults` where the schema is one that no judge can read.
+    """
+    try:
+        judge = Judge(bundle, protocol)
+    except jsonschema_rs.ValidationError as error:
+        raise Faults([NotASchema(at=protocol.name, reason=error.message, dialect="2020-12")]) from None
+    maker = Maker(Values(protocol), judge)
+    messages = Messages(protocol, maker)
+    folder = f"{settings.prefix}/" if settings.prefix else ""
+    files: dict[str, dict[str, str]] = {}
+    labels: Counter[str] = Counter()
+
+    def add(file: str, subject: Subject, rows: tuple[Row, ...]) -> None:
+        found = lines(subject, rows)
+        labels.update(json.loads(line)["label"].partition(":")[0] for line in found.values())
+        files.setdefault(file, {}).update(found)
+
+    for subject, rows in messages.envelopes():
+        add("methods/envelope.jsonl", subject, rows)
+    for method in protocol.methods:
+        for subject, rows in messages.of_method(method):
+            add(f"methods/{file_name(method.name)}.jsonl", subject, rows)
+    missing: list[str] = []
+    for name, definition in protocol.definitions.items():
+        if name not in bundle.definitions:
+            continue  # made up for the receiver: what its union keeps is shown by the union
+        rows = maker.rows(name)
+        add(f"types/{_area(definition)}.jsonl", Subject(protocol.name, name, unstable=definition.unstable), rows)
+        missing += [] if rows else [name]
+    texts = {
+        f"{folder}{path}": "".join(f"{line}\n" for line in found.values()) for path, found in files.items() if found
+    }
+    index: dict[str, Any] = {
+        "protocol": protocol.name,
+        "version": protocol.version,
+        "rows": labels.total(),
+        "labels": dict(sorted(labels.items())),
+        "files": {path: len(found) for path, found in files.items() if found},
+        "types_without_rows": missing,
+    }
+    return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_about()}
+
+
+def file_name(text: str) -> str:
+    """A file's name for a method or an area; two that come out alike share a file."""
+    name = re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")[:_LONGEST]
+    return name or "unnamed"
+
+
+def _area(definition: ir.Definition) -> str:
+    """The file of the schema that declares a definition, without its ending."""
+    path = definition.at.partition("#")[0]
+    return file_name(path.removesuffix(".json"))
+
+
+@cache
+def _about() -> Mapping[str, str]:
+    folder = Path(templates()) / "vectors"
+    return {name: (folder / name).read_text("utf-8") for name in ("README.md", "row.schema.json")}

@@ -1,0 +1,141 @@
+"""What JSON Schema says of a value: whether it is valid, and if not, which rules it breaks and where.
+
+Inside a union only the branch that is meant speaks. Where nothing tells which one that is, the union itself is the rule that is broken.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import jsonschema_rs
+
+from acpgen import ir
+from acpgen.bundle import Bundle, tolerant
+from acpgen.targets.vectors.values import Path
+from acpgen.walk import Schema, is_array, pointer
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A rule that a value breaks: the path of the place, the keyword (`tag` for the tag of a union), where the schema has it.
+
+    `missing` is the field that `required` asks for. `vague`: no branch of a union was meant more than the others, so that each says
+    something else.
+    """
+
+    path: Path
+    rule: str
+    schema: str
+    missing: str | None = None
+    vague: bool = False
+
+
+class Judge:
+    """Judges values of the definitions of one schema. All definitions are compiled together, once."""
+
+    def __init__(self, bundle: Bundle, protocol: ir.Protocol) -> None:
+        self.root: Final = bundle.schema
+        self._strict = _all_together(bundle.schema)
+        self._tolerant = _all_together(_tolerated(bundle.schema, protocol))
+
+    def is_valid(self, name: str, value: Any) -> bool:
+        """Whether a value is one of the definition `name`."""
+        return self._strict.is_valid({name: value})
+
+    def is_tolerated(self, name: str, value: Any) -> bool:
+        """Whether a receiver that keeps what it does not know takes the value, leniency aside."""
+        return self._tolerant.is_valid({name: value})
+
+    def breaks(self, name: str, value: Any) -> tuple[Break, ...]:
+        """What the value breaks, each rule at each place once; nothing, if it is valid."""
+        return tuple(replace(one, path=one.path[1:]) for one in _breaks(self._strict.iter_errors({name: value})))
+
+    def only_break(self, name: str, value: Any) -> Break | None:
+        """The one thing that the value breaks; `None` if it is valid, or breaks more."""
+        found = self.breaks(name, value)
+        return found[0] if len(found) == 1 and not found[0].vague else None
+
+
+def _all_together(schema: Schema) -> jsonschema_rs.Draft202012Validator:
+    """A validator of objects that hold one value under the name of its definition."""
+    definitions: Mapping[str, Any] = schema["$defs"]
+    properties = {name: {"$ref": pointer("$defs", name)} for name in definitions}
+    return jsonschema_rs.Draft202012Validator({"properties": properties, "$defs": definitions})
+
+
+def _tolerated(schema: Schema, protocol: ir.Protocol) -> Schema:
+    """The schema with the fallbacks of all tolerated unions and enumerations written in."""
+    marked = copy.deepcopy(schema)
+    for name, definition in protocol.definitions.items():
+        if isinstance(definition, ir.TaggedUnion | ir.Enum) and definition.openness == "tolerated":
+            marked["$defs"][name]["x-unknown"] = "keep"
+    return tolerant(marked)
+
+
+def _breaks(errors: Iterable[jsonschema_rs.ValidationError]) -> tuple[Break, ...]:
+    found: dict[tuple[Path, str, str | None], Break] = {}
+    for error in errors:
+        for one in _of_union(error) if error.kind.name in ("anyOf", "oneOf") else (_single(error),):
+            found.setdefault((one.path, one.rule, one.missing), one)
+    return tuple(found.values())
+
+
+def _single(error: jsonschema_rs.ValidationError) -> Break:
+    rule = "false" if error.kind.name == "falseSchema" else error.kind.name
+    missing: Any = error.kind.value if rule == "required" else None
+    return Break(tuple(error.instance_path), rule, pointer(*map(str, error.schema_path)), missing)
+
+
+def _of_union(error: jsonschema_rs.ValidationError) -> tuple[Break, ...]:
+    """What the branch that is meant says: the one whose tag fits, or the only one whose type does."""
+    path, place = tuple(error.instance_path), pointer(*map(str, error.schema_path))
+    keyword = error.kind.name
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
+        return (Break(path, keyword, place),)
+    assert isinstance(
+        error.kind, jsonschema_rs.ValidationErrorKind.AnyOf | jsonschema_rs.ValidationErrorKind.OneOfNotValid
+    )
+    branches = [_breaks(branch) for branch in error.kind.context if not _asks_for_null(branch)]
+    meant = [branch for branch in branches if not any(_is_elsewhere(one, path) for one in branch)]
+    if len(branches) == 1 or len(meant) == 1:
+        return (meant or branches)[0]
+    if meant:
+        missing = _shared([{one.missing for one in branch if one.path == path} for branch in meant])
+        if missing is not None and any(len(branch) == 1 for branch in meant):
+            return (Break(path, "required", place, missing),)
+        return (Break(path, keyword, place, vague=True),)
+    for rule, told in (("const", "enum"), ("type", "type")):
+        if all((path, rule) in {(one.path, one.rule) for one in branch} for branch in branches):
+            return (Break(path, told, place),)
+    tags: list[set[str | None]] = [
+        {str(one.path[-1]) for one in branch if one.path[:-1] == path and one.rule in ("const", "tag", "type", "enum")}
+        for branch in branches
+        if not any(one.rule == "not" for one in branch)
+    ]
+    tag = _shared(tags)
+    return (Break((*path, tag), "tag", place) if tag else Break(path, keyword, place, vague=True),)
+
+
+def _is_elsewhere(one: Break, path: Path) -> bool:
+    """Whether a break says that the branch it is of was not the one that was meant."""
+    if one.path == path:
+        return one.rule in ("type", "not", "const", "enum")
+    return one.path[:-1] == path and one.rule in ("const", "tag")
+
+
+def _asks_for_null(branch: Sequence[jsonschema_rs.ValidationError]) -> bool:
+    if len(branch) != 1 or branch[0].kind.name not in ("type", "const"):
+        return False
+    given: Any = branch[0].kind.value
+    return given is None or given == "null" or (is_array(given) and given == ["null"])
+
+
+def _shared(sets: Sequence[set[str | None]]) -> str | None:
+    """The one text that all sets hold; `None` where there is none or there are several."""
+    if not sets:
+        return None
+    shared = sets[0].intersection(*sets[1:]) - {None}
+    return next(iter(shared)) if len(shared) == 1 else None

@@ -1,0 +1,248 @@
+"""The rows of one method: whole messages, made from the rows of its params and of its result, and what only an envelope can get wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.targets.vectors.rows import (
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Refusal,
+    Row,
+    Subject,
+)
+from acpgen.targets.vectors.types import Maker
+from acpgen.targets.vectors.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
+
+_PEERS: Final = {"agent": "client", "client": "agent", "server": "client"}
+
+_NOT_JSON: Final = {
+    "empty": "",
+    "truncated": '{"jsonrpc":"2.0","id":1,"method":"initialize"',
+    "two values": "{} {}",
+    "a comment": '{"jsonrpc":"2.0"} // end',
+    "single quotes": "{'jsonrpc':'2.0'}",
+    "NaN": '{"jsonrpc":"2.0","id":NaN,"method":"initialize"}',
+    "a number beyond all bounds": '{"jsonrpc":"2.0","id":1e999,"method":"initialize"}',
+    "half of a surrogate pair": '{"jsonrpc":"2.0","id":"\\ud800","method":"initialize"}',
+}
+"""Lines that no JSON parser may read."""
+
+_IDS: Final[dict[str, Any]] = {
+    "a whole number": 7,
+    "a whole number with a fraction": 7.0,
+    "zero": 0,
+    "below zero": -1,
+    "empty": "",
+}
+_NO_IDS: Final[tuple[Any, ...]] = (1.5, True, {}, [])
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """Makes the rows of whole messages of one protocol."""
+
+    protocol: ir.Protocol
+    maker: Maker
+
+    # --- methods ---
+
+    def of_method(self, method: ir.Method) -> Iterator[tuple[Subject, tuple[Row, ...]]]:
+        """The rows of a method's messages, each kind by each peer that sends it."""
+        for sender in self._senders(method):
+            subject = Subject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
+            yield subject, tuple(self._calls(method))
+            if method.kind == "request":
+                answering = sender if method.side == "protocol" else self._other(sender)
+                yield replace(subject, kind="result", sender=answering), tuple(self._answers(method))
+
+    def _calls(self, method: ir.Method) -> Iterator[Row]:
+        head: dict[str, Any] = {"jsonrpc": "2.0"}
+        if method.kind == "request":
+            head["id"] = "request-1"
+        head["method"] = method.name
+        typed = () if method.params is None else self.maker.rows(method.params)
+        for row in typed:
+            yield row.inside(head, "params")
+        small = next((row for row in typed if row.label == "valid-minimal"), None)
+        if small is None and method.params is None:
+            yield Row("valid-minimal", "valid-minimal", head)
+        elif small is not None:
+            yield _stranger({**head, "params": small.message})
+        if method.params is None or self.maker.judge.is_valid(method.params, {}):
+            yield Row("omitted", "omitted /params", head)
+            yield Row("null", "null /params", {**head, "params": None})
+        else:
+            one = self.maker.judge.only_break(method.params, {})
+            if one is not None:
+                label = f"invalid:{one.rule}"
+                refusal = Refusal(one.rule, ("params", *one.path), one.schema)
+                yield Row(label, f"{label} without params", head, valid=False, decodes=False, refusal=refusal)
+
+    def _answers(self, method: ir.Method) -> Iterator[Row]:
+        head: dict[str, Any] = {"jsonrpc": "2.0", "id": "request-1"}
+        if method.result is None:
+            yield Row("valid-minimal", "valid-minimal", {**head, "result": {}})
+            return
+        typed = self.maker.rows(method.result)
+        for row in typed:
+            yield row.inside(head, "result")
+        small = next((row for row in typed if row.label == "valid-minimal"), None)
+        if small is not None:
+            yield _stranger({**head, "result": small.message})
+        one = self.maker.judge.only_break(method.result, None)
+        if one is not None:
+            refusal = Refusal(one.rule, ("result", *one.path), one.schema)
+            label = "null" if method.null_result else f"invalid:{one.rule}"
+            yield Row(
+                label,
+                f"{label} result",
+                {**head, "result": None},
+                valid=False,
+                decodes=method.null_result,
+                refusal=refusal,
+            )
+
+    # --- envelopes ---
+
+    def envelopes(self) -> Iterator[tuple[Subject, tuple[Row, ...]]]:
+        """What is the same for all methods, shown with the first request that takes nothing or little."""
+        requests = (one for one in self.protocol.methods if one.kind == "request" and one.side in _PEERS)
+        method = next((one for one in requests if not one.unstable), None)
+        if method is None:
+            return
+        sender = self._senders(method)[0]
+        subject = Subject(self.protocol.name, None, method.name, "request", sender)
+        yield replace(subject, kind="text"), tuple(self._texts())
+        call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
+        if call is not None:
+            yield replace(subject, kind="envelope"), tuple(self._broken_calls(call, method))
+            yield replace(subject, kind="batch"), tuple(self._batches(call))
+        answering = replace(subject, sender=self._other(sender))
+        yield replace(answering, kind="error"), tuple(self._errors())
+        answer = next((row.message for row in self._answers(method) if row.label == "valid-minimal"), None)
+        if answer is not None:
+            yield replace(answering, kind="envelope"), tuple(self._broken_answers(answer))
+
+    def _texts(self) -> Iterator[Row]:
+        refusal = Refusal("json", (), "", PARSE_ERROR)
+        for name, text in _NOT_JSON.items():
+            yield Row(
+                "invalid:json", f"invalid:json {name}", None, valid=False, decodes=False, refusal=refusal, text=text
+            )
+
+    def _broken_calls(self, call: dict[str, Any], method: ir.Method) -> Iterator[Row]:
+        without = {key: value for key, value in call.items() if key != "jsonrpc"}
+        yield _broken("without jsonrpc", (), without)
+        yield _broken("jsonrpc of another version", ("jsonrpc",), {**call, "jsonrpc": "1.0"})
+        yield _broken("jsonrpc that is a number", ("jsonrpc",), {**call, "jsonrpc": 2.0})
+        for id_ in _NO_IDS:
+            yield self._broken_id(f"id {json.dumps(id_)}", {**call, "id": id_})
+        for name, id_ in _IDS.items():
+            yield Row("valid-full", f"valid id {name}", {**call, "id": id_})
+        if self._null_id():
+            yield Row("null", "null /id", {**call, "id": None})
+        else:
+            yield self._broken_id("id null", {**call, "id": None})
+        yield _broken("method that is no string", ("method",), {**call, "method": 1})
+        yield _broken(
+            "neither method nor answer",
+            (),
+            {key: value for key, value in call.items() if key not in ("method", "params")},
+        )
+        yield _broken("call with a result", (), {**call, "result": {}})
+        yield _broken("call with an error", (), {**call, "error": {"code": -32603, "message": "text"}})
+        for value in (7, "text", None, True):
+            yield _broken(f"the message {json.dumps(value)}", (), value)
+        unknown = {**call, "method": "future/method"}
+        yield _broken("unknown method", ("method",), unknown, METHOD_NOT_FOUND)
+        yield _broken(
+            "request sent as a notification",
+            ("method",),
+            {key: v for key, v in call.items() if key != "id"},
+            METHOD_NOT_FOUND,
+        )
+        other = self._wrong_way(method)
+        if other is not None:
+            yield _broken(
+                "method that the sender itself handles", ("method",), {**call, "method": other}, METHOD_NOT_FOUND
+            )
+        extension = {**call, "method": f"{EXTENSION}/ask", "params": UNKNOWN_VALUE}
+        yield Row("extension", "extension request", extension)
+        yield Row(
+            "extension", "extension notification", {key: value for key, value in extension.items() if key != "id"}
+        )
+
+    def _broken_answers(self, answer: dict[str, Any]) -> Iterator[Row]:
+        yield _broken("answer with result and error", (), {**answer, "error": {"code": -32603, "message": "text"}})
+        yield _broken("answer without id", (), {key: value for key, value in answer.items() if key != "id"})
+        for id_ in _NO_IDS:
+            yield self._broken_id(f"answer with id {json.dumps(id_)}", {**answer, "id": id_})
+
+    def _batches(self, call: dict[str, Any]) -> Iterator[Row]:
+        if not self.protocol.batch:
+            yield _broken("an array of messages", (), [call])
+            return
+        yield _broken("an empty batch", (), [])
+        if all(method.batch is None for method in self.protocol.methods if method.name == call["method"]):
+            yield Row("valid-full", "valid batch", [call, {**call, "id": "request-2"}])
+            yield _broken("a message in a batch that is none", (1,), [call, 7])
+
+    def _errors(self) -> Iterator[Row]:
+        head: dict[str, Any] = {"jsonrpc": "2.0", "id": "request-1"}
+        if isinstance(self.protocol.definitions.get("Error"), ir.Record):
+            for row in self.maker.rows("Error"):
+                found = row.inside(head, "error")
+                refusal = None if found.refusal is None else replace(found.refusal, code=INVALID_REQUEST)
+                yield replace(found, refusal=refusal)
+        else:
+            yield _broken("error that is no object", ("error",), {**head, "error": "text"})
+        yield Row("null", "null /id", {**head, "id": None, "error": {"code": -32603, "message": "text"}})
+
+    # --- peers ---
+
+    def _senders(self, method: ir.Method) -> tuple[str, ...]:
+        peers = tuple(side for side in self.protocol.sides if side in _PEERS) or ("client", "server")
+        if method.side in ("both", "protocol"):
+            return peers
+        return (self._other(method.side),)
+
+    def _other(self, side: str) -> str:
+        peers = [one for one in self.protocol.sides if one in _PEERS and one != side]
+        return peers[0] if peers else _PEERS[side]
+
+    def _broken_id(self, name: str, message: dict[str, Any]) -> Row:
+        """A message whose id is none; the schema's definition of ids is named where it has one."""
+        row = _broken(name, ("id",), message)
+        breaks = self.maker.judge.breaks("RequestId", message["id"]) if "RequestId" in self.protocol.definitions else ()
+        if row.refusal is None or not breaks:
+            return row
+        return replace(row, refusal=replace(row.refusal, schema=breaks[0].schema))
+
+    def _null_id(self) -> bool:
+        return "RequestId" in self.protocol.definitions and self.maker.judge.is_valid("RequestId", None)
+
+    def _wrong_way(self, method: ir.Method) -> str | None:
+        """A request that the sender of `method` handles itself, and does not send."""
+        names = {one.name for one in self.protocol.methods if one.side in (method.side, "both")}
+        found = [
+            one.name
+            for one in self.protocol.methods
+            if one.kind == "request" and one.side in _PEERS and one.side != method.side and one.name not in names
+        ]
+        return found[0] if found else None
+
+
+def _stranger(message: dict[str, Any]) -> Row:
+    return Row("unknown-field", "unknown-field of the envelope", {**message, UNKNOWN_FIELD: UNKNOWN_VALUE})
+
+
+def _broken(name: str, path: tuple[str | int, ...], message: Any, code: int = INVALID_REQUEST) -> Row:
+    rule = "method" if code == METHOD_NOT_FOUND else "envelope"
+    label = f"invalid:{rule}"
+    return Row(label, f"{label} {name}", message, valid=False, decodes=False, refusal=Refusal(rule, path, "", code))

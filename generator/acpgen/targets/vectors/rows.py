@@ -1,0 +1,109 @@
+"""A row of the vectors: one message, what it shows, and what every implementation must make of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from acpgen.targets.vectors.values import Path
+
+ABSENT: Final = object()
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a row is refused: the rule it breaks, where it does, where the schema has the rule, and the code of JSON-RPC."""
+
+    rule: str
+    path: Path
+    schema: str = ""
+    code: int = INVALID_PARAMS
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One labelled message. `name` tells it from the others of its subject.
+
+    `decoded` is what leniency leaves of it, `dropped` the paths of what leniency takes. `text` stands for the message where it is no JSON.
+    """
+
+    label: str
+    name: str
+    message: Any = field(hash=False)
+    valid: bool = True
+    decodes: bool = True
+    decoded: Any = field(default=ABSENT, hash=False)
+    dropped: tuple[Path, ...] = ()
+    refusal: Refusal | None = None
+    text: str | None = None
+    unstable: bool = False
+
+    def inside(self, envelope: Mapping[str, Any], key: str) -> Row:
+        """The row of a message that has this one's under `key`."""
+        return replace(
+            self,
+            message={**envelope, key: self.message},
+            decoded=self.decoded if self.decoded is ABSENT else {**envelope, key: self.decoded},
+            dropped=tuple((key, *path) for path in self.dropped),
+            refusal=None if self.refusal is None else replace(self.refusal, path=(key, *self.refusal.path)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What rows are about: a type, or a method with the kind and the sender of the message. `unstable` marks all of its rows."""
+
+    protocol: str
+    type: str | None = None
+    method: str | None = None
+    kind: str = ""
+    sender: str = ""
+    unstable: bool = False
+
+    @property
+    def id(self) -> str:
+        """What the ids of its rows begin with. The frame is the same for all methods, so that its rows go by no method's name."""
+        if self.type is not None:
+            return f"{self.protocol}:{self.type}"
+        if self.kind in ("text", "envelope", "batch", "error"):
+            return f"{self.protocol}:{self.kind} by {self.sender}"
+        return f"{self.protocol}:{self.method} {self.kind} by {self.sender}"
+
+
+def pointer(path: Path) -> str:
+    """The JSON Pointer of a path (RFC 6901)."""
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
+
+
+def lines(subject: Subject, rows: Iterable[Row]) -> dict[str, str]:
+    """The rows of a subject as lines of JSON, by id. A row that repeats the id of an earlier one is left out."""
+    found: dict[str, str] = {}
+    for row in rows:
+        id_ = f"{subject.id} {row.name}"
+        if id_ not in found:
+            found[id_] = json.dumps(_object(id_, subject, row), separators=(",", ":"))
+    return found
+
+
+def _object(id_: str, subject: Subject, row: Row) -> dict[str, Any]:
+    result: dict[str, Any] = {"id": id_}
+    if subject.type is not None:
+        result["type"] = subject.type
+    else:
+        result |= {"method": subject.method, "kind": subject.kind, "sender": subject.sender}
+    result |= {"label": row.label, "valid": row.valid, "decodes": row.decodes}
+    if subject.unstable or row.unstable:
+        result["unstable"] = True
+    if row.refusal is not None:
+        refusal = row.refusal
+        result |= {"pointer": pointer(refusal.path), "schema": refusal.schema, "code": refusal.code}
+    if row.decoded is not ABSENT:
+        result |= {"decoded": row.decoded, "dropped": [pointer(path) for path in row.dropped]}
+    return result | ({"message": row.message} if row.text is None else {"text": row.text})

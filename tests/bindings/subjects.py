@@ -1,0 +1,157 @@
+"""The bindings under test: generated once in a process from each schema, each a top-level package of its own."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from acpgen import ir
+from acpgen.bundle import Bundle, bundle, tolerant
+from acpgen.load import load
+from acpgen.lower import lower
+from acpgen.targets import TARGETS, Settings
+from acpgen.targets.python.naming import Names, name_all
+from acpgen.walk import is_array, is_object
+from bindings.meaning import Meaning
+
+ROOT: Final = Path(__file__).parents[2]
+DATA: Final = ROOT.parent / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A schema, and how its bindings are wanted."""
+
+    path: Path
+    protocol: str
+    keep_unknown: bool = False
+
+
+def _upstream(folder: str, *, unstable: bool = False, keep_unknown: bool = False) -> Source:
+    file = DATA / "upstream" / folder / ("schema.unstable.json" if unstable else "schema.json")
+    return Source(file, folder, keep_unknown)
+
+
+SOURCES: Final = {
+    "acp_v1": _upstream("acp-v1-newest"),
+    "acp_v2": _upstream("acp-v2-newest"),
+    "acp_v1_unstable": _upstream("acp-v1-newest", unstable=True),
+    "acp_v2_unstable": _upstream("acp-v2-newest", unstable=True),
+    "acp_v1_keep": _upstream("acp-v1-newest", keep_unknown=True),
+    "mcp_june": _upstream("mcp-2025-06-18"),
+    "mcp_november": _upstream("mcp-2025-11-25"),
+    "own_v1": Source(ROOT / "schema" / "acp" / "v1", "acp/v1"),
+    "own_v2": Source(ROOT / "schema" / "acp" / "v2", "acp/v2"),
+    "own_roots": Source(ROOT / "schema" / "mcp" / "2025-06-18", "mcp/2025-06-18"),
+}
+UPSTREAM: Final = tuple(name for name in SOURCES if not name.startswith("own"))
+OWN: Final = tuple(name for name in SOURCES if name.startswith("own"))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A schema and the package that was generated from it."""
+
+    name: str
+    bundle: Bundle
+    protocol: ir.Protocol
+    module: Any = field(repr=False)
+    runtime: Any = field(repr=False)
+    top: str = ""
+    keep_unknown: bool = False
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of the package's classes and fields."""
+        return name_all(self.protocol)
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """The judge that reads the IR."""
+        return Meaning(self.protocol)
+
+    @cached_property
+    def tolerant_schema(self) -> dict[str, Any]:
+        """The bundle's schema with tolerated fallbacks written in, for judges of JSON Schema."""
+        schema = copy.deepcopy(self.bundle.schema)
+        for definition in self.protocol.definitions.values() if self.keep_unknown else ():
+            if isinstance(definition, ir.TaggedUnion | ir.Enum) and definition.openness == "tolerated":
+                schema["$defs"][definition.name]["x-unknown"] = "keep"
+        return tolerant(schema)
+
+    def type(self, definition: str) -> Any:
+        """The class or alias of a definition."""
+        return getattr(self.module, self.names.classes[definition])
+
+    def encoded(self, value: Any) -> Any:
+        """What `encode` writes, parsed."""
+        return json.loads(self.module.encode(value))
+
+    def problems(self, definition: str, value: Any, *, lenient: bool = False) -> tuple[Any, ...]:
+        """The problems of a value that must be refused."""
+        with pytest.raises(self.runtime.DecodeError) as caught:
+            self.module.decode_as(self.type(definition), value, lenient=lenient)
+        found: tuple[Any, ...] = caught.value.problems
+        return found
+
+
+class Subjects:
+    """Subjects by name, generated when first asked for, below one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.known: dict[str, Subject] = {}
+        sys.path.insert(0, str(folder))
+
+    def __call__(self, name: str) -> Subject:
+        """One of `SOURCES`. Skips the test where the shared data is absent."""
+        if name not in self.known:
+            source = SOURCES[name]
+            if not source.path.exists():
+                pytest.skip(f"the shared data is absent: {source.path}")
+            self.known[name] = self.make(name, source)
+        return self.known[name]
+
+    def make(self, name: str, source: Source) -> Subject:
+        """The bindings of any schema, in a package named after `name`."""
+        found = bundle(load(source.path, name=source.protocol))
+        protocol = lower(found, keep_unknown=source.keep_unknown)
+        top = f"subject_{name}"
+        files: Mapping[str, str] = TARGETS["python"](protocol, found, Settings(package=f"{top}.api"))
+        for path, text in files.items():
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+        module, runtime = import_module(f"{top}.api"), import_module(f"{top}.runtime")
+        return Subject(name, found, protocol, module, runtime, top, source.keep_unknown)
+
+    def small(self, name: str, definitions: Mapping[str, Any], **options: Any) -> Subject:
+        """The bindings of a schema that a test makes up."""
+        file = self.folder / f"{name}.json"
+        schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}
+        file.write_text(json.dumps(schema), "utf-8")
+        return self.make(name, Source(file, f"test/{name}", **options))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal: numbers by value, and true is not 1."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other
+    if type(one) is not type(other):
+        return False
+    if is_object(one):
+        return one.keys() == other.keys() and all(same(item, other[key]) for key, item in one.items())
+    if is_array(one):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)

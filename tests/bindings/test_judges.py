@@ -1,0 +1,136 @@
+"""Three judges agree: JSON Schema on the bundle, the IR's meaning, the generated code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acpgen import ir
+from acpgen.walk import is_array, is_object
+from bindings.instances import Chooser, Drawn, Instances
+from bindings.subjects import SOURCES, Subject, Subjects, same
+
+PARTS = 2
+VALUES = 14
+"""How many values each definition is tried with."""
+
+
+def points_into(value: Any, pointer: str) -> bool:
+    """Whether a JSON Pointer leads to something."""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if is_array(value):
+            if not key.isdigit() or int(key) >= len(value):
+                return False
+            value = value[int(key)]
+        elif is_object(value) and key in value:
+            value = value[key]
+        else:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Judges:
+    """Those of one definition."""
+
+    subject: Subject
+    name: str
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        return {"$ref": f"#/$defs/{self.name}", "$defs": self.subject.tolerant_schema["$defs"]}
+
+    @cached_property
+    def slow(self) -> Any:
+        return jsonschema.Draft202012Validator(self.schema)
+
+    @cached_property
+    def fast(self) -> Any:
+        return jsonschema_rs.Draft202012Validator(self.schema)
+
+    def agreed(self, value: Any) -> bool:
+        """The verdict of all; what is accepted comes back from encoding as it was."""
+        expected = bool(self.slow.is_valid(value))
+        assert self.fast.is_valid(value) is expected, (self.name, "jsonschema-rs", value)
+        assert self.subject.meaning.accepts(self.name, value) is expected, (self.name, "meaning", value)
+        if not expected:
+            for problem in self.subject.problems(self.name, value):
+                assert points_into(value, problem.pointer), (self.name, value, problem)
+                assert points_into(self.subject.bundle.schema, problem.schema.removeprefix("#")), (
+                    self.name,
+                    value,
+                    problem,
+                )
+                assert problem.sentence
+            return False
+        found = self.subject.module.decode_as(self.subject.type(self.name), value, lenient=False)
+        assert same(self.subject.encoded(found), value), (self.name, value, found)
+        return True
+
+
+def judged(subject: Subject) -> list[str]:
+    """The definitions that both the bundle and the IR have."""
+    return [name for name in subject.protocol.definitions if name in subject.bundle.definitions]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("source", SOURCES)
+def test_json_schema_and_the_meaning_and_the_bindings_accept_the_same_and_lose_nothing(
+    subjects: Subjects, source: str, part: int
+) -> None:
+    subject = subjects(source)
+    instances = Instances(subject.meaning)
+    verdicts: Counter[bool] = Counter()
+    for name in judged(subject)[part::PARTS]:
+        judges = Judges(subject, name)
+        verdicts.update(judges.agreed(instances.damaged(Chooser((name, index)), name)) for index in range(VALUES))
+    assert verdicts[True] > VALUES
+    assert verdicts[False] > VALUES
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_judges_agree_on_what_hypothesis_finds(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    instances, verdicts = Instances(subject.meaning), Counter[bool]()
+    known = {name: Judges(subject, name) for name in judged(subject)}
+
+    @settings(
+        max_examples=60,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(st.data())
+    def agree(data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(list(known)))
+        verdicts[known[name].agreed(instances.damaged(Drawn(data), name))] += 1
+
+    agree()
+    assert verdicts[True] > 0
+    assert verdicts[False] > 0
+
+
+def test_every_definition_of_the_meaning_is_judged(subjects: Subjects) -> None:
+    for source in SOURCES:
+        subject = subjects(source)
+        left = {name for name in subject.protocol.definitions if name not in subject.bundle.definitions}
+        assert all(
+            isinstance(union, ir.TaggedUnion) and union.openness == "tolerated"
+            for union in subject.protocol.definitions.values()
+            if isinstance(union, ir.TaggedUnion) and union.fallback in left
+        )
+        assert left == {
+            union.fallback
+            for union in subject.protocol.definitions.values()
+            if isinstance(union, ir.TaggedUnion) and union.openness == "tolerated"
+        }

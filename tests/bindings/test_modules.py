@@ -1,0 +1,298 @@
+"""The generated package as Python: constructing, matching, comparing, copying, importing."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from acpgen import ir
+from bindings.instances import Chooser, Instances, smallest
+from bindings.subjects import SOURCES, Subject, Subjects, same
+
+
+@pytest.fixture(scope="session")
+def v1(subjects: Subjects) -> Subject:
+    """The bindings of ACP v1."""
+    return subjects("acp_v1")
+
+
+@pytest.fixture(scope="session")
+def kept(subjects: Subjects) -> Subject:
+    """Our own bindings of ACP v1, which keep unknown variants."""
+    return subjects("own_v1")
+
+
+# --- constructing ----------------------------------------------------------------------------------------------------
+
+
+def test_a_variant_writes_its_tag_though_nobody_set_it(v1: Subject) -> None:
+    assert v1.encoded(v1.module.TextContentBlock(text="hi")) == {"type": "text", "text": "hi"}
+    chunk = v1.module.AgentMessageChunkSessionUpdate(content=v1.module.TextContentBlock(text="hi"))
+    note = v1.runtime.Notification("session/update", v1.module.SessionNotification(session_id="s", update=chunk))
+    assert v1.encoded(note) == {
+        "jsonrpc": "2.0",
+        "method": "session/update",
+        "params": {
+            "sessionId": "s",
+            "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}},
+        },
+    }
+
+
+def test_both_names_of_a_field_construct_and_only_the_wire_name_decodes(v1: Subject) -> None:
+    by_name = v1.module.SessionNotification
+    assert v1.encoded(v1.module.CancelNotification(session_id="s")) == {"sessionId": "s"}
+    assert v1.encoded(v1.module.CancelNotification(sessionId="s")) == {"sessionId": "s"}
+    assert v1.problems("CancelNotification", {"session_id": "s"})[0].sentence == "the field 'sessionId' is required"
+    assert "session_id" in by_name.model_fields
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_is_constructed_from_the_smallest_value_equals_what_is_decoded(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    built = 0
+    for record in subject.protocol.definitions.values():
+        if not isinstance(record, ir.Record) or any(field.type == ir.Nothing() for field in record.fields):
+            continue
+        value = smallest(subject.meaning, record.name)
+        found = subject.module.decode_as(subject.type(record.name), value)
+        constants = {
+            field.name for field in record.fields if isinstance(field.type, ir.Constant) and len(field.type.values) == 1
+        }
+        names = subject.names.fields[record.name]
+        given = {names[field.name]: getattr(found, names[field.name]) for field in record.fields if field.name in value}
+        again = subject.type(record.name)(
+            **{name: one for name, one in given.items() if name not in {names[c] for c in constants}}
+        )
+        assert again == found
+        assert same(subject.encoded(again), value), record.name
+        built += 1
+    assert built > 5
+
+
+def test_omitted_null_and_value_are_three_things(v1: Subject) -> None:
+    info = v1.module.SessionInfoUpdateSessionUpdate
+    missing = v1.runtime.MISSING
+    assert v1.encoded(info()) == {"sessionUpdate": "session_info_update"}
+    assert v1.encoded(info(title=None)) == {"sessionUpdate": "session_info_update", "title": None}
+    assert v1.encoded(info(title="t")) == {"sessionUpdate": "session_info_update", "title": "t"}
+    assert info().title is missing
+    assert info(title=None).title is None
+    written = info()
+    written.title = None
+    assert v1.encoded(written)["title"] is None
+    written.title = missing
+    assert v1.encoded(written) == {"sessionUpdate": "session_info_update"}
+
+
+def test_what_does_not_fit_is_refused_when_constructed(v1: Subject) -> None:
+    text, chunk = v1.module.TextContentBlock, v1.module.AgentMessageChunkSessionUpdate
+    builds: list[Callable[[], Any]] = [
+        lambda: text(text=5),
+        lambda: text(),
+        lambda: text(text="x", type="image"),
+        lambda: chunk(content=5),
+        lambda: chunk(content=chunk(content=text(text="x"))),
+        lambda: v1.module.PlanEntry(content="c", priority="new", status="pending"),
+        lambda: v1.module.NewSessionRequest(cwd="/w", mcp_servers=None),
+    ]
+    for build in builds:
+        with pytest.raises(ValidationError):
+            build()
+
+
+def test_what_does_not_fit_is_refused_when_assigned(v1: Subject) -> None:
+    block = v1.module.TextContentBlock(text="hi")
+    for name, bad in (("text", 5), ("text", None), ("text", v1.runtime.MISSING), ("type", "image"), ("meta", 5)):
+        with pytest.raises(ValidationError):
+            setattr(block, name, bad)
+    block.meta = {"a": 1}
+    assert v1.encoded(block) == {"type": "text", "text": "hi", "_meta": {"a": 1}}
+
+
+def test_what_was_smuggled_into_a_list_is_not_written(v1: Subject) -> None:
+    prompt = v1.module.PromptRequest(session_id="s", prompt=[v1.module.TextContentBlock(text="hi")])
+    prompt.prompt.append({"type": "text", "text": "plain"})
+    with pytest.raises(v1.runtime.EncodeError):
+        v1.module.encode(prompt)
+
+
+def test_an_unknown_variant_is_refused_when_constructed_with_a_known_tag(kept: Subject) -> None:
+    unknown = kept.module.UnknownContentBlock
+    block = unknown(type="_vendor.chart", points=[1, 2])
+    assert block.is_extension
+    assert block.payload == {"type": "_vendor.chart", "points": [1, 2]}
+    chunk = kept.module.AgentMessageChunk(content=block)
+    assert kept.encoded(chunk)["content"] == block.payload
+    for tag in ("text", "image", "resource_link"):
+        with pytest.raises(ValidationError, match="is known and has a class of its own"):
+            unknown(type=tag, text="x")
+    with pytest.raises(ValidationError):
+        unknown(points=[1])
+
+
+def test_unknown_fields_can_be_set_and_read(v1: Subject) -> None:
+    block = v1.module.TextContentBlock(text="hi", **{"x-vendor": {"a": 1}})
+    assert block.model_extra == {"x-vendor": {"a": 1}}
+    assert v1.encoded(block) == {"type": "text", "text": "hi", "x-vendor": {"a": 1}}
+    block.model_extra["y"] = 2
+    assert v1.encoded(block)["y"] == 2
+
+
+# --- matching --------------------------------------------------------------------------------------------------------
+
+
+TOLD = """
+def told(message):
+    match v1.decode(message, sender="agent", pending={1: "session/new"}):
+        case Notification(params=v1.SessionNotification(update=v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)))):
+            return f"text {text}"
+        case Notification(params=v1.SessionNotification(update=v1.AgentMessageChunk(content=Unknown(tag=tag)))):
+            return f"unknown content {tag}"
+        case Notification(params=v1.SessionNotification(update=Unknown(tag=tag))):
+            return f"unknown update {tag}"
+        case Request(id, "session/request_permission", v1.RequestPermissionRequest(options=[first, *_])):
+            return f"asked {id} {first.name}"
+        case Response(result=v1.NewSessionResponse(session_id=session)):
+            return f"new {session}"
+        case ErrorResponse(error=error):
+            return f"failed {error.code}"
+"""
+
+
+def test_match_tells_messages_and_variants_apart(kept: Subject) -> None:
+    names: dict[str, Any] = {**vars(kept.runtime), "v1": kept.module}
+    exec(TOLD, names)
+    told = names["told"]
+
+    def update(value: Any) -> Any:
+        return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": value}}
+
+    chunk = {"sessionUpdate": "agent_message_chunk"}
+    ask = {
+        "sessionId": "s",
+        "toolCall": {"toolCallId": "t"},
+        "options": [{"optionId": "o", "name": "Yes", "kind": "allow_once"}],
+    }
+    assert told(update({**chunk, "content": {"type": "text", "text": "hi"}})) == "text hi"
+    assert told(update({**chunk, "content": {"type": "_chart"}})) == "unknown content _chart"
+    assert told(update({"sessionUpdate": "mood"})) == "unknown update mood"
+    assert told({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": ask}) == "asked 7 Yes"
+    assert told({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s"}}) == "new s"
+    assert told({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "m"}}) == "failed -32603"
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def some_values(subject: Subject) -> Iterator[tuple[str, Any]]:
+    """A few decoded values of every definition."""
+    instances = Instances(subject.meaning)
+    for name in subject.protocol.definitions:
+        for index in range(3):
+            value = instances.valid(Chooser((name, index)), name)
+            if subject.meaning.accepts(name, value):
+                yield name, subject.module.decode_as(subject.type(name), value)
+
+
+@pytest.mark.parametrize("source", ["acp_v1_keep", "acp_v2", "mcp_november", "own_v2"])
+def test_equality_copies_and_pickles_keep_everything(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    seen = 0
+    for name, value in some_values(subject):
+        written = subject.module.encode(value)
+        for again in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+            assert again == value, name
+            assert subject.module.encode(again) == written
+        seen += 1
+    assert seen > 200
+
+
+def test_messages_compare_and_survive_copies(v1: Subject) -> None:
+    message: dict[str, Any] = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "session/new",
+        "params": {"cwd": "/w", "mcpServers": []},
+        "x": [1],
+    }
+    found = v1.module.decode(message, sender="client")
+    again = v1.module.decode(message, sender="client")
+    assert found == again
+    assert found != v1.module.decode({**message, "id": 2}, sender="client")
+    for one in (copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert one == found
+        assert same(v1.encoded(one), message)
+
+
+def test_the_missing_value_stays_itself_when_copied(v1: Subject) -> None:
+    missing = v1.runtime.MISSING
+    assert copy.copy(missing) is missing
+    assert copy.deepcopy(missing) is missing
+    assert pickle.loads(pickle.dumps(missing)) is missing
+
+
+def test_a_value_shows_itself_in_words(v1: Subject) -> None:
+    assert repr(v1.module.CancelNotification(session_id="s")) == "CancelNotification(session_id='s', meta=MISSING)"
+
+
+# --- importing -------------------------------------------------------------------------------------------------------
+
+
+def test_importing_and_using_the_package_needs_pydantic_alone(subjects: Subjects) -> None:
+    v1 = subjects("acp_v1")
+    program = f"""
+import sys
+import {v1.top}.api as v1
+line = v1.encode(v1.TextContentBlock(text="hi"))
+v1.decode(b'{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":1}}}}', sender="client")
+foreign = {{name.partition(".")[0] for name in sys.modules}} - set(sys.stdlib_module_names) - {{"{v1.top}", "__main__"}}
+print(*sorted(name for name in foreign if not name.startswith("_")))
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(subjects.folder)!r}); exec({program!r})"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    known = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
+    assert set(done.stdout.split()) <= known
+    assert not done.stderr
+
+
+def test_each_module_can_be_the_first_that_is_imported(subjects: Subjects) -> None:
+    v1 = subjects("acp_v1")
+    for module in ("models", "unions", "methods", "_tables"):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-I",
+                "-c",
+                f"import sys; sys.path.insert(0, {str(subjects.folder)!r}); import {v1.top}.api.{module}",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_everything_that_the_package_exports_is_there(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    exported = subject.module.__all__
+    assert len(set(exported)) == len(exported)
+    assert all(hasattr(subject.module, name) for name in exported)
+    assert set(subject.names.classes.values()) <= set(exported)
+    for name in subject.names.classes.values():
+        adapter_type = getattr(subject.module, name)
+        assert adapter_type is not None

@@ -1,0 +1,77 @@
+"""Small protocols for tests, and the schemas at hand."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any, cast
+
+from jsonschema import Draft202012Validator
+
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import Finding, Mode, Report
+from acpgen.load import Document, Documents
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT.parent / "shared" / "data"
+HISTORY = DATA / "history"
+UPSTREAM = DATA / "upstream"
+CANONICAL = tuple(ROOT / "schema" / name for name in ("acp/v1", "acp/v2", "mcp/2025-06-18"))
+
+Schema = dict[str, Any]
+
+
+def schemas_at_hand() -> list[Path]:
+    """Every published and canonical schema, in a fixed order."""
+    found = [*HISTORY.glob("v*/*.json"), *UPSTREAM.glob("*/schema*.json")]
+    return [*sorted(found), *CANONICAL]
+
+
+def documents(value: Schema, name: str = "p") -> Documents:
+    """One document as `load` gives it. It is copied, so that it may be changed afterwards."""
+    text = json.dumps(value, indent=2)
+    return Documents(name, (Document("schema.json", copy.deepcopy(value), text),))
+
+
+def compared(old: Schema, new: Schema, *, mode: Mode = "protocol", unstable: bool = False) -> Report:
+    """The report of two schemas."""
+    return compare(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable)
+
+
+def found(report: Report, rule: str) -> list[Finding]:
+    """The findings of one rule."""
+    return [finding for finding in report.findings if finding.rule == rule]
+
+
+def protocol(definitions: Schema, **root: Any) -> Schema:
+    """A schema with a request `s/go` that the agent handles, params `GoRequest`, and these definitions."""
+    defaults: Schema = {
+        "GoRequest": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+        "GoResponse": {
+            "type": "object",
+            "properties": {"_meta": {"type": ["object", "null"], "additionalProperties": True}},
+        },
+        "TellNotification": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    }
+    marks = {"GoRequest": ("s/go", "agent"), "GoResponse": ("s/go", "agent"), "TellNotification": ("s/tell", "client")}
+    whole = copy.deepcopy({**defaults, **definitions})
+    for name, (method, side) in marks.items():
+        if name in whole and whole[name] is not None:
+            whole[name].setdefault("x-method", method)
+            whole[name].setdefault("x-side", side)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": {name: schema for name, schema in whole.items() if schema is not None},
+        **root,
+    }
+
+
+def go(properties: Schema, required: tuple[str, ...] = (), **more: Any) -> Schema:
+    """The params of `s/go`."""
+    return {"type": "object", "properties": properties, **({"required": list(required)} if required else {}), **more}
+
+
+def validates(schema: Schema, value: Any) -> bool:
+    """Whether `jsonschema` accepts a value."""
+    return bool(cast("Any", Draft202012Validator(schema)).is_valid(value))

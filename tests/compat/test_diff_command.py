@@ -1,0 +1,94 @@
+"""`acpgen diff` and `acpgen rules`, run whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compat.protocols import ROOT, go, protocol
+
+SMALL = protocol({})
+LARGER = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.json").write_text(json.dumps(SMALL))
+    (tmp_path / "b.json").write_text(json.dumps(LARGER))
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    return subprocess.run(
+        [sys.executable, "-m", "acpgen", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+
+def test_exit_codes_say_fine_found_and_unusable(folder: Path) -> None:
+    assert run(folder, "diff", "a.json", "a.json").returncode == 0
+    assert run(folder, "diff", "a.json", "b.json").returncode == 1
+    assert run(folder, "diff", "a.json", "b.json", "--fail-on", "never").returncode == 0
+    assert (
+        run(folder, "diff", "a.json", "b.json", "--fail-on", "never", "--fail-on-bindings", "breaking").returncode == 1
+    )
+    for wrong in (["a.json", "c.json"], ["a.json", "b.json", "--mode", "x"], ["a.json", "b.json", "--format", "x"]):
+        done = run(folder, "diff", *wrong)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.strip()
+
+
+def test_a_machine_format_stands_alone_on_standard_output(folder: Path) -> None:
+    done = run(folder, "diff", "a.json", "b.json", "--format", "json")
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["verdict"] == "breaking"
+
+
+def test_a_report_is_written_to_a_file_and_nothing_is_printed(folder: Path) -> None:
+    done = run(folder, "diff", "a.json", "b.json", "--format", "html", "--output", "report.html")
+    assert (done.stdout, done.stderr) == ("", "")
+    assert (folder / "report.html").read_text().startswith("<!doctype html>")
+    assert run(folder, "diff", "a.json", "b.json", "--output", "no/such/folder.txt").returncode == 2
+
+
+def test_waivers_are_read_from_the_file_that_is_named(folder: Path) -> None:
+    (finding,) = json.loads(run(folder, "diff", "a.json", "b.json", "--format", "json").stdout)["findings"]
+    entry = f'[[waiver]]\nrule = "{finding["rule"]}"\nfingerprint = "{finding["fingerprint"]}"\nreason = "x"\nexpires = 9999-12-31\n'
+    (folder / "w.toml").write_text(entry)
+    assert run(folder, "diff", "a.json", "b.json", "--waivers", "w.toml").returncode == 0
+
+
+def test_language_mode_asks_about_the_documents_themselves(folder: Path) -> None:
+    (folder / "old.json").write_text('{"type": "integer"}')
+    (folder / "new.json").write_text('{"type": "integer", "minimum": 0}')
+    done = run(folder, "diff", "old.json", "new.json", "--mode", "language", "--format", "json")
+    report = json.loads(done.stdout)
+    assert (report["verdict"], report["backward"], report["forward"]) == ("breaking", "no", "yes")
+    assert report["language"] == {"backward": "no", "forward": "yes"}
+    assert report["findings"][0]["witness"]["value"] == -1
+
+
+def test_unstable_parts_are_compared_on_demand(folder: Path) -> None:
+    marked = {**LARGER["$defs"]["GoRequest"]}
+    marked["properties"] = {**marked["properties"], "cwd": {"type": "string", "x-unstable": True}}
+    (folder / "c.json").write_text(json.dumps(protocol({"GoRequest": {**marked, "required": ["id", "cwd"]}})))
+    assert run(folder, "diff", "a.json", "c.json").returncode == 0
+    assert run(folder, "diff", "a.json", "c.json", "--unstable").returncode == 1
+
+
+def test_rules_are_listed_in_three_formats(folder: Path) -> None:
+    texts = {name: run(folder, "rules", "--format", name).stdout for name in ("text", "json", "markdown")}
+    ids = [entry["id"] for entry in json.loads(texts["json"])]
+    assert all(f"\n## {name}\n" in texts["markdown"] for name in ids)
+    assert all(name in texts["text"] for name in ids)
+    assert run(folder, "rules", "--format", "x").returncode == 2

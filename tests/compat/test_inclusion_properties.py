@@ -1,0 +1,355 @@
+"""Property tests that try to refute the prover: a "yes" under which some value is accepted and refused fails.
+
+Schemas are drawn over a small world of names, strings and numbers, so that keywords meet. Some pairs are unrelated, some
+are changed by one random step, some by a step whose effect is known. A run that decides too little fails as well.
+`ACPGEN_EXAMPLES` multiplies the number of examples.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, TypeAlias, cast
+
+import jsonschema
+import jsonschema_rs
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acpgen.compat.budget import Budget
+from acpgen.compat.document import Dialect, opened
+from acpgen.compat.forms import Forms
+from acpgen.compat.formula import Kind
+from acpgen.compat.inclusion import Prover
+from acpgen.compat.language import Verdict, compare_language
+from acpgen.compat.meaning import holds
+from acpgen.compat.normal import Normaliser
+from acpgen.compat.outcome import Empty, Found, Outcome
+from acpgen.compat.values import Json
+
+Schema: TypeAlias = dict[str, Any]
+Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
+
+FACTOR = int(os.environ.get("ACPGEN_EXAMPLES", "1"))
+FAST = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+)
+NAMES = ["a", "b", "t"]
+TEXTS = ["", "a", "b", "ab", "abc", "x-a", "/"]
+
+SCALARS: st.SearchStrategy[Json] = st.sampled_from([None, True, False, 0, 1, 2, 3, -1, 5, 0.5, 1.5, 2.0, -0.5, *TEXTS])
+VALUES: st.SearchStrategy[Json] = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from([*NAMES, "x-a", "c"]), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+
+
+def some_values(amount: int) -> list[Json]:
+    """Values to judge by, the same in every run."""
+    chance = random.Random(7)
+
+    def value(depth: int) -> Json:
+        kind = chance.randrange(9 if depth < 2 else 7)
+        if kind == 7:
+            return [value(depth + 1) for _ in range(chance.randrange(4))]
+        if kind == 8:
+            return {name: value(depth + 1) for name in chance.sample([*NAMES, "x-a", "c"], chance.randrange(4))}
+        scalars: list[Json] = [
+            None,
+            chance.random() < 0.5,
+            chance.randrange(-1, 6),
+            chance.choice([0.5, 1.5, 2.0, -0.5]),
+        ]
+        return scalars[kind] if kind < 4 else chance.choice(TEXTS)
+
+    return [value(0) for _ in range(amount)]
+
+
+POOL = some_values(250)
+
+
+def keywords(inner: st.SearchStrategy[Any]) -> list[st.SearchStrategy[Schema]]:
+    """One strategy for each kind of keyword, with subschemas drawn from `inner`."""
+    kinds = ["string", "integer", "number", "object", "array", "null", "boolean"]
+
+    def one(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Schema]:
+        return values.map(lambda value: {name: value})
+
+    few = st.integers(0, 3)
+    lists = st.lists(inner, min_size=1, max_size=3)
+    tagged = st.lists(st.sampled_from(["a", "b", "ab", 1, True]), min_size=2, max_size=3, unique_by=repr)
+    return [
+        one(
+            "type",
+            st.one_of(st.sampled_from(kinds), st.lists(st.sampled_from(kinds), min_size=1, max_size=2, unique=True)),
+        ),
+        one("type", st.sampled_from(["object", "array"])),
+        one("enum", st.lists(VALUES, min_size=1, max_size=3)),
+        one("const", VALUES),
+        st.sampled_from(
+            [{"minimum": 0}, {"minimum": 1.5}, {"maximum": 2}, {"exclusiveMinimum": 0}, {"exclusiveMaximum": 2.5}]
+        ),
+        one("multipleOf", st.sampled_from([1, 2, 3, 0.5, 4])),
+        one("minLength", few),
+        one("maxLength", few),
+        one("pattern", st.sampled_from(["^a", "b$", "^[ab]*$", "^(a|b)$", "x", "^x-"])),
+        one("properties", st.dictionaries(st.sampled_from(NAMES), inner, min_size=1, max_size=2)),
+        one("properties", st.dictionaries(st.sampled_from(NAMES), inner, min_size=1, max_size=2)),
+        one("required", st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True)),
+        one("additionalProperties", st.one_of(st.just(False), inner)),
+        one(
+            "patternProperties", st.dictionaries(st.sampled_from(["^x-", "a", "^[ab]$"]), inner, min_size=1, max_size=1)
+        ),
+        one("propertyNames", st.sampled_from([{"maxLength": 1}, {"enum": ["a", "b"]}, {"pattern": "^[abt]$"}])),
+        one("minProperties", few),
+        one("maxProperties", few),
+        one("items", st.one_of(st.just(False), inner)),
+        one("prefixItems", st.lists(inner, min_size=1, max_size=2)),
+        one("minItems", few),
+        one("maxItems", few),
+        one("uniqueItems", st.just(True)),
+        st.fixed_dictionaries({"contains": inner}, optional={"minContains": few, "maxContains": few}),
+        one("not", inner),
+        one("allOf", lists),
+        one("anyOf", lists),
+        one("oneOf", lists),
+        one(
+            "anyOf",
+            st.tuples(tagged, inner).map(
+                lambda pair: [
+                    {"type": "object", "properties": {"t": {"const": tag}, "a": pair[1]}, "required": ["t"]}
+                    for tag in pair[0]
+                ]
+            ),
+        ),
+        st.fixed_dictionaries({"if": inner}, optional={"then": inner, "else": inner}),
+        one("dependentRequired", st.just({"a": ["b"]})),
+        one("dependentSchemas", inner.map(lambda each: {"a": each})),
+        one("unevaluatedProperties", st.one_of(st.just(False), st.just({"type": "string"}))),
+        one("unevaluatedItems", st.just(False)),
+        st.sampled_from([{"$ref": "#/$defs/X"}, {"$ref": "#/$defs/Y"}]),
+    ]
+
+
+def merged(parts: list[Schema]) -> Schema:
+    """The keywords of all parts; of two with one name the last."""
+    whole: Schema = {}
+    for part in parts:
+        whole.update(part)
+    return whole
+
+
+LEAVES: st.SearchStrategy[Any] = st.sampled_from([True, False, {}, {"type": "string"}, {"type": "integer"}])
+SCHEMAS = st.recursive(
+    LEAVES, lambda inner: st.lists(st.one_of(keywords(inner)), min_size=1, max_size=3).map(merged), max_leaves=6
+)
+CHANGES = st.one_of(keywords(LEAVES))
+
+
+@st.composite
+def documents(draw: Draw) -> Schema:
+    """A schema with two definitions, one of them recursive."""
+    root = draw(SCHEMAS)
+    node = draw(SCHEMAS)
+    inside: Schema = cast("Schema", node) if isinstance(node, dict) else {}
+    in_place = {"$ref", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas"}
+    plain: Schema = {name: value for name, value in inside.items() if name not in in_place}
+    plain["properties"] = {"b": {"$ref": "#/$defs/X"}, "a": draw(LEAVES)}
+    schema: Schema = cast("Schema", root) if isinstance(root, dict) else {"allOf": [root]}
+    return {**schema, "$defs": {"X": plain, "Y": draw(LEAVES)}}
+
+
+def places(schema: Any) -> list[Schema]:
+    """The schema objects inside a schema, keywords with tables of schemas left out as such."""
+    found: list[Schema] = []
+    pending: list[Any] = [schema]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            inner = cast("Schema", each)
+            found.append(inner)
+            pending.extend(inner.values())
+        elif isinstance(each, list):
+            pending.extend(each)
+    return found
+
+
+@st.composite
+def pairs(draw: Draw) -> tuple[Schema, Schema]:
+    """Two schemas: unrelated, or the second is the first with one or two random changes."""
+    old = draw(documents())
+    if draw(st.integers(0, 3)) == 0:
+        return old, draw(documents())
+    new = copy.deepcopy(old)
+    for _ in range(draw(st.integers(1, 2))):
+        targets = [each for each in places({name: part for name, part in new.items() if name != "$defs"}) if each]
+        target = draw(st.sampled_from(targets)) if targets and draw(st.booleans()) else new
+        if draw(st.booleans()) or len(target) < 2:
+            target.update(draw(CHANGES))
+        else:
+            target.pop(draw(st.sampled_from([name for name in target if name != "$defs"])))
+    return old, new
+
+
+def is_schema(schema: Any) -> bool:
+    """Whether the drawn changes have left a schema."""
+    return jsonschema_rs.meta.is_valid(schema)
+
+
+def judged(schema: Schema, value: Json) -> bool:
+    """What the reference judge says."""
+    return bool(cast("Any", jsonschema.Draft202012Validator(schema)).is_valid(value))
+
+
+def counterexample(accepts: Schema, refuses: Schema, values: list[Json]) -> Json | None:
+    """A list with one value that refutes inclusion, if there is one."""
+    one, other = jsonschema_rs.validator_for(accepts), jsonschema_rs.validator_for(refuses)
+    suspects = (value for value in values if one.is_valid(value) and not other.is_valid(value))
+    return next(([value] for value in suspects if judged(accepts, value) and not judged(refuses, value)), None)
+
+
+def models(schema: Schema, amount: int) -> list[Json]:
+    """Some values of a schema, made by the prover itself: nearer to the point than values drawn blindly."""
+    forms = Forms(Budget(20_000))
+    document = opened(schema, Dialect.DRAFT_2020_12)
+    formula = Normaliser(forms).whole(document.root, document.scope)
+    prover = Prover(forms)
+    found: list[Json] = []
+    for _ in range(amount):
+        outcome: Outcome = prover.decide(formula)
+        if not isinstance(outcome, Found):
+            break
+        found.append(outcome.value)
+        formula = forms.all_of(formula, forms.negate(forms.constant(outcome.value)))
+    return found
+
+
+def test_no_yes_is_refuted_and_nearly_everything_is_decided() -> None:
+    seen: Counter[Verdict] = Counter()
+
+    @settings(FAST, max_examples=1_500 * FACTOR)
+    @given(pairs(), VALUES)
+    def hunt(pair: tuple[Schema, Schema], value: Json) -> None:
+        old, new = pair
+        if not (is_schema(old) and is_schema(new)):
+            return
+        comparison = compare_language(old, new, steps=10_000)
+        for relation, accepts, refuses in ((comparison.backward, old, new), (comparison.forward, new, old)):
+            seen[relation.verdict] += 1
+            if relation.verdict is Verdict.YES:
+                values = [*POOL, value, *models(accepts, 3)]
+                assert counterexample(accepts, refuses, values) is None
+            elif relation.verdict is Verdict.NO:
+                assert relation.witness is not None
+                assert judged(accepts, relation.witness.value) and not judged(refuses, relation.witness.value)
+
+    hunt()
+    assert seen[Verdict.YES] > 200 and seen[Verdict.NO] > 200, seen
+    assert seen[Verdict.UNDECIDED] < 0.02 * seen.total(), seen
+
+
+def test_formulas_mean_what_schemas_mean() -> None:
+    told: Counter[bool] = Counter()
+
+    @settings(FAST, max_examples=600 * FACTOR)
+    @given(documents(), st.lists(VALUES, min_size=1, max_size=4))
+    def hunt(schema: Schema, values: list[Json]) -> None:
+        forms = Forms(Budget(20_000))
+        document = opened(schema, Dialect.DRAFT_2020_12)
+        formula = Normaliser(forms).whole(document.root, document.scope)
+        contrary = forms.negate(formula)
+        judge = jsonschema_rs.validator_for(schema)
+        for value in (*values, *islice(POOL, 25)):
+            state = holds(forms, formula, value)
+            told[state is not None] += 1
+            assert state in (None, judge.is_valid(value))
+            assert holds(forms, contrary, value) in (None, not judge.is_valid(value))
+
+    hunt()
+    assert told[True] > 50 * told[False]
+
+
+def test_what_is_called_empty_has_no_value_and_what_is_found_is_one() -> None:
+    seen: Counter[type] = Counter()
+
+    @settings(FAST, max_examples=600 * FACTOR)
+    @given(documents())
+    def hunt(schema: Schema) -> None:
+        forms = Forms(Budget(20_000))
+        document = opened(schema, Dialect.DRAFT_2020_12)
+        formula = Normaliser(forms).whole(document.root, document.scope)
+        judge = jsonschema_rs.validator_for(schema)
+        for kind in (Kind.ANY, Kind.OBJECT, Kind.ARRAY, Kind.STRING, Kind.NUMBER):
+            outcome = Prover(forms).decide(forms.all_of(formula, forms.types(kind)))
+            seen[type(outcome)] += 1
+            if isinstance(outcome, Found):
+                assert judge.is_valid(outcome.value)
+            elif isinstance(outcome, Empty):
+                assert not any(judge.is_valid(value) and holds(forms, forms.types(kind), value) for value in POOL)
+
+    hunt()
+    assert seen[Found] > 100 and seen[Empty] > 100, seen
+
+
+# Steps whose effect is known.
+
+Step: TypeAlias = Callable[[Schema], Schema]
+
+
+def closed_union(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "string", "minLength": 9}]}
+
+
+def loosened(name: str) -> Step:
+    return lambda schema: {keyword: value for keyword, value in schema.items() if keyword != name}
+
+
+WIDENING: dict[str, Step] = {
+    "a branch more": closed_union,
+    **{
+        f"without {name}": loosened(name)
+        for name in ("required", "enum", "const", "minimum", "maxLength", "not", "uniqueItems")
+    },
+    "a type more": lambda schema: {"anyOf": [schema, {"type": "null"}]},
+    "one part of two": lambda schema: schema,
+}
+EQUAL: dict[str, Step] = {
+    "in allOf": lambda schema: {"allOf": [schema]},
+    "in single oneOf": lambda schema: {"oneOf": [schema]},
+    "twice in anyOf": lambda schema: {"anyOf": [schema, schema]},
+    "contrary of the contrary": lambda schema: {"not": {"not": schema}},
+    "by reference": lambda schema: {"$ref": "#/$defs/Z"},
+    "by condition": lambda schema: {"if": schema, "else": False},
+    "turned round": lambda schema: dict(reversed(schema.items())),
+    "with words": lambda schema: {**schema, "title": "t", "description": "d", "default": 1, "examples": [2]},
+}
+
+
+def test_known_steps_have_their_known_effect() -> None:
+    seen: Counter[Verdict] = Counter()
+
+    @settings(FAST, max_examples=800 * FACTOR)
+    @given(documents(), st.sampled_from([*WIDENING.items()]), st.sampled_from([*EQUAL.items()]))
+    def hunt(old: Schema, widening: tuple[str, Step], equal: tuple[str, Step]) -> None:
+        body = {name: value for name, value in old.items() if name != "$defs"}
+        if any(name.startswith("unevaluated") for name in body):
+            return  # these look at their neighbours: dropping one is no widening
+        definitions = {**old["$defs"], "Z": body}
+        wider = {**widening[1](body), "$defs": definitions}
+        same = {**equal[1](body), "$defs": definitions}
+        backward = compare_language(old, wider, steps=10_000).backward
+        comparison = compare_language(old, same, steps=10_000)
+        assert backward.verdict is not Verdict.NO, widening[0]
+        assert comparison.backward.verdict is not Verdict.NO, equal[0]
+        assert comparison.forward.verdict is not Verdict.NO, equal[0]
+        seen.update((backward.verdict, comparison.backward.verdict, comparison.forward.verdict))
+
+    hunt()
+    assert seen[Verdict.UNDECIDED] < 0.02 * seen.total(), seen

@@ -1,0 +1,318 @@
+"""Language mode on tables of cases, on real files and on schemas made to exhaust it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import jsonschema
+import pytest
+
+from acpgen.compat.document import Dialect, every_schema, opened
+from acpgen.compat.judge import judge
+from acpgen.compat.language import Comparer, Relation, Verdict, compare_language, include
+from acpgen.compat.values import Json
+from compat.language_cases import CASES, INTEGER, STRING, Case, record
+
+DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+
+
+def expected(state: bool) -> Verdict:
+    return Verdict.YES if state else Verdict.NO
+
+
+def assert_proven(relation: Relation, accepts: Json, refuses: Json) -> None:
+    """A "no" has a witness that the judge confirms, a "yes" has none and needs no reason."""
+    if relation.verdict is Verdict.NO:
+        assert relation.witness is not None
+        value = relation.witness.value
+        assert judge(opened(accepts), accepts).accepts(value) is True
+        assert judge(opened(refuses), refuses).accepts(value) is False
+    else:
+        assert relation.witness is None
+    assert bool(relation.reason) == (relation.verdict is Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_own_cases_are_decided_rightly(case: Case) -> None:
+    _, old, new, backward, forward = case
+    comparison = compare_language(old, new)
+    assert (comparison.backward.verdict, comparison.forward.verdict) == (expected(backward), expected(forward))
+    assert_proven(comparison.backward, old, new)
+    assert_proven(comparison.forward, new, old)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_every_schema_of_the_cases_equals_itself(case: Case) -> None:
+    for schema in case[1:3]:
+        again = cast("Json", json.loads(json.dumps(schema)))
+        if isinstance(again, dict):
+            again["description"] = "the same again"
+        comparison = compare_language(schema, again)
+        assert comparison.backward.verdict is comparison.forward.verdict is Verdict.YES
+
+
+def shared_cases() -> list[dict[str, Json]]:
+    path = DATA / "compat" / "cases.json"
+    return cast("list[dict[str, Json]]", json.loads(path.read_text("utf-8"))) if path.exists() else []
+
+
+@pytest.mark.skipif(not shared_cases(), reason="../shared/data/compat/cases.json is not here")
+def test_the_shared_cases_are_all_decided_rightly() -> None:
+    for case in shared_cases():
+        comparison = compare_language(case["old"], case["new"])
+        verdicts = (comparison.backward.verdict, comparison.forward.verdict)
+        assert verdicts == (expected(case["backward"] is True), expected(case["forward"] is True)), case["name"]
+        assert_proven(comparison.backward, case["old"], case["new"])
+        assert_proven(comparison.forward, case["new"], case["old"])
+
+
+# Rewrites that change nothing.
+
+TREE: dict[str, Json] = {
+    "$defs": {
+        "Node": record(
+            {"v": {"$ref": "#/$defs/Value"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}, "v"
+        ),
+        "Value": {"type": ["string", "null"], "maxLength": 8},
+        "Block": {
+            "oneOf": [
+                record({"type": {"const": "text"}, "text": {"$ref": "#/$defs/Value"}}, "type", "text"),
+                record({"type": {"const": "node"}, "node": {"$ref": "#/$defs/Node"}}, "type", "node"),
+            ]
+        },
+    },
+    "$ref": "#/$defs/Block",
+}
+
+
+def rewritten(change: Callable[[dict[str, Json]], Json]) -> Json:
+    """The tree with every schema object changed, from the inside out."""
+
+    def visit(value: Json) -> Json:
+        if isinstance(value, list):
+            return [visit(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        inner: dict[str, Json] = {name: visit(each) for name, each in value.items()}
+        is_schema = bool({"type", "$ref", "oneOf", "const"} & inner.keys()) and not isinstance(inner.get("type"), dict)
+        return change(inner) if is_schema else inner
+
+    return visit(TREE)
+
+
+def wrapped(schema: dict[str, Json]) -> Json:
+    definitions: dict[str, Json] = {name: each for name, each in schema.items() if name == "$defs"}
+    return {"allOf": [{name: each for name, each in schema.items() if name != "$defs"}], **definitions}
+
+
+def single(schema: dict[str, Json]) -> Json:
+    definitions: dict[str, Json] = {name: each for name, each in schema.items() if name == "$defs"}
+    return {"oneOf": [{name: each for name, each in schema.items() if name != "$defs"}], **definitions}
+
+
+def shuffled(schema: dict[str, Json]) -> Json:
+    turned = dict(reversed(schema.items()))
+    branches = turned.get("oneOf")
+    if isinstance(branches, list):
+        turned["oneOf"] = branches[::-1]
+    return turned
+
+
+def enumerated(schema: dict[str, Json]) -> Json:
+    return {
+        ("enum" if name == "const" else name): ([each] if name == "const" else each) for name, each in schema.items()
+    }
+
+
+def by_any_of(schema: dict[str, Json]) -> Json:
+    kinds = schema.get("type")
+    if not isinstance(kinds, list):
+        return schema
+    rest: dict[str, Json] = {name: each for name, each in schema.items() if name != "type"}
+    return {"anyOf": [{"type": kind, **rest} for kind in reversed(kinds)]}
+
+
+def renamed() -> Json:
+    return cast("Json", json.loads(json.dumps(TREE).replace("Node", "Twig").replace("Value", "Atom")))
+
+
+def as_definitions() -> Json:
+    return cast("Json", json.loads(json.dumps(TREE).replace("$defs", "definitions")))
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        *(
+            pytest.param(rewritten(change), id=change.__name__)
+            for change in (wrapped, single, shuffled, enumerated, by_any_of)
+        ),
+        pytest.param(renamed(), id="renamed"),
+        pytest.param(as_definitions(), id="as_definitions"),
+    ],
+)
+def test_equivalent_rewrites_of_a_recursive_type_are_yes_both_ways(again: Json) -> None:
+    comparison = compare_language(TREE, again)
+    assert comparison.backward.verdict is comparison.forward.verdict is Verdict.YES
+
+
+def test_normal_forms_tell_equal_schemas() -> None:
+    assert compare_language({"allOf": [STRING, {"minLength": 1}]}, {"minLength": 1, "type": "string"}).same
+    assert compare_language({"enum": [1, 2]}, {"oneOf": [{"const": 2}, {"const": 1.0}]}).same
+    assert not compare_language(STRING, INTEGER).same
+
+
+# Real files.
+
+
+def real_files() -> Iterator[Path]:
+    for folder in ("upstream", "history"):
+        yield from sorted(each for each in (DATA / folder).rglob("*schema*.json"))
+
+
+@pytest.mark.skipif(not any(real_files()), reason="../shared/data/upstream and history are not here")
+def test_every_real_file_equals_itself_whole_and_by_definition() -> None:
+    for path in real_files():
+        old = cast("dict[str, Json]", json.loads(path.read_text("utf-8")))
+        new: dict[str, Json] = {**cast("dict[str, Json]", json.loads(path.read_text("utf-8"))), "description": "again"}
+        comparer = Comparer(old, new)
+        place = "$defs" if "$defs" in old else "definitions"
+        definitions = cast("dict[str, Json]", old[place])
+        for name in [None, *definitions]:
+            schema: Json = None if name is None else {"$ref": f"#/{place}/{name}"}
+            comparison = comparer.compare(schema, schema)
+            assert comparison.same, (path, name)
+            assert comparison.backward.verdict is comparison.forward.verdict is Verdict.YES, (path, name)
+
+
+# The public suite: a value is valid under a schema exactly if the constant is included.
+
+
+def suite() -> list[tuple[str, Json, list[dict[str, Json]]]]:
+    found: list[tuple[str, Json, list[dict[str, Json]]]] = []
+    for path in sorted((DATA / "json-schema-test-suite" / "draft2020-12").glob("*.json")):
+        for group in json.loads(path.read_text("utf-8")):
+            found += [(f"{path.stem}: {group['description']}", group["schema"], group["tests"])]
+    return found
+
+
+@pytest.mark.skipif(not suite(), reason="../shared/data/json-schema-test-suite is not here")
+def test_constants_of_the_public_suite_are_included_exactly_if_valid() -> None:
+    decided = undecided = 0
+    for name, schema, tests in suite():
+        if name.startswith(("vocabulary", "dynamicRef", "refRemote")):
+            continue  # a dialect of its own, and what lies outside the document
+        for test in tests:
+            verdict = include({"const": test["data"]}, schema).verdict
+            if verdict is Verdict.UNDECIDED:
+                undecided += 1
+                continue
+            decided += 1
+            assert verdict is expected(test["valid"] is True), (name, test["description"])
+    assert decided > 20 * undecided
+
+
+# Faults and bounds.
+
+
+def test_what_is_no_schema_or_of_an_unknown_dialect_is_undecided_and_says_so() -> None:
+    assert "meta-schema" in include({"type": "strin"}, STRING).reason
+    assert "dialect" in include(STRING, {"$schema": "https://example.org/mine"}).reason
+    assert "cannot be resolved" in include({"$ref": "#/nowhere"}, STRING).reason
+    assert "cannot be resolved" in include(STRING, {"$ref": "https://example.org/elsewhere"}).reason
+
+
+def test_a_reference_that_never_ends_is_undecided() -> None:
+    for loop in ({"$ref": "#"}, {"anyOf": [{"$ref": "#"}, STRING]}, {"not": {"$ref": "#"}}):
+        assert include(cast("Json", loop), {"type": "integer"}).verdict is Verdict.UNDECIDED
+
+
+def nested(levels: int, innermost: dict[str, Json], keyword: str) -> Json:
+    schema: Json = innermost
+    for _ in range(levels):
+        schema = {"properties": {"a": schema}} if keyword == "properties" else {keyword: [schema]}
+    return schema
+
+
+def pigeons(holes: int) -> Json:
+    """More pigeons than holes, none of them sharing one: nothing, and hard to see."""
+    somewhere: list[Json] = [
+        {"anyOf": [{"required": [f"{pigeon}-{hole}"]} for hole in range(holes)]} for pigeon in range(holes + 1)
+    ]
+    apart: list[Json] = [
+        {"not": {"required": [f"{one}-{hole}", f"{other}-{hole}"]}}
+        for hole in range(holes)
+        for one in range(holes + 1)
+        for other in range(one)
+    ]
+    return {"type": "object", "allOf": somewhere + apart}
+
+
+HOSTILE: list[tuple[str, Json, Json]] = [
+    ("pigeons", pigeons(7), False),
+    ("deep properties", nested(300, STRING, "properties"), nested(300, INTEGER, "properties")),
+    ("deep allOf", nested(300, STRING, "allOf"), nested(300, INTEGER, "allOf")),
+    ("deep anyOf", nested(300, STRING, "anyOf"), nested(300, {"type": "string", "minLength": 1}, "anyOf")),
+    (
+        "untagged union",
+        {"anyOf": [record({f"p{i}": INTEGER}) for i in range(80)]},
+        {"anyOf": [record({f"p{i}": STRING}) for i in range(80)]},
+    ),
+    ("large enum", {"enum": [*range(5_000)]}, {"enum": [*range(1, 5_001)]}),
+    ("unsafe pattern", {"enum": ["a" * 60 + "!"]}, {"pattern": "^(a+)+$"}),
+    ("large automaton", {"pattern": "^(a|b)*a(a|b){18}$"}, {"pattern": "^(b|a)*a[ab]{18}$"}),
+    ("huge limits", {"type": "array", "minItems": 10**9}, {"type": "array", "minItems": 10**9 + 1}),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE])
+def test_hostile_schemas_end_without_a_wrong_verdict(old: Json, new: Json) -> None:
+    comparison = compare_language(old, new, steps=5_000)
+    assert_proven(comparison.backward, old, new)
+    assert_proven(comparison.forward, new, old)
+
+
+def test_large_tagged_unions_are_decided_within_few_steps() -> None:
+    def union(size: int, extra: dict[str, Json]) -> Json:
+        return {
+            "anyOf": [record({"type": {"const": f"t{i}"}, "n": {"minimum": i}}, "type", **extra) for i in range(size)]
+        }
+
+    comparison = compare_language(union(300, {}), union(300, {"minProperties": 1}), steps=10_000)
+    assert comparison.backward.verdict is comparison.forward.verdict is Verdict.YES
+    comparison = compare_language(union(300, {}), union(301, {}), steps=10_000)
+    assert (comparison.backward.verdict, comparison.forward.verdict) == (Verdict.YES, Verdict.NO)
+
+
+def test_a_shared_definition_tree_is_not_unfolded_exponentially() -> None:
+    def tower(last: dict[str, Json]) -> Json:
+        levels: dict[str, Json] = {
+            f"L{i}": record({"a": {"$ref": f"#/$defs/L{i + 1}"}, "b": {"$ref": f"#/$defs/L{i + 1}"}}) for i in range(40)
+        }
+        return {"$ref": "#/$defs/L0", "$defs": {**levels, "L40": last}}
+
+    comparison = compare_language(tower(STRING), tower({"type": ["string", "null"]}))
+    assert (comparison.backward.verdict, comparison.forward.verdict) == (Verdict.YES, Verdict.NO)
+
+
+def test_the_judge_is_the_one_of_the_dialect() -> None:
+    for dialect, name in ((Dialect.DRAFT_07, "Draft7Validator"), (Dialect.DRAFT_2020_12, "Draft202012Validator")):
+        root: Json = {"$schema": dialect.value}
+        assert isinstance(judge(opened(root), root).validator, getattr(jsonschema, name))
+
+
+def test_fragments_take_their_references_from_the_document() -> None:
+    old: Json = {"$defs": {"A": STRING}}
+    new: Json = {"$defs": {"A": {"type": ["string", "null"]}}}
+    comparer = Comparer(old, new)
+    schema: Json = {"properties": {"a": {"$ref": "#/$defs/A"}}}
+    assert comparer.include(schema, schema).verdict is Verdict.YES
+    refuted = comparer.include_back(schema, schema)
+    assert refuted.witness is not None and refuted.witness.value == {"a": None}
+
+
+def test_every_schema_walks_what_is_defined_as_well() -> None:
+    assert sum(1 for _ in every_schema(TREE)) == 13

@@ -1,0 +1,174 @@
+"""Patterns: what is read, what is found, and inclusion of regular languages against all short texts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acpgen.compat.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
+from acpgen.compat.regex import UnsupportedPattern, may_backtrack, read
+
+SUITE = Path(__file__).parents[2] / ".." / "shared" / "data" / "json-schema-test-suite" / "draft2020-12"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("b", "abc", True),
+        ("^b", "abc", False),
+        ("^abc$", "abc\n", False),  # the end of the text, not before a last line end as in Python
+        ("a.c", "a\nc", False),
+        ("a|^b$", "xb", False),
+        ("(^|,)x(,|$)", "a,x", True),
+        (r"\d", "٣", False),
+        (r"\s", "\ufeff", True),
+        (r"^[\w-]+$", "a-b_1", True),
+        ("a{2}", "aa", True),
+        ("^a{2,}$", "a", False),
+        ("a{", "a{", True),
+        ("^(?:ab)*$", "abab", True),
+        ("(?<year>[0-9]{4})", "in 2026", True),
+        (r"A\x42\u0043", "ABC", True),
+        (r"\/", "/", True),
+        ("", "", True),
+        ("$^", "", True),
+        ("$^", "a", False),
+        ("[^a]", "a", False),
+        (r"[\]a]", "]", True),
+        ("^(a+)+$", "a" * 200 + "!", False),
+    ],
+)
+def test_a_pattern_is_searched_as_ecma_262_says(pattern: str, text: str, found: bool) -> None:
+    assert matches(pattern, text) is found
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\bword", r"\B", r"\p{L}", "(?i)a", r"\cA", r"\Z", r"\A"),
+        *("(a", "a)", "a**", "*a", "+", "[", "[]", "[^]", "[z-a]", r"[\d-a-\w]", "a{3,2}", "^*", "a{,3}", r"\ud83d"),
+        *("[a&&b]", "[[a]", r"\x4", "a++", "(?P<n>a)", "\\", "(" * 200 + ")" * 200, "a{99999}{99999}", "(a{900}){900}"),
+    ],
+)
+def test_what_engines_read_differently_or_cannot_be_compared_is_refused(pattern: str) -> None:
+    assert matches(pattern, "a") is None
+    assert isinstance(example(Wanted((pattern,))), TooHard)
+
+
+@pytest.mark.skipif(not SUITE.exists(), reason="../shared/data/json-schema-test-suite is not here")
+def test_the_public_suite_is_answered_rightly_or_not_at_all() -> None:
+    answered = 0
+    for name in ("pattern", "optional/ecmascript-regex", "optional/non-bmp-regex"):
+        for group in json.loads((SUITE / f"{name}.json").read_text("utf-8")):
+            pattern = group["schema"].get("pattern")
+            for test in group["tests"] if pattern else ():
+                state = matches(pattern, test["data"]) if isinstance(test["data"], str) else None
+                assert state in (None, test["valid"]), (pattern, test)
+                answered += state is not None
+    assert answered > 40
+
+
+def included(old: str, new: str) -> bool:
+    """Whether every text that the old pattern matches is matched by the new one; the answer must be known."""
+    answer = example(Wanted((old,), (new,)))
+    assert isinstance(answer, (Example, NoText))
+    return isinstance(answer, NoText)
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide"),
+    [
+        ("^(a|b)$", "^[ab]$"),
+        ("^[ab]$", "^(a|b)$"),
+        ("^x-[a-z]+$", "^x-"),
+        ("^[a-z]{1,255}$", "^[a-z]{1,256}$"),
+        ("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "^[a-z0-9-]{1,63}$"),
+        ("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", "^[0-9a-f-]{36}$"),
+        (r"^\d{4}-\d{2}$", "^[0-9]{4}-[0-9]{2}$"),
+        ("^(/|[A-Za-z]:[/\\\\])", "^(/|[a-zA-Z]:)"),
+        ("^(a+)+$", "^a+$"),
+        ("a^b", "nothing at all"),
+    ],
+)
+def test_inclusion_is_proven(narrow: str, wide: str) -> None:
+    assert included(narrow, wide)
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide"), [("^a$", "^a"), ("^a", "a"), ("^[a-z]{1,255}$", "^[a-z]{1,256}$"), ("^ab", "^a")]
+)
+def test_inclusion_is_refuted_by_a_text(narrow: str, wide: str) -> None:
+    answer = example(Wanted((wide,), (narrow,)))
+    assert isinstance(answer, Example)
+    assert re.search(wide, answer.text) and not re.search(narrow, answer.text)
+
+
+def test_lengths_and_excluded_texts_count() -> None:
+    assert example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa"}))) == Example("aaa")
+    assert example(Wanted(("^a*$",), (), 2, 3, frozenset({"aa", "aaa"}))) == NoText()
+    assert example(Wanted(("^a*$",), (), 0, 0)) == Example("")
+
+
+def test_a_large_search_is_handed_on_and_ends() -> None:
+    wanted = Wanted(("^(a|b)*a(a|b){14}$",), ("^(b|a)*a[ab]{14}$",))
+    assert example(wanted) == TooLong()
+    assert isinstance(example_apart(wanted), (NoText, TooHard))
+    smaller = Wanted(("^[ab]{0,3000}c$",), ("^[ab]*c$",))
+    assert isinstance(example_apart(smaller), (NoText, TooHard))
+
+
+def test_patterns_that_may_take_for_ever_are_known() -> None:
+    assert all(map(may_backtrack, ("^(a+)+$", "(a|aa)+b", "(?=a)", "([a-z]+,)*")))
+    assert not any(map(may_backtrack, ("^[a-z]+$", "^(foo|bar)$", "^(ab){3}$", "^x-")))
+
+
+# Against all short texts.
+
+
+def joined(parts: list[str]) -> str:
+    return "".join(parts)
+
+
+def pattern_strategy() -> st.SearchStrategy[str]:
+    atoms = st.sampled_from(["a", "b", "[ab]", "[^a]", ".", "^", "$", "a?", "b*", "[a-b]+", "a{1,2}"])
+    return st.recursive(
+        st.lists(atoms, min_size=1, max_size=4).map(joined),
+        lambda inner: st.one_of(
+            st.tuples(inner, inner).map("|".join),
+            inner.map(lambda each: f"({each})"),
+            inner.map(lambda each: f"(?:{each})" + "*" if not set(each) & set("^$") else each),
+            st.tuples(inner, inner).map(lambda pair: f"({pair[0]})({pair[1]})"),
+        ),
+        max_leaves=5,
+    )
+
+
+TEXTS = ["".join(each) for length in range(6) for each in itertools.product("abc", repeat=length)]
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(pattern_strategy(), pattern_strategy())
+def test_answers_hold_on_all_short_texts(one: str, other: str) -> None:
+    try:
+        for each in (one, other):
+            read(each)
+    except UnsupportedPattern:
+        return
+    found: dict[str, Any] = {}
+    for text in TEXTS[:121]:
+        found[text] = bool(re.search(one, text))
+        assert matches(one, text) is found[text]
+    answer = example(Wanted((one,), (other,)))
+    if isinstance(answer, Example):
+        assert matches(one, answer.text) and not matches(other, answer.text)
+    elif isinstance(answer, NoText):
+        assert not any(matches(one, text) and not matches(other, text) for text in TEXTS)
+    else:
+        assert not isinstance(answer, TooHard)

@@ -1,0 +1,402 @@
+"""Real schemas, rewritten in ways that no message can notice, and changed in ways whose effect is known."""
+
+# Trees of JSON are `Any` here.
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from acpgen.bundle import bundle
+from acpgen.compat.findings import Report
+from acpgen.compat.protocol.examples import Examples, NoExample
+from acpgen.compat.protocol.messages import Court, Route
+from acpgen.compat.protocol.revision import Revised
+from acpgen.load import load
+from acpgen.lower import lower
+from compat.protocols import CANONICAL, HISTORY, UPSTREAM, Schema, compared, documents
+
+FILES = [
+    *(UPSTREAM / name / "schema.json" for name in ("acp-v1-newest", "acp-v2-newest", "mcp-2025-11-25")),
+    HISTORY / "v1" / "v0.4.0.schema.json",
+]
+SCHEMAS = [path for path in FILES if path.exists()]
+
+pytestmark = pytest.mark.skipif(not SCHEMAS, reason="../shared/data is absent")
+
+
+def whole(path: Any) -> Schema:
+    return json.loads(path.read_text())  # type: ignore[no-any-return]
+
+
+def definitions(schema: Schema) -> Schema:
+    return schema["$defs"] if "$defs" in schema else schema["definitions"]  # type: ignore[no-any-return]
+
+
+def everywhere(node: Any, change: Callable[[Schema], Any], *, names: bool = False) -> Any:
+    """The same tree with every schema replaced by what `change` makes of it, innermost first."""
+    if isinstance(node, list):
+        return [everywhere(item, change) for item in node]
+    if not isinstance(node, dict):
+        return node
+    changed = {
+        key: value
+        if key in ("const", "enum", "default", "examples", "required")
+        else everywhere(value, change, names=key in ("properties", "$defs", "definitions", "patternProperties"))
+        for key, value in node.items()
+    }
+    return changed if names else change(changed)
+
+
+# --- rewrites --------------------------------------------------------------------------------------------------------
+
+
+def shuffled(schema: Schema) -> Schema:
+    luck = random.Random(7)
+
+    def change(node: Any) -> Any:
+        if isinstance(node, dict):
+            keys = list(node)
+            luck.shuffle(keys)
+            return {key: change(node[key]) for key in keys}
+        return [change(item) for item in node] if isinstance(node, list) else node
+
+    return change(schema)  # type: ignore[no-any-return]
+
+
+def reworded(schema: Schema) -> Schema:
+    return everywhere(schema, lambda node: {**node, "description": "Other words."} if "description" in node else node)  # type: ignore[no-any-return]
+
+
+def wrapped_in_all_of(schema: Schema) -> Schema:
+    def change(node: Schema) -> Schema:
+        if "$ref" in node and set(node) <= {"$ref", "description"}:
+            return {**{key: value for key, value in node.items() if key != "$ref"}, "allOf": [{"$ref": node["$ref"]}]}
+        return node
+
+    return everywhere(schema, change)  # type: ignore[no-any-return]
+
+
+def null_through_any_of(schema: Schema) -> Schema:
+    def change(node: Schema) -> Schema:
+        types = node.get("type")
+        if isinstance(types, list) and "null" in types and len(types) == 2:
+            rest = {**node, "type": next(name for name in types if name != "null")}
+            kept = {
+                key: rest.pop(key) for key in list(rest) if key in ("description", "default") or key.startswith("x-")
+            }
+            return {**kept, "anyOf": [rest, {"type": "null"}]}
+        return node
+
+    return everywhere(schema, change)  # type: ignore[no-any-return]
+
+
+def constants_instead_of_enum(schema: Schema) -> Schema:
+    def change(node: Schema) -> Schema:
+        values = node.get("enum")
+        if isinstance(values, list) and values and all(isinstance(value, str) for value in values) and len(values) > 1:
+            rest = {key: value for key, value in node.items() if key not in ("enum", "type")}
+            return {**rest, "oneOf": [{"const": value, "type": "string"} for value in values]}
+        return node
+
+    return everywhere(schema, change)  # type: ignore[no-any-return]
+
+
+def alone_in_one_of(schema: Schema) -> Schema:
+    changed = copy.deepcopy(schema)
+    for definition in definitions(changed).values():
+        for name, field in definition.get("properties", {}).items():
+            if isinstance(field, dict) and set(field) <= {"$ref", "description"} and "$ref" in field:
+                words = {key: value for key, value in field.items() if key == "description"}
+                definition["properties"][name] = {**words, "oneOf": [{"$ref": field["$ref"]}]}
+    return changed
+
+
+def written_inline(schema: Schema) -> Schema:
+    """Every reference to a plain string or number is replaced by what it refers to."""
+    known = definitions(schema)
+
+    def change(node: Schema) -> Schema:
+        name = str(node.get("$ref", "")).rpartition("/")[2]
+        target = known.get(name, {})
+        if (
+            set(node) <= {"$ref", "description"}
+            and "$ref" in node
+            and target.get("type") in ("string", "integer", "boolean")
+            and "enum" not in target
+        ):
+            inner = {key: value for key, value in target.items() if key not in ("description", "title")}
+            return {**inner, **{key: value for key, value in node.items() if key == "description"}}
+        return node
+
+    return everywhere(schema, change)  # type: ignore[no-any-return]
+
+
+def renamed(schema: Schema) -> Schema:
+    """Every definition that neither is a method's nor an envelope has another name."""
+    known = definitions(schema)
+    plain = [
+        name
+        for name, definition in known.items()
+        if "x-method" not in definition
+        and not definition.get("x-docs-ignore")
+        and not name.endswith(("Request", "Response", "Notification", "Result", "Params"))
+        and "method" not in definition.get("properties", {})
+    ]
+    names = {name: f"{name}Renamed" for name in plain}
+
+    def change(node: Schema) -> Schema:
+        if "$ref" in node:
+            head, _, name = node["$ref"].rpartition("/")
+            return {**node, "$ref": f"{head}/{names.get(name, name)}"}
+        return node
+
+    changed: Schema = everywhere(schema, change)
+    key = "$defs" if "$defs" in changed else "definitions"
+    return {**changed, key: {names.get(name, name): value for name, value in changed[key].items()}}
+
+
+def moved(schema: Schema) -> Schema:
+    key = "$defs" if "$defs" in schema else "definitions"
+    return {**schema, key: dict(reversed(schema[key].items()))}
+
+
+REWRITES = (
+    shuffled,
+    reworded,
+    wrapped_in_all_of,
+    null_through_any_of,
+    constants_instead_of_enum,
+    alone_in_one_of,
+    written_inline,
+    renamed,
+    moved,
+)
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("rewrite", REWRITES, ids=lambda rewrite: rewrite.__name__)
+def test_what_no_message_can_notice_is_editorial_at_most(path: Any, rewrite: Callable[[Schema], Schema]) -> None:
+    schema = whole(path)
+    other = rewrite(schema)
+    for old, new in ((schema, other), (other, schema)):
+        report = compared(old, new, unstable=True)
+        bad = [
+            f"{each.severity} {each.rule} {each.method} {each.location}"
+            for each in report.findings
+            if each.severity != "editorial"
+        ]
+        assert not bad, bad[:5]
+        assert (report.wire.backward, report.wire.forward) == ("yes", "yes")
+        assert (report.language.backward, report.language.forward) == ("yes", "yes")
+
+
+# --- mutations -------------------------------------------------------------------------------------------------------
+
+Mutation = Callable[[Schema, random.Random], "tuple[str, str] | None"]
+"""Changes a record definition in place; says which verdict that gives and which rule must speak, or None if it does not apply."""
+
+
+def _fields(record: Schema, *, required: bool | None = None) -> list[str]:
+    must = set(record.get("required", ()))
+    return [
+        name
+        for name, field in record.get("properties", {}).items()
+        if isinstance(field, dict) and not name.startswith("_") and "const" not in field
+        if required is None or (name in must) == required
+    ]
+
+
+def add_required(record: Schema, luck: random.Random) -> tuple[str, str]:
+    record["properties"]["mutated"] = {"type": "string"}
+    record["required"] = [*record.get("required", ()), "mutated"]
+    return "breaking", "required-field-added"
+
+
+def add_optional(record: Schema, luck: random.Random) -> tuple[str, str]:
+    record["properties"]["mutated"] = {"type": ["integer", "null"]}
+    return "additive", "field-added"
+
+
+def require(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    names = _fields(record, required=False)
+    if not names:
+        return None
+    record["required"] = [*record.get("required", ()), luck.choice(names)]
+    return "breaking", "field-became-required"
+
+
+def free(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    names = _fields(record, required=True)
+    if not names:
+        return None
+    record["required"].remove(luck.choice(names))
+    return "breaking", "field-became-optional"
+
+
+def remove_optional(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    names = _fields(record, required=False)
+    if not names:
+        return None
+    record["properties"].pop(luck.choice(names))
+    return "breaking", "field-removed"
+
+
+def remove_required(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    names = _fields(record, required=True)
+    if not names:
+        return None
+    name = luck.choice(names)
+    record["properties"].pop(name)
+    record["required"].remove(name)
+    return "breaking", "required-field-removed"
+
+
+def close(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    if "additionalProperties" in record:
+        return None
+    record["additionalProperties"] = False
+    return "breaking", "object-closed"
+
+
+def retype(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    names = [name for name in _fields(record) if record["properties"][name].get("type") == "string"]
+    if not names:
+        return None
+    field = record["properties"][luck.choice(names)]
+    for key in [key for key in field if key not in ("description", "type")]:
+        field.pop(key)
+    field["type"] = "integer"
+    return "breaking", "type-narrowed"
+
+
+def lengthen(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    names = [name for name in _fields(record) if set(record["properties"][name]) <= {"type", "description"}]
+    names = [name for name in names if record["properties"][name].get("type") == "string"]
+    if not names:
+        return None
+    record["properties"][luck.choice(names)]["minLength"] = 2
+    return "breaking", "limit-tightened"
+
+
+def forgive(record: Schema, luck: random.Random) -> tuple[str, str] | None:
+    names = [
+        name
+        for name in _fields(record)
+        if not any(key.startswith("x-deserialize") for key in record["properties"][name])
+    ]
+    if not names:
+        return None
+    record["properties"][luck.choice(names)]["x-deserialize-default-on-error"] = True
+    return "additive", "leniency-added"
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    *(add_required, add_optional, require, free, remove_optional, remove_required, close, retype, lengthen, forgive),
+)
+
+
+def reached(schema: Schema) -> list[str]:
+    """Records that are part of messages, and of nothing that a union may take for something else."""
+    bundled = bundle(documents(schema))
+    protocol = lower(bundled)
+    return [
+        name
+        for method in protocol.methods
+        for name in (method.params, method.result)
+        if name is not None
+        and definitions(schema).get(name, {}).get("properties")
+        and "anyOf" not in definitions(schema)[name]
+        and "oneOf" not in definitions(schema)[name]
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in SCHEMAS if "acp" in path.parent.name], ids=lambda path: path.parent.name
+)
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
+def test_a_change_has_the_effect_that_is_known(path: Any, mutation: Mutation) -> None:
+    old = whole(path)
+    luck = random.Random(f"{path.parent.name} {mutation.__name__}")
+    names = sorted(set(reached(old)))
+    luck.shuffle(names)
+    tried = 0
+    for name in names:
+        new = copy.deepcopy(old)
+        expected = mutation(definitions(new)[name], luck)
+        if expected is None:
+            continue
+        verdict, rule = expected
+        report = compared(old, new, unstable=True)
+        assert (report.verdict, rule in {each.rule for each in report.findings}) == (verdict, True), (
+            name,
+            report.findings[:3],
+        )
+        _refute(report, old, new)
+        tried += 1
+        if tried == 3:
+            break
+    assert tried
+
+
+def _refute(report: Report, old: Schema, new: Schema) -> None:
+    """Messages of one side must be accepted by the other wherever the verdict says so."""
+    sides = [_revised(schema) for schema in (old, new)]
+    court = Court(*sides)
+    for answer, sender, receiver in ((report.wire.backward, "old", "new"), (report.wire.forward, "new", "old")):
+        if answer != "yes":
+            continue
+        for routes in _routes(*sides):
+            for value in _instances(sides[0 if sender == "old" else 1], routes[sender]):
+                assert not court.accepts(routes, sender, value) or court.accepts(routes, receiver, value), value  # type: ignore[arg-type]
+
+
+def _revised(schema: Schema) -> Revised:
+    bundled = bundle(documents(schema))
+    return Revised(lower(bundled), bundled, unstable=True)
+
+
+def _routes(old: Revised, new: Revised) -> Iterator[dict[Any, tuple[Route, str | None]]]:
+    after = {(method.name, method.side, method.kind): method for method in new.methods}
+    for method in old.methods:
+        other = after.get((method.name, method.side, method.kind))
+        if other is not None:
+            yield {"old": (Route("params", method), method.params), "new": (Route("params", other), other.params)}
+            if method.kind == "request":
+                yield {"old": (Route("result", method), method.result), "new": (Route("result", other), other.result)}
+
+
+def _instances(revised: Revised, route: tuple[Route, str | None]) -> Iterator[Any]:
+    """The smallest message, and messages with each declared field in turn."""
+    from acpgen import ir
+    from acpgen.compat.protocol.messages import message
+    from acpgen.compat.protocol.shapes import Objects
+
+    make = Examples(revised)
+    if route[1] is None:
+        return
+    for record in make.shape(ir.Ref(route[1])).of("object"):
+        if isinstance(record, Objects):
+            for extra in ([], *([field.name] for field in record.fields)):
+                try:
+                    yield message(route[0], make.record(record, extra=extra))
+                except NoExample:
+                    continue
+
+
+def test_the_validator_of_messages_is_a_schema_itself() -> None:
+    from acpgen.compat.protocol.messages import message_schema
+
+    for path in CANONICAL[:2]:
+        bundled = bundle(load(path))
+        revised = Revised(lower(bundled), bundled)
+        for method in revised.methods:
+            Draft202012Validator.check_schema(message_schema(revised, Route("params", method), method.params))

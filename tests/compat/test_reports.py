@@ -1,0 +1,231 @@
+"""One list of findings in seven formats, each read by something that knows the format."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import junitparser
+import pytest
+import sarif_pydantic  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+from jsonschema import Draft202012Validator
+from markdown_it import MarkdownIt
+
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import Finding, Report, Waived, counts, failing, fails
+from acpgen.compat.report import FORMATS, written
+from acpgen.compat.report.data import as_data
+from acpgen.compat.report.text import coloured
+from compat.protocols import CANONICAL, Schema, compared, go, protocol, validates
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/report/report.schema.json").read_text())
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+HOSTILE = "</script><script>alert(1)</script> `x` ``` | [a](b) @all <b>\x1b[31m\u202e %0A::error::"
+
+
+@pytest.fixture(scope="module")
+def migration() -> Report:
+    return compare(CANONICAL[0], CANONICAL[1])
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Report:
+    """A report in which every text that a schema may choose is hostile."""
+    field: Schema = {"type": "string", "description": HOSTILE, "default": HOSTILE}
+    old = protocol({"GoRequest": {**go({HOSTILE: field, "mode": {"enum": ["a", HOSTILE]}}), "x-method": HOSTILE}})
+    new = protocol({"GoRequest": {**go({"mode": {"enum": ["a", "b"]}}), "x-method": HOSTILE}})
+    return compared(old, new)
+
+
+def test_json_follows_its_own_schema_whatever_a_schema_says(migration: Report, hostile: Report) -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    for report in (migration, hostile):
+        assert validates(SCHEMA, json.loads(written(report, "json")))
+
+
+def test_the_schema_of_the_report_refuses_what_the_contract_does_not_know(migration: Report) -> None:
+    data: Any = as_data(migration)
+    damages: tuple[dict[str, Any], ...] = (
+        {"verdict": "fine"},
+        {"backward": None},
+        {"findings": [{}]},
+        {"language": {}},
+    )
+    for damage in damages:
+        assert not validates(SCHEMA, {**data, **damage})
+
+
+def test_sarif_is_read_by_models_of_sarif_2_1_0(migration: Report, hostile: Report) -> None:
+    for report in (migration, hostile):
+        text = written(report, "sarif")
+        sarif = sarif_pydantic.Sarif.model_validate_json(text)
+        (run,) = sarif.runs
+        assert run.results is not None
+        assert len(run.results) == len(report.findings)
+        rules = [rule.id for rule in run.tool.driver.rules or ()]
+        assert len(rules) == len(set(rules))
+        for finding, raw in zip(report.findings, json.loads(text)["runs"][0]["results"], strict=True):
+            assert rules[raw["ruleIndex"]] == raw["ruleId"] == finding.rule
+            assert raw["level"] in ("error", "warning", "note")
+            for location in raw["locations"]:
+                assert re.fullmatch(r"[A-Za-z0-9._~/%:@+-]+", location["physicalLocation"]["artifactLocation"]["uri"])
+
+
+def test_junit_is_read_by_a_parser_and_counts_failures(migration: Report, hostile: Report) -> None:
+    for report in (migration, hostile):
+        parsed = junitparser.JUnitXml.fromstring(written(report, "junit", "risky").encode())
+        cases = [case for suite in parsed for case in suite]
+        failed = [case for case in cases if any(isinstance(result, junitparser.Failure) for result in case.result)]
+        assert len(cases) == len(report.findings)
+        assert len(failed) == len(failing(report, "risky")) > 0
+    nothing = compared(protocol({}), protocol({}))
+    (suite,) = list(junitparser.JUnitXml.fromstring(written(nothing, "junit").encode()))
+    assert (suite.tests, suite.failures) == (1, 0)
+
+
+def test_annotations_are_one_command_a_line_that_nothing_in_a_schema_can_break(
+    hostile: Report, migration: Report
+) -> None:
+    pattern = re.compile(r"::(error|warning|notice) file=[^,:]+,line=\d+,col=\d+,title=[^,:]+%3A [a-z-]+::[^\r\n]+")
+    for report in (hostile, migration):
+        lines = written(report, "github").splitlines()
+        assert lines
+        assert all(pattern.fullmatch(line) for line in lines), [line for line in lines if not pattern.fullmatch(line)][
+            :1
+        ]
+        assert len(lines) <= sum(each.severity != "editorial" for each in report.findings)
+
+
+def test_text_fits_eighty_columns_and_obeys_no_schema(migration: Report, hostile: Report) -> None:
+    for report in (migration, hostile):
+        text = written(report, "text")
+        assert max(map(len, text.splitlines())) <= 80
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert "\x1b[1;31m" in coloured(report)
+
+
+def test_text_is_grouped_by_method_with_the_worst_first(migration: Report) -> None:
+    lines = written(migration, "text").splitlines()
+    severities = [
+        line.split()[0] for line in lines if re.match(r"  (breaking|risky|additive|editorial|undecided) [a-z]", line)
+    ]
+    assert severities[0] == "breaking"
+    assert severities[-1] == "editorial"
+    headings = [line for line in lines[4:] if line and not line.startswith(" ")]
+    assert len(headings) == len(set(headings))
+    assert "session/new" in headings
+
+
+def test_markdown_keeps_hostile_text_as_text_and_fits_a_comment(hostile: Report, migration: Report) -> None:
+    page = MarkdownIt("commonmark").enable("table").render(written(hostile, "markdown"))
+    assert set(re.findall(r"<(?!/)([a-z0-9]+)", page)) <= {
+        *("h3", "h4", "p", "strong", "em", "code", "pre", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"),
+        *("details", "summary"),
+    }
+    assert "@all" not in re.sub(r"<code.*?</code>", "", page, flags=re.DOTALL)
+    assert len(written(migration, "markdown")) < 65_536
+    assert written(migration, "markdown").startswith("### Compatibility of `")
+
+
+def test_a_page_holds_no_markup_of_a_schema_and_asks_nobody_for_anything(hostile: Report) -> None:
+    page = written(hostile, "html")
+    assert "alert(1)" in page
+    assert page.count("<script>") == page.count("</script>") == 1
+    assert "default-src 'none'" in page
+    assert not re.search(r"(?:src|href)=|@import|url\(", page)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_a_page_works_in_a_real_browser(tmp_path: Path, migration: Report) -> None:
+    probe = """<script>
+      const wait = () => {
+        const count = () => document.querySelectorAll("article:not([hidden])").length;
+        const before = count();
+        const query = document.getElementById("query");
+        query.value = "session/new required-field";
+        query.dispatchEvent(new Event("input", {bubbles: true}));
+        const after = count();
+        document.title = "probe " + before + " " + after + " " + document.getElementById("shown").textContent;
+      };
+      addEventListener("load", wait);
+      addEventListener("error", event => { document.title = "error " + event.message; });
+    </script></body>"""
+    page = tmp_path / "report.html"
+    page.write_text(written(migration, "html").replace("</body>", probe))
+    assert CHROMIUM is not None
+    done = subprocess.run(
+        [
+            CHROMIUM,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            "--v=0",
+            "--dump-dom",
+            page.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "CONSOLE" not in done.stderr
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert title is not None
+    _, before, after, *shown = title[1].split()
+    assert 0 < int(after) < int(before)
+    assert shown == [after, "of", str(len(migration.findings))]
+
+
+def test_every_format_of_the_command_is_written_and_no_other() -> None:
+    from acpgen.compat import command
+
+    assert all(command.options("protocol", name, "risky", "never").output_format == name for name in FORMATS)
+    assert set(FORMATS) == {"text", "json", "markdown", "html", "github", "sarif", "junit"}
+
+
+def finding(severity: Any, *, waived: bool = False) -> Finding:
+    accepted = Waived("because", "2027-01-01") if waived else None
+    return Finding("r", severity, "refused", None, "both", "", None, None, "m", "a", "f", waived=accepted)
+
+
+def report(*findings: Finding, bindings: Any = "identical") -> Report:
+    found = compared(protocol({}), protocol({}))
+    return Report(found.mode, "o", "n", "identical", found.wire, found.language, bindings, findings)
+
+
+def test_fail_on_counts_what_is_bad_enough_and_always_what_is_undecided() -> None:
+    stops = {
+        "breaking": ["breaking", "undecided"],
+        "risky": ["breaking", "undecided", "risky"],
+        "additive": ["breaking", "undecided", "risky", "additive"],
+        "never": [],
+    }
+    for level, expected in stops.items():
+        stopping = [
+            severity
+            for severity in ("breaking", "undecided", "risky", "additive", "editorial")
+            if fails(report(finding(severity)), level)
+        ]
+        assert stopping == expected
+    assert not fails(report(finding("breaking", waived=True)), "risky")
+
+
+def test_fail_on_bindings_looks_at_generated_code_alone() -> None:
+    assert not fails(report(bindings="breaking"), "risky")
+    assert fails(report(bindings="breaking"), "never", "breaking")
+    assert not fails(report(bindings="additive"), "never", "breaking")
+    assert fails(report(bindings="additive"), "never", "additive")
+
+
+def test_counts_name_what_occurs_worst_first() -> None:
+    assert list(counts(report(finding("risky"), finding("breaking"), finding("risky"))).items()) == [
+        ("breaking", 1),
+        ("risky", 2),
+    ]

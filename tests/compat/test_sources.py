@@ -1,0 +1,133 @@
+"""What OLD and NEW may be, and the places that findings name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen.compat.compare import compare
+from acpgen.compat.sources import found
+from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound
+from compat.protocols import CANONICAL, HISTORY, Schema, go, protocol
+
+SMALL = protocol({})
+LARGER = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def write(path: Path, schema: Schema) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(schema, indent=2))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose first commit, tagged v1, has a small protocol, and whose working tree has a larger one."""
+    (tmp_path / "pyproject.toml").write_text('[tool.acpgen.outputs.out]\ntarget = "bundle"\nprotocols = ["acme/v1"]\n')
+    write(tmp_path / "schema" / "acme" / "v1" / "a.json", SMALL)
+    write(tmp_path / "schema" / "acme" / "v1" / ".hidden.json", {"nothing": 1})
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    git(tmp_path, "tag", "v1")
+    write(tmp_path / "schema" / "acme" / "v1" / "a.json", LARGER)
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def the_fault(old: str, new: str) -> Fault:
+    with pytest.raises(Faults) as caught:
+        compare(old, new)
+    (fault,) = caught.value.faults
+    return fault
+
+
+@pytest.mark.parametrize(
+    "old",
+    ["main:acme/v1", "v1:acme/v1", "HEAD:schema/acme/v1", "HEAD:schema/acme/v1/a.json", "v1:schema/acme/v1/"],
+)
+@pytest.mark.parametrize("new", ["acme/v1", "schema/acme/v1", "schema/acme/v1/a.json"])
+def test_a_protocol_a_file_and_a_folder_are_found_on_disk_and_at_a_revision(project: Path, old: str, new: str) -> None:
+    report = compare(old, new)
+    assert [finding.rule for finding in report.findings] == ["required-field-added"]
+    (finding,) = report.findings
+    assert finding.old is not None
+    assert finding.new is not None
+    revision = old.partition(":")[0]
+    assert finding.old.file == f"{revision}:schema/acme/v1/a.json"
+    assert finding.new.file == "schema/acme/v1/a.json"
+    lines = (project / finding.new.file).read_text().splitlines()
+    assert lines[finding.new.line - 1][finding.new.column - 1 :].startswith('"cwd"')
+
+
+def test_a_revision_is_found_from_a_folder_inside_the_repository(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project / "inner")
+    assert compare("main:acme/v1", "acme/v1").verdict == "breaking"
+    assert compare("main:schema/acme/v1/a.json", "../schema/acme/v1/a.json").verdict == "breaking"
+
+
+def test_what_git_does_not_have_is_a_fault_that_says_so(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(the_fault("nope:acme/v1", "acme/v1"), NoRevision)
+    assert isinstance(the_fault("main:acme/v9", "acme/v1"), NotFound)
+    assert isinstance(the_fault("acme/v9", "acme/v1"), NotFound)
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert isinstance(the_fault("main:x.json", str(project / "schema")), NoRevision)
+
+
+@pytest.mark.parametrize(
+    "revision", ["--help", "-c", "--output=x", "main --", "$(touch x)", "`touch x`", "main;touch x"]
+)
+def test_a_revision_is_never_an_option_nor_a_command(project: Path, revision: str) -> None:
+    assert isinstance(the_fault(f"{revision}:acme/v1", "acme/v1"), NoRevision)
+    assert not (project / "x").exists()
+
+
+def test_a_link_at_a_revision_is_refused(project: Path) -> None:
+    (project / "schema" / "acme" / "v1" / "b.json").symlink_to("/etc/passwd")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "two")
+    assert isinstance(the_fault("HEAD:acme/v1", "v1:acme/v1"), LinkRefused)
+
+
+def test_both_sides_faults_are_told_together(project: Path) -> None:
+    with pytest.raises(Faults) as caught:
+        compare("acme/v8", "acme/v9")
+    assert len(caught.value.faults) == 2
+
+
+def test_paths_and_loaded_documents_are_the_same_source(project: Path) -> None:
+    import acpgen
+
+    path = project / "schema" / "acme" / "v1"
+    assert acpgen.compare(path, acpgen.load(path)).verdict == "identical"
+    assert found(path).files == found("acme/v1").files
+
+
+@pytest.mark.skipif(not HISTORY.exists(), reason="../shared/data is absent")
+def test_every_finding_names_a_place_that_exists_on_both_sides() -> None:
+    for old, new in (
+        (CANONICAL[0], CANONICAL[1]),
+        (HISTORY / "v1/v0.4.0.schema.json", HISTORY / "v1/v0.13.5.schema.json"),
+    ):
+        for finding in compare(old, new).findings:
+            assert finding.old is not None or finding.new is not None
+            for spot in (finding.old, finding.new):
+                if spot is not None:
+                    value: Any = json.loads(Path(spot.file).read_text())
+                    for part in spot.pointer.split("/")[1:]:
+                        key = part.replace("~1", "/").replace("~0", "~")
+                        value = value[int(key) if isinstance(value, list) else key]
+                    assert value == spot.value or spot.value is None

@@ -1,0 +1,155 @@
+"""Accepted findings: matched by rule, place and fingerprint, with a reason and a date."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen.compat.findings import Finding, Report, fails
+from acpgen.compat.waivers import Waiver, read, standard_file, waive
+from acpgen.errors import BadSetting, Faults, NotToml, UnknownKey
+from compat.protocols import Schema, compared, found, go, protocol
+
+TODAY = date(2026, 7, 1)
+OLD = protocol({})
+
+
+def required(*names: str) -> Schema:
+    fields = {name: {"type": "string"} for name in ("id", *names)}
+    return protocol({"GoRequest": go(fields, ("id", *names))})
+
+
+def breaking() -> Report:
+    return compared(OLD, required("cwd"))
+
+
+def waiver(finding: Finding, **changes: Any) -> Waiver:
+    plain = Waiver(finding.rule, finding.fingerprint, "because", date(2026, 12, 31), at="w.toml")
+    return replace(plain, **changes)
+
+
+def the_finding(report: Report) -> Finding:
+    (finding,) = found(report, "required-field-added")
+    return finding
+
+
+def test_a_waived_finding_stays_in_the_report_and_stops_nothing() -> None:
+    report = breaking()
+    accepted = waive(report, [waiver(the_finding(report))], TODAY)
+    assert the_finding(accepted).waived is not None
+    assert accepted.verdict == "breaking"
+    assert fails(report, "risky")
+    assert not fails(accepted, "risky")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rule": "field-added"},
+        {"fingerprint": "0" * 16},
+        {"new": "schema.json#/$defs/Other"},
+        {"old": "other.json#/$defs/GoRequest"},
+    ],
+)
+def test_a_waiver_that_names_something_else_is_unused_and_stops_a_pipeline(changes: dict[str, str]) -> None:
+    report = breaking()
+    accepted = waive(report, [waiver(the_finding(report), **changes)], TODAY)
+    assert the_finding(accepted).waived is None
+    assert [each.rule for each in accepted.findings if each.rule.startswith("waiver")] == ["waiver-unused"]
+    assert fails(accepted, "risky")
+
+
+def test_a_waiver_is_matched_by_place_whatever_the_revision_or_the_index_in_a_list() -> None:
+    finding = the_finding(breaking())
+    assert finding.new is not None
+    for place in (
+        "schema.json#/$defs/GoRequest/properties/cwd",
+        "main:schema.json#/$defs/GoRequest/properties/cwd",
+        "some/folder/schema.json#/$defs/GoRequest/properties/cwd",
+    ):
+        accepted = waive(breaking(), [waiver(finding, new=place)], TODAY)
+        assert the_finding(accepted).waived is not None, place
+
+
+def test_a_waiver_accepts_until_its_date_and_is_a_finding_afterwards() -> None:
+    report = breaking()
+    last = waive(report, [waiver(the_finding(report), expires=TODAY)], TODAY)
+    assert the_finding(last).waived is not None
+    late = waive(report, [waiver(the_finding(report), expires=date(2026, 6, 30))], TODAY)
+    assert the_finding(late).waived is None
+    assert [each.rule for each in late.findings] == ["required-field-added", "waiver-expired"]
+
+
+def test_fingerprints_do_not_change_with_edits_elsewhere() -> None:
+    before = the_finding(breaking()).fingerprint
+    others: list[Schema] = [
+        {**required("cwd"), "title": "Another"},
+        protocol({**required("cwd")["$defs"], "More": {"type": "string"}}),
+        {**required("cwd"), "$defs": dict(reversed(required("cwd")["$defs"].items()))},
+        json.loads(json.dumps(required("cwd")).replace('"text"', '"words"')),
+    ]
+    for new in others:
+        assert before in {each.fingerprint for each in compared(OLD, new).findings}
+    assert len({each.fingerprint for each in compared(OLD, required("cwd", "other")).findings}) == 2
+
+
+def test_fingerprints_of_different_findings_differ() -> None:
+    report = compared(required("a", "b"), protocol({"GoRequest": go({"id": {"type": "integer"}})}))
+    prints = [each.fingerprint for each in report.findings]
+    assert len(prints) == len(set(prints)) > 3
+
+
+def test_a_file_of_waivers_is_read_with_dates_in_either_notation(tmp_path: Path) -> None:
+    path = tmp_path / "compat-waivers.toml"
+    entry = '[[waiver]]\nrule = "r"\nfingerprint = "f"\nreason = "x"\nexpires = {}\n'
+    path.write_text("# ours\n" + entry.format("2027-01-31") + entry.format('"2027-01-31"'))
+    first, second = read(path)
+    assert first.expires == second.expires == date(2027, 1, 31)
+    assert (first.line, second.line) == (2, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "named"),
+    [
+        ("[[waiver", NotToml, ""),
+        ("[waiver]\nrule = 1", BadSetting, "waiver"),
+        ("[[waivers]]", UnknownKey, "waivers"),
+        ('[[waiver]]\nfingerprint = "f"\nreason = "x"\nexpires = 2027-01-31', BadSetting, "waiver.0.rule"),
+        (
+            '[[waiver]]\nrule = "r"\nfingerprint = "f"\nreason = " "\nexpires = 2027-01-31',
+            BadSetting,
+            "waiver.0.reason",
+        ),
+        ('[[waiver]]\nrule = "r"\nfingerprint = "f"\nreason = "x"\nexpires = "soon"', BadSetting, "waiver.0.expires"),
+        (
+            '[[waiver]]\nrule = "r"\nfingerprint = "f"\nreason = "x"\nexpires = 2027-01-31\nmessage = "m"',
+            UnknownKey,
+            "waiver.0.message",
+        ),
+    ],
+)
+def test_a_malformed_file_of_waivers_is_a_fault_with_file_and_key(
+    tmp_path: Path, text: str, kind: type, named: str
+) -> None:
+    path = tmp_path / "compat-waivers.toml"
+    path.write_text(text)
+    with pytest.raises(Faults) as caught:
+        read(path)
+    (fault,) = caught.value.faults
+    assert isinstance(fault, kind)
+    assert "compat-waivers.toml" in str(fault)
+    assert named in str(fault)
+
+
+def test_the_standard_file_lies_beside_pyproject(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.acpgen.outputs.out]\ntarget = "bundle"\nprotocols = ["a"]\n')
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    assert standard_file() is None
+    (tmp_path / "compat-waivers.toml").write_text("")
+    assert standard_file() == tmp_path / "compat-waivers.toml"

@@ -1,0 +1,220 @@
+"""The monitor names what is broken, where, since when and by which requirement, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen import borrowed, judge
+from acpgen.walk import is_array, is_object
+from monitor.cases import CASES, MCP_CASES
+from monitor.scripts import Case, Said
+
+ROOT = Path(__file__).parents[2]
+RULES = borrowed.session("monitor").RULES
+JUNK: tuple[Any, ...] = (
+    *(None, True, 7, 1.5, "", "s", [], {}, [[]], {"sessionId": []}, "x" * 3000, -1, ["/a"], {"a": {}}),
+)
+FOLLOW = {"request-unanswered"}
+"""Notes at the end of a conversation that is cut off."""
+
+
+@cache
+def strict(*protocols: str) -> tuple[Any, ...]:
+    return tuple(judge.strict(judge.find(protocol)) for protocol in protocols)
+
+
+def monitor(case: Case) -> Any:
+    return borrowed.session("monitor").Monitor(strict("mcp/2025-06-18") if case in MCP_CASES else strict(*judge.ACP))
+
+
+def hear(monitor: Any, said: Said) -> tuple[Any, ...]:
+    sender, message = said
+    line = message if isinstance(message, bytes) else json.dumps(message).encode()
+    found: tuple[Any, ...] = monitor.observe(sender, line)
+    return found
+
+
+def named(case: Case) -> str:
+    return f"{case.rule}: {case.name}" if case.name else case.rule
+
+
+@pytest.mark.parametrize("case", [*CASES, *MCP_CASES], ids=named)
+def test_a_breach_is_named_at_its_place_with_its_cause(case: Case) -> None:
+    listener = monitor(case)
+    found = [breach for said in case.said for breach in hear(listener, said)]
+    ended = list(listener.finish())
+    wanted = len(case.said) + case.at
+    breaches = [breach for breach in (ended if case.end else found) if breach.rule == case.rule]
+    assert breaches, [str(breach) for breach in found + ended]
+    for breach in breaches:
+        assert breach.index == wanted, str(breach)
+        assert breach.pointer == case.pointer or breach.pointer.startswith(f"{case.pointer}/"), str(breach)
+        assert breach.requirements == case.requirements, str(breach)
+        assert breach.earlier == (None if case.earlier is None else len(case.said) + case.earlier), str(breach)
+        assert set(breach.requirements) <= set(RULES[case.rule].requirements)
+        assert breach.level == RULES[case.rule].level
+        assert len(str(breach)) < 700
+    others = {breach.rule for breach in found + ended} - {case.rule} - case.others - FOLLOW
+    assert not others, [str(breach) for breach in found + ended if breach.rule in others]
+
+
+def test_every_rule_fires_in_a_case_of_its_own() -> None:
+    assert {case.rule for case in (*CASES, *MCP_CASES)} | {"roots-refused-otherwise"} == set(RULES)
+
+
+@pytest.mark.parametrize("case", [*CASES, *MCP_CASES], ids=named)
+def test_nothing_is_said_before_the_breach(case: Case) -> None:
+    listener = monitor(case)
+    breaking = len(case.said) + case.at
+    for index, said in enumerate(case.said[:breaking]):
+        rules = {breach.rule for breach in hear(listener, said)}
+        assert rules <= case.others, (index, rules)
+
+
+def test_every_rule_says_what_it_is_about() -> None:
+    for name, rule in RULES.items():
+        assert rule.id == name == rule.check.__name__.replace("_", "-")
+        assert rule.doc[0].isupper() or rule.doc.startswith("`")
+        assert rule.doc.endswith("."), name
+        assert all(1 <= number <= 113 for number in rule.requirements)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_order_of_messages_makes_the_monitor_raise(seed: int) -> None:
+    chance = random.Random(seed)
+    pool = [said for case in CASES for said in case.said]
+    listener = monitor(CASES[0])
+    for _ in range(300):
+        sender, message = chance.choice(pool)
+        if chance.random() < 0.2:
+            sender = chance.choice(["client", "agent"])
+        if chance.random() < 0.3 and not isinstance(message, bytes):
+            message = damaged(message, chance)
+        hear(listener, (sender, message))
+        if chance.random() < 0.01:
+            listener.lose()
+    listener.finish()
+
+
+def damaged(value: Any, chance: random.Random) -> Any:
+    """The value with one place of it replaced by something else."""
+    if is_object(value) and value and chance.random() < 0.85:
+        key = chance.choice(list(value))
+        return {**value, key: damaged(value[key], chance)}
+    if is_array(value) and value and chance.random() < 0.85:
+        place = chance.randrange(len(value))
+        return [damaged(item, chance) if index == place else item for index, item in enumerate(value)]
+    return chance.choice(JUNK)
+
+
+def test_after_a_gap_nothing_is_concluded_from_what_was_not_seen() -> None:
+    for case in CASES:
+        listener = monitor(case)
+        (note,) = listener.lose()
+        assert note.level == "note"
+        for said in case.said[-1:]:
+            rules = {breach.rule for breach in hear(listener, said)}
+            assert not rules & {
+                *("response-without-request", "session-not-open", "message-before-initialize", "terminal-not-open"),
+                *("cancel-of-unknown-request",),
+            }, (named(case), rules)
+
+
+def test_what_the_monitor_remembers_is_bounded() -> None:
+    state = borrowed.session("monitor.state")
+    listener = monitor(CASES[0])
+    for said in CASES[0].said[:2]:
+        hear(listener, said)
+    long = "x" * 10_000
+    for number in range(state.MOST_REQUESTS + 500):
+        hear(
+            listener,
+            (
+                "client",
+                {
+                    "jsonrpc": "2.0",
+                    "id": f"{long}{number}",
+                    "method": "session/new",
+                    "params": {"cwd": "/a", "mcpServers": []},
+                },
+            ),
+        )
+    connection = listener._connection
+    assert len(connection.pending["client"]) == state.MOST_REQUESTS
+    assert all(len(name) <= 257 for name in connection.pending["client"]._entries)
+    assert not hear(listener, ("agent", {"jsonrpc": "2.0", "id": f"{long}0", "result": {"sessionId": "s"}}))
+    for number in range(state.MOST_SESSIONS + 100):
+        new: dict[str, Any] = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "session/new",
+            "params": {"cwd": "/a", "mcpServers": []},
+        }
+        hear(listener, ("client", new))
+        hear(listener, ("agent", {"jsonrpc": "2.0", "id": number, "result": {"sessionId": f"s{number}"}}))
+    assert len(connection.sessions) == state.MOST_SESSIONS
+    late = {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "s0"}}
+    assert not hear(listener, ("client", late)), "a forgotten session is not said to be unknown"
+
+
+def test_ids_of_text_and_numbers_are_apart_and_each_side_has_its_own() -> None:
+    listener = monitor(CASES[0])
+    for said in CASES[0].said[:2]:
+        hear(listener, said)
+    for name in (1, "1", 2, "2"):
+        assert not hear(listener, ("client", {"jsonrpc": "2.0", "id": name, "method": "_x"}))
+        assert not hear(listener, ("agent", {"jsonrpc": "2.0", "id": name, "method": "_x"}))
+    (breach,) = hear(listener, ("client", {"jsonrpc": "2.0", "id": 1, "method": "_x"}))
+    assert breach.rule == "id-in-use"
+
+
+def test_a_sender_that_the_protocol_does_not_have_is_refused() -> None:
+    with pytest.raises(ValueError, match="server"):
+        monitor(CASES[0]).observe("server", b"{}")
+
+
+def test_pending_version_two_is_judged_as_such_before_the_answer_comes() -> None:
+    listener = monitor(CASES[0])
+    asked = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": {}}
+    assert not hear(listener, ("client", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}))
+    assert listener.version == 2
+    answer: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1, "agentCapabilities": {}}}
+    assert not hear(listener, ("agent", answer))
+    assert listener.version == 1
+
+
+def test_the_monitor_of_the_distribution_knows_the_versions_of_the_installed_bindings() -> None:
+    if not (ROOT / "generated/python/acp-bindings/acp_bindings/v2/strict.py").exists():
+        pytest.skip("the bindings are not generated")
+    code = (
+        "from acp_session.monitor import Monitor\n"
+        "monitor = Monitor()\n"
+        "for breach in monitor.observe('client', b'7'): print(breach)\n"
+        "print(monitor.finish(), monitor.version)\n"
+    )
+    paths = [ROOT / "templates/session", ROOT / "generated/python/acp-bindings"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    first, last = ran.stdout.splitlines()
+    assert first.startswith("must: message 0 from the client: envelope-malformed: ")
+    assert last == "() 1"
+
+
+def test_roots_are_compared_by_what_their_text_means() -> None:
+    paths = borrowed.session("monitor.rootpaths")
+    assert paths.is_inside("/a/b/../c", ("/a",))
+    assert paths.is_inside("/a", ("/a/",))
+    assert not paths.is_inside("/ab", ("/a",))
+    assert not paths.is_inside("/a/../b", ("/a",))
+    assert paths.is_inside("c:/Work/x", ("C:\\work",))
+    assert paths.is_inside("/anything", ("/",))
+    assert paths.distinct(["/a/", "/b", "/a", "/c"], "/c/.") == ("/a", "/b")

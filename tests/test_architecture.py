@@ -1,0 +1,158 @@
+"""Which module may import which. This table is the truth about the arrows of the architecture."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
+
+LEAVES = frozenset({"errors", "ir", "positions", "resources", "walk"})
+"""Import nothing of ours."""
+
+ARROWS: dict[str, frozenset[str]] = {
+    **dict.fromkeys(LEAVES, frozenset()),
+    "__init__": frozenset({"compat", "errors", "generate", "load", "targets", "write"}),
+    "__main__": frozenset({"cli"}),
+    "names": frozenset({"errors"}),
+    "load": frozenset({"errors", "ir", "positions"}),
+    "contract": frozenset({"ir"}),
+    "unions": frozenset({"walk"}),
+    "collect": frozenset({"errors", "load", "names", "walk"}),
+    "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
+    "methods": frozenset({"bundle", "ir", "names", "unions", "walk"}),
+    "lower": frozenset({"bundle", "errors", "ir", "methods", "unions", "walk"}),
+    "targets": frozenset({"bundle", "contract", "errors", "ir", "names", "resources", "walk"}),
+    "compat": frozenset(
+        {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "walk"},
+    ),
+    "adopt": frozenset({"bundle", "collect", "errors", "generate", "ir", "load", "names", "unions", "walk"}),
+    "lint": frozenset(
+        {"bundle", "collect", "errors", "ir", "load", "methods", "names", "positions", "resources", "unions", "walk"},
+    ),
+    "write": frozenset({"errors", "load"}),
+    "config": frozenset({"errors", "load"}),
+    "stamp": frozenset({"errors", "load", "resources", "write"}),
+    "generate": frozenset({"bundle", "errors", "ir", "load", "lower", "positions", "targets", "write"}),
+    "project": frozenset(
+        {"bundle", "config", "errors", "generate", "ir", "load", "publish", "stamp", "targets", "write"},
+    ),
+    "borrowed": frozenset({"resources"}),
+    "judge": frozenset({"borrowed", "config", "contract", "errors", "generate", "load", "resources"}),
+    "recording": frozenset({"errors", "load", "walk"}),
+    "validate": frozenset({"judge", "recording", "walk"}),
+    "tap": frozenset({"errors", "judge", "recording"}),
+    "publish": frozenset({"bundle", "compat", "errors", "ir", "targets"}),
+    "site": frozenset({"config", "errors", "generate", "load", "publish", "resources", "targets", "watch", "write"}),
+    "terminal": frozenset({"errors", "load", "project", "validate", "write"}),
+    "watch": frozenset(),
+}
+
+READERS = frozenset({"adopt", "load", "recording", "site", "stamp", "tap", "write"})
+"""Open files. `stamp` reads the generator itself, `adopt` writes the schema that people edit, `recording` opens conversations,
+`tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
+
+HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
+"""Imported where they are needed and not before: the command starts without them."""
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def stage(path: Path) -> str:
+    """The module or folder directly below the package."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def dotted(path: Path) -> str:
+    return ".".join(("acpgen", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def imported(path: Path) -> set[str]:
+    """Dotted names that a file imports, from anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            assert node.module is not None
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def stages_of(names: set[str]) -> set[str]:
+    """The modules of ours among dotted names."""
+    ours = {name.split(".")[1] for name in names if name.startswith("acpgen.")}
+    return {name for name in ours if (PACKAGE / name).exists() or (PACKAGE / f"{name}.py").exists()}
+
+
+def test_every_module_has_a_row_and_imports_only_what_it_allows() -> None:
+    refused = {
+        dotted(path): extra
+        for path in modules()
+        if stage(path) != "cli"
+        if (extra := stages_of(imported(path)) - ARROWS.get(stage(path), frozenset()) - {stage(path)})
+    }
+    assert not refused
+    assert {stage(path) for path in modules()} - {"cli"} <= ARROWS.keys()
+
+
+def test_the_table_names_no_module_that_is_gone_and_nothing_imports_the_command() -> None:
+    present = {stage(path) for path in modules()}
+    assert set(ARROWS) - present <= {"adopt", "compat", "lint"}
+    assert all("cli" not in allowed for module, allowed in ARROWS.items() if module != "__main__")
+
+
+def test_targets_do_not_know_one_another() -> None:
+    for path in modules():
+        if stage(path) == "targets" and len(path.relative_to(PACKAGE).parts) > 1:
+            own = path.relative_to(PACKAGE).parts[1].removesuffix(".py")
+            others = {name.split(".")[2] for name in imported(path) if name.startswith("acpgen.targets.")}
+            assert not {other for other in others if (PACKAGE / "targets" / other).exists()} - {own}
+            assert not {other for other in others if (PACKAGE / "targets" / f"{other}.py").exists()} - {own}
+
+
+def test_only_the_reader_and_the_writer_touch_the_disk() -> None:
+    touching = {"read_text", "read_bytes", "write_text", "write_bytes", "open", "mkdir", "unlink", "rename", "rmtree"}
+    for path in modules():
+        if not READERS.isdisjoint((stage(path), dotted(path))):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        called = {
+            node.func.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        }
+        # The run-time modules that are copied verbatim are read by their target.
+        assert not called & touching - ({"read_text"} if stage(path) == "targets" else set()), dotted(path)
+
+
+def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
+    for path in modules():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        names = {alias.name for node in top if isinstance(node, ast.Import) for alias in node.names}
+        names |= {str(node.module) for node in top if isinstance(node, ast.ImportFrom)}
+        heavy = {name.split(".")[0] for name in names} & HEAVY
+        assert not heavy or stage(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
+
+
+def test_nothing_is_caught_blindly() -> None:
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ExceptHandler):
+                caught = ast.unparse(node.type) if node.type else "everything"
+                assert caught not in ("everything", "Exception", "BaseException"), f"{dotted(path)}:{node.lineno}"
+
+
+def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
+    root = PACKAGE.parents[1]
+    for folder in ("generated", "templates"):
+        for path in (root / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    assert not any(alias.name.split(".")[0] == "acpgen" for alias in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    assert (node.module or "").split(".")[0] != "acpgen"

@@ -1,0 +1,536 @@
+"""The target `docs` and what stands above versions: nothing of a schema becomes markup, every link leads somewhere, every example holds."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from acpgen import ir, publish
+from acpgen.bundle import Bundle
+from acpgen.errors import Faults, InvalidExample, visible
+from acpgen.generate import understand
+from acpgen.load import load
+from acpgen.targets import Settings, docs
+from acpgen.targets.docs import lifecycles, pictures, text
+from acpgen.targets.docs.places import Linker, places
+from acpgen.targets.docs.uses import gates
+
+ROOT = Path(__file__).parents[1]
+PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+HOSTILE = ROOT / "tests" / "golden" / "targets" / "hostile" / "schema.json"
+
+
+@cache
+def versions() -> tuple[publish.Version, ...]:
+    return tuple(
+        publish.Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name))
+        for name in PROTOCOLS
+    )
+
+
+@cache
+def files() -> dict[str, str]:
+    return dict(publish.documents(versions()))
+
+
+def pages() -> dict[str, str]:
+    """All that the site shows."""
+    return {
+        path: page for path, page in files().items() if path.endswith(".md") and not path.endswith("single-file.md")
+    }
+
+
+def hostile() -> tuple[ir.Protocol, Bundle]:
+    return understand(load(HOSTILE, name="hostile"))
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+class Reader(HTMLParser):
+    """The text of some HTML, and its tags with their attributes."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text = ""
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:  # noqa: ARG002 - the base class calls it so
+        self.tags.append(("comment", {}))
+
+    def handle_decl(self, decl: str) -> None:  # noqa: ARG002 - the base class calls it so
+        self.tags.append(("declaration", {}))
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    return reader
+
+
+def commonmark(markdown: str) -> str:
+    """As GitHub reads it: tables, struck text, bare addresses and raw HTML."""
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    return str(reader.render(markdown))
+
+
+def python_markdown(markdown: str) -> str:
+    """As the site generator reads it."""
+    module: Any = pytest.importorskip("markdown", reason="the extra docs is not installed")
+    given_to_site = yaml.safe_load((ROOT / "templates/docs/site/mkdocs.yml").read_text("utf-8"))["markdown_extensions"]
+    names = [name if isinstance(name, str) else next(iter(name)) for name in given_to_site]
+    return str(module.markdown(markdown, extensions=[name for name in names if name != "toc"]))
+
+
+READERS = {"commonmark": commonmark, "python-markdown": python_markdown}
+
+MARKUP = st.text(st.sampled_from("`*_{}[]()#+-.!|<>&\\\"'~^=:/$@%;\n\t 1aw\u202e\x00\x02\x03é"), max_size=24)
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "<script>alert(1)</script>",
+                "<!-- x -->",
+                "[a](javascript:b)",
+                "![a](b)",
+                "https://a.b/c",
+                "www.a.b",
+                "a@b.cc",
+            ),
+            *(
+                "# a",
+                "- a",
+                "1. a",
+                "> a",
+                "```",
+                "~~~",
+                "---",
+                "===",
+                "| a |",
+                "&amp;",
+                "&#60;b&#62;",
+                "{% raw %}",
+                "{{ 7*7 }}",
+            ),
+            *(
+                "`a`",
+                "``a``",
+                "**a**",
+                "__a__",
+                "_a_",
+                "<b>",
+                "</td>",
+                "\\",
+                "\\*",
+                "[x]: y",
+                ":smile:",
+                "[^1]",
+                "\n\n",
+                " ",
+                "a",
+            ),
+            *(
+                "klzzwxh:0001",
+                "\x02wzxhzdk:0\x03",
+                "{: .a }",
+                "<?a?>",
+                "<![CDATA[a]]>",
+                "$a$",
+                "~~a~~",
+                "==a==",
+                "*[a]: b",
+            ),
+        ]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@settings(max_examples=400, deadline=None)
+@given(given_text=MARKUP | PIECES)
+@example(given_text='"""\n\'\'\'\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00')
+@example(given_text="`")
+@example(given_text="a `b` c `<d>` e `f|g`")
+def test_no_text_becomes_markup(reader: str, given_text: str) -> None:
+    """In a paragraph, a heading, a list, a link and a table, prose is its own text and `code` a code span, whatever it holds."""
+    prose, code = text.prose(given_text), text.code(given_text)
+    page = f"{prose}\n\n# x{prose}\n\n- x {prose}\n- x {code}\n\n[x{code}](y)\n\n| a | b |\n| --- | --- |\n| x{prose} | {code} |\n"
+    found = read(READERS[reader](page))
+    allowed = {"p", "h1", "ul", "li", "a", "table", "thead", "tbody", "tr", "th", "td", "code"}
+    assert {tag for tag, _ in found.tags} <= allowed
+    assert [attributes for tag, attributes in found.tags if tag == "a"] == [{"href": "y"}]
+    assert all(set(attributes) <= {"href", "style", "align"} for _, attributes in found.tags)
+    assert [tag for tag, _ in found.tags].count("td") == 2
+    shown = "".join(visible(" ".join(given_text.split())).split()).replace("`", "")
+    coded = "".join(visible(given_text).split()).replace("`", "")
+    expected = f"{shown}x{shown}x{shown}x{coded}x{coded}abx{shown}{coded}"
+    assert "".join(found.text.replace("\u200b", "").split()).replace("`", "") == expected
+
+
+@given(st.text(max_size=300))
+def test_a_name_makes_an_identifier_that_is_safe_in_paths_and_addresses(name: str) -> None:
+    made = text.identifier(name)
+    assert re.fullmatch(r"[A-Za-z0-9_.+-]{1,96}", made)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_different_names_make_different_identifiers(one: str, other: str) -> None:
+    assert (text.identifier(one) == text.identifier(other)) == (one == other) or "" in (one, other)
+
+
+def test_a_template_cannot_forget_to_escape() -> None:
+    environment: Any = docs._environment()  # pyright: ignore[reportPrivateUsage]
+    made = environment.from_string("{{ a }} {{ a ~ a }} {{ b }} {{ 3 }}").render(a="<b>", b=text.Markdown("<b>"))
+    assert made == "&#60;b&#62; &#60;b&#62;&#60;b&#62; <b> 3"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_hostile_schema_puts_nothing_into_its_pages(reader: str) -> None:
+    made = docs.render(*hostile(), Settings())
+    allowed = {
+        *(
+            "p",
+            "h1",
+            "h2",
+            "h3",
+            "ul",
+            "li",
+            "a",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+            "code",
+            "pre",
+            "br",
+            "em",
+            "strong",
+        ),
+        *("div", "span", "figure", "svg", "title", "desc", "rect", "text", "path"),
+    }
+    for path, page in made.items():
+        found = read(READERS[reader](page))
+        assert {tag for tag, _ in found.tags} <= allowed, path
+        for _, attributes in found.tags:
+            assert not any(
+                name.startswith("on") or name in ("style", "src") for name in attributes if attributes[name] != ""
+            )
+            address = attributes.get("href") or ""
+            assert re.fullmatch(r"[A-Za-z0-9_.+/#-]*", address), address
+        assert page.isprintable() or all(c.isprintable() or c == "\n" for c in page)
+
+
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+def fenced(page: str) -> list[Any]:
+    return [json.loads(body) for body in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)]
+
+
+def judged_by(bundle: Bundle, name: str) -> Any:
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": bundle.schema["$defs"]})
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_every_method_shows_a_whole_request_and_answer_that_hold(version: publish.Version) -> None:
+    where = docs.places_of(version.protocol, version.bundle)
+    for method in version.protocol.methods:
+        shown = fenced(files()[version.path(where.methods[method.name])])
+        request = shown[0]
+        assert request["method"] == method.name and request["jsonrpc"] == "2.0"
+        assert ("id" in request) == (method.kind == "request")
+        if method.params is not None:
+            assert judged_by(version.bundle, method.params).is_valid(request["params"])
+        if method.kind == "request" and method.result is not None:
+            assert shown[1]["id"] == request["id"]
+            assert judged_by(version.bundle, method.result).is_valid(shown[1]["result"])
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_every_example_on_the_page_of_a_type_holds(version: publish.Version) -> None:
+    where = docs.places_of(version.protocol, version.bundle)
+    without: list[str] = []
+    for name in version.protocol.definitions:
+        shown = fenced(files()[version.path(where.types[name])])
+        if name in version.bundle.definitions:
+            assert all(judged_by(version.bundle, name).is_valid(value) for value in shown), name
+        without += [] if shown else [name]
+    assert len(without) < len(version.protocol.definitions) / 3, without
+
+
+def test_an_example_that_does_not_hold_stops_the_docs_and_is_told_with_its_place(tmp_path: Path) -> None:
+    schema = {
+        "$defs": {"A": {"type": "object", "properties": {"b": {"type": "integer"}}, "examples": [{"b": 1}, {"b": "x"}]}}
+    }
+    (tmp_path / "a.json").write_text(json.dumps(schema))
+    with pytest.raises(Faults) as caught:
+        docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())
+    (fault,) = caught.value.faults
+    assert isinstance(fault, InvalidExample)
+    assert fault.at.endswith("#/$defs/A/examples/1")
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as Python-Markdown and GitHub make it for the headings that stand here."""
+    plain = re.sub(r"<[^>]*>|&#\d+;|[`*]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading))
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
+
+
+def without_code(page: str) -> str:
+    return re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: str) -> list[str]:
+    bare = without_code(page)
+    return [
+        *re.findall(r' id="([^"]+)"', bare),
+        *(slug(heading) for heading in re.findall(r"^#+ (.*)$", bare, re.MULTILINE)),
+    ]
+
+
+def links(page: str) -> Iterator[str]:
+    bare = re.sub(r"`[^`\n]*`", "", without_code(page))
+    yield from re.findall(r"\]\(([^)\s]*)\)", bare)
+    yield from re.findall(r'href="([^"]*)"', bare)
+
+
+def test_every_link_and_anchor_of_the_markdown_leads_somewhere() -> None:
+    known = {path: set(anchors(page)) for path, page in files().items()}
+    count = 0
+    for path, page in files().items():
+        for link in links(page):
+            address, _, anchor = unquote(link).partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address)) if address else path
+            assert target in known, f"{path}: {link}"
+            assert not anchor or anchor in known[target], f"{path}: {link}"
+            count += 1
+    assert count > 10_000
+
+
+def test_no_anchor_stands_twice_on_a_page_and_none_is_a_number() -> None:
+    for path, page in files().items():
+        twice = [anchor for anchor, count in Counter(anchors(page)).items() if count > 1]
+        if not path.endswith("single-file.md"):
+            assert not twice, f"{path}: {twice}"
+        assert not [anchor for anchor in anchors(page) if anchor.isdecimal()], path
+
+
+def test_the_anchor_of_a_field_does_not_depend_on_the_fields_beside_it() -> None:
+    for prefix in ("params", "result"):
+        page = files()["acp/v1/methods/session_new.md"]
+        assert f'<a id="{prefix}-_meta"></a>' in page
+    assert '<a id="field-additionalDirectories"></a>' in files()["acp/v2/types/SessionInfo.md"]
+
+
+def test_each_page_is_below_a_megabyte() -> None:
+    assert max(len(page.encode()) for page in pages().values()) < 200_000
+
+
+# --- contents --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_every_method_type_and_area_has_a_page_and_a_place_in_the_single_file(version: publish.Version) -> None:
+    where = docs.places_of(version.protocol, version.bundle)
+    whole = files()[version.path("single-file.md")]
+    for page in (*where.methods.values(), *where.types.values(), *where.areas.values()):
+        assert version.path(page) in files()
+        assert f'<a id="{page.removesuffix(".md").replace("/", "-")}"></a>' in whole
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_the_page_of_a_method_says_who_sends_it_what_gates_it_and_what_it_holds(version: publish.Version) -> None:
+    where = docs.places_of(version.protocol, version.bundle)
+    for method in version.protocol.methods:
+        page = files()[version.path(where.methods[method.name])]
+        assert "- Sent by: " in page and "- Handled by: " in page
+        if method.capability is not None:
+            assert f"`{method.capability.partition(':')[2]}`" in page
+        for part, name in (("params", method.params), ("result", method.result)):
+            definition = version.protocol.definitions.get(name or "")
+            if isinstance(definition, ir.Record):
+                for field in definition.fields:
+                    assert f'<a id="{part}-{field.name}"></a>`{field.name}`' in page
+            elif isinstance(definition, ir.TaggedUnion):
+                assert all(f"{variant.tag}" in page for variant in definition.variants)
+        if method.kind == "request":
+            assert "-32602" in page
+        assert ("**unstable**" in page) >= method.unstable
+
+
+def test_a_method_lists_the_error_codes_that_its_description_names() -> None:
+    page = files()["acp/v1/methods/session_new.md"]
+    row = next(line for line in page.splitlines() if "-32000" in line and line.startswith("|"))
+    assert "The description of this method names it." in row
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publish.Version) -> None:
+    where = docs.places_of(version.protocol, version.bundle)
+    for definition in version.protocol.definitions.values():
+        page = files()[version.path(where.types[definition.name])]
+        match definition:
+            case ir.TaggedUnion():
+                assert "## Unknown variants" in page
+                assert all(f'<a id="tag-{text.identifier(str(v.tag))}"></a>' in page for v in definition.variants)
+            case ir.Enum():
+                assert "## Unknown values" in page
+                assert all(f'<a id="value-{text.identifier(str(v.value))}"></a>' in page for v in definition.values)
+            case _:
+                assert "## Unknown" not in page
+        assert "## Used by" in page
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_the_capability_matrix_holds_every_gate(version: publish.Version) -> None:
+    page = files()[version.path("capabilities.md")]
+    for path, gated in gates(version.protocol).items():
+        row = next(line for line in page.splitlines() if f'id="{text.identifier(path.replace(":", "-", 1))}"' in line)
+        for gate in gated:
+            assert gate.member in row and (gate.owner in row or gate.how == "method")
+
+
+def test_the_same_method_in_the_other_version_is_one_click_away_with_what_differs() -> None:
+    one, two = versions()[:2]
+    shared = {m.name for m in one.protocol.methods} & {m.name for m in two.protocol.methods}
+    assert len(shared) > 10
+    for here, there in ((one, two), (two, one)):
+        where, other = (docs.places_of(v.protocol, v.bundle) for v in (here, there))
+        for method in here.protocol.methods:
+            page = files()[here.path(where.methods[method.name])]
+            line = next(line for line in page.splitlines() if line.startswith("Versions: "))
+            if method.name in shared:
+                assert f"../../{there.protocol.name.rpartition('/')[2]}/{other.methods[method.name]})" in line
+                assert f"## Compared with {there.protocol.name}" in page
+            else:
+                assert "(does not have it)" in line
+    compared = files()["acp/v1/methods/session_new.md"].partition("## Compared with acp/v2")[2]
+    assert "`result.modes`" in compared and "`params.mcpServers`" in compared
+
+
+def test_a_method_that_was_renamed_is_found_under_its_new_name(tmp_path: Path) -> None:
+    def version(name: str, method: str, was: list[str]) -> publish.Version:
+        schema = {"$defs": {"ARequest": {"type": "object", "x-method": method, "x-side": "agent", "x-was": was}}}
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        (folder / "a.json").write_text(json.dumps(schema))
+        return publish.Version(*understand(load(folder, name=name)), Settings(prefix=name))
+
+    made = publish.documents([version("p/v1", "old", []), version("p/v2", "new", ["old"])])
+    assert "[p/v2](../../v2/methods/new.md)" in made["p/v1/methods/old.md"]
+    assert "[p/v1](../../v1/methods/old.md)" in made["p/v2/methods/new.md"]
+    assert "`name` | `old` | `new`" in made["p/v1/methods/old.md"]
+
+
+def test_machines_find_everything_from_llms_txt() -> None:
+    listed = re.findall(r"\]\(([^)]*)\)", files()["llms.txt"])
+    assert {f"{name}/single-file.md" for name in PROTOCOLS} <= set(listed) <= set(files())
+
+
+def test_equal_input_gives_equal_bytes() -> None:
+    assert publish.documents(versions()) == files()
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+def drawn(page: str) -> list[ET.Element]:
+    return [ET.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", page)]
+
+
+def test_every_union_and_lifecycle_is_drawn_with_words_for_those_who_do_not_see_it() -> None:
+    count = 0
+    for version in versions():
+        where = docs.places_of(version.protocol, version.bundle)
+        for definition in version.protocol.definitions.values():
+            if isinstance(definition, ir.TaggedUnion):
+                (svg,) = drawn(files()[version.path(where.types[definition.name])])
+                told = "".join(svg.itertext())
+                assert all(str(variant.tag) in told for variant in definition.variants)
+                count += 1
+    for name, least in (("acp/v1", 5), ("acp/v2", 5), ("mcp/2025-06-18", 2)):
+        assert len(drawn(files()[f"{name}/index.md"])) >= least
+    for page in pages().values():
+        for svg in drawn(page):
+            named = [child.tag.rpartition("}")[2] for child in svg][:2]
+            assert named == ["title", "desc"] and all(child.text for child in list(svg)[:2])
+            assert svg.get("aria-labelledby") == " ".join(child.get("id", "") for child in list(svg)[:2])
+            assert float(svg.get("width", "0")) <= pictures.WIDTH
+            colours = {item.get(name) for item in svg.iter() for name in ("fill", "stroke")}
+            assert colours <= {None, "none", "currentColor"}
+    assert count > 30
+
+
+def test_no_text_of_a_picture_runs_over_its_edge() -> None:
+    for page in pages().values():
+        for svg in drawn(page):
+            for item in svg.iter("{http://www.w3.org/2000/svg}text"):
+                width = len(item.text or "") * float(item.get("font-size", "12")) * 0.61
+                x = float(item.get("x", "0"))
+                room = 2 * min(x, pictures.WIDTH - x) if item.get("text-anchor") else pictures.WIDTH - x
+                assert width <= room + 1, item.text
+
+
+def test_every_planned_message_is_one_that_some_protocol_has() -> None:
+    plans = json.loads((ROOT / "templates/docs/lifecycles.json").read_text("utf-8"))
+    for plan in plans:
+        for message in plan["messages"]:
+            assert any(lifecycles._knows(v.protocol, message) for v in versions()), message  # pyright: ignore[reportPrivateUsage]
+
+
+def test_the_way_of_an_answer_is_the_other_way() -> None:
+    svg = pictures.conversation(
+        "x", "X", ("client", "agent"), [pictures.Arrow("a", "right"), pictures.Arrow("b", "left", answer=True)]
+    )
+    assert "a to the agent; b to the client" in svg
+
+
+def test_the_picture_of_a_union_links_to_its_variants() -> None:
+    protocol, bundle = hostile()
+    linker = Linker(places(protocol, bundle.origins), "types/Union.md")
+    union = protocol.definitions["Union"]
+    assert isinstance(union, ir.TaggedUnion)
+    assert '<a href="#tag-two">' in pictures.variants(union, linker)
+
+
+# --- publishing ------------------------------------------------------------------------------------------------------
+
+
+def test_the_workflow_that_publishes_the_site_is_one() -> None:
+    workflow = ROOT / ".github/workflows/docs.yml"
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(workflow)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    steps = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]["build"]["steps"]
+    assert "acpgen docs build --out site" in [step.get("run") for step in steps]

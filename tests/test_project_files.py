@@ -1,0 +1,176 @@
+"""The files around the code: what a reader, a fresh machine and a host for CI rely on."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from acpgen import __version__, config
+
+ROOT = Path(__file__).parents[1]
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def shell_blocks() -> list[str]:
+    """The fenced blocks of the README that a shell can run."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", read("README.md"), re.MULTILINE | re.DOTALL)
+    return [body for language, body in fenced if language in ("", "sh", "bash", "shell", "console", "zsh")]
+
+
+def pyproject() -> dict[str, Any]:
+    return tomllib.loads(read("pyproject.toml"))
+
+
+def files() -> list[Path]:
+    """Files that are ours to publish."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode != 0:
+        pytest.skip("this is not a git checkout")
+    return [ROOT / os.fsdecode(name) for name in listed.stdout.split(b"\0") if name]
+
+
+# --- README and CI ---------------------------------------------------------------------------------------------------
+
+
+def test_the_readme_has_exactly_two_shell_blocks_set_up_and_run_then_set_up_and_test() -> None:
+    first, second = shell_blocks()
+    assert first.startswith("python3 -m venv .venv && .venv/bin/pip install")
+    assert first.rstrip().endswith(".venv/bin/acpgen generate")
+    assert second.startswith("python3 -m venv .venv && .venv/bin/pip install")
+    assert ".venv/bin/pytest" in second
+
+
+def test_the_blocks_of_the_readme_are_shell(tmp_path: Path) -> None:
+    for block in shell_blocks():
+        subprocess.run(["bash", "-n", "-c", block], cwd=tmp_path, check=True)
+
+
+def test_ci_finds_the_blocks_of_the_readme_and_runs_every_check() -> None:
+    script = read(".ci/run")
+    subprocess.run(["bash", "-n", str(ROOT / ".ci/run")], check=True)
+    awk = re.search(r"^block\(\) \{\n.*?^\}$", script, re.MULTILINE | re.DOTALL)
+    assert awk is not None
+    for number, block in enumerate(shell_blocks(), 1):
+        found = subprocess.run(
+            ["bash", "-c", f"{awk.group()}\nblock {number}"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert found.stdout == block
+    for step in ("ruff check", "ruff format --check", "bin/mypy", "bin/pyright", "acpgen generate --check"):
+        assert step in script
+    assert os.access(ROOT / ".ci/run", os.X_OK)
+    assert script.splitlines()[2] == "set -euo pipefail"
+
+
+def test_the_workflow_is_one_that_its_host_understands_and_runs_the_same_script() -> None:
+    workflow = ROOT / ".github/workflows/ci.yml"
+    for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
+        checked = subprocess.run(
+            [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(workflow)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert checked.returncode == 0, checked.stdout
+    steps = yaml.safe_load(workflow.read_text())["jobs"]["ci"]["steps"]
+    assert steps[-1]["run"] == "bash .ci/run"
+
+
+def test_the_hook_runs_the_check() -> None:
+    hooks = {hook["id"]: hook for hook in yaml.safe_load(read(".pre-commit-hooks.yaml"))}
+    hook = hooks["acpgen-check"]
+    assert hook["entry"] == "acpgen generate --check"
+    assert hook["pass_filenames"] is False
+
+
+# --- packaging -------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_output_depends_on_is_pinned_and_the_lock_agrees() -> None:
+    lock = dict(line.split("==") for line in read("requirements-ci.txt").splitlines())
+    assert all(re.fullmatch(r"[\w.!+-]+", version) for version in lock.values())
+    locked = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in lock.items()}
+    project = pyproject()["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[\[<>=]", requirement)[0] for requirement in wanted}
+    assert names <= locked.keys()
+    pinned = dict(requirement.split("==") for requirement in project["dependencies"] if "==" in requirement)
+    assert {"datamodel-code-generator", "jinja2", "jsonschema-rs"} <= pinned.keys()
+    assert pinned == {name: locked[name] for name in pinned}
+
+
+def test_what_the_output_depends_on_is_what_the_shortcut_watches() -> None:
+    from acpgen import stamp
+
+    requirements = pyproject()["project"]["dependencies"]
+    pinned = {requirement.split("==")[0] for requirement in requirements if "==" in requirement}
+    assert pinned <= set(stamp.DEPENDENCIES)
+
+
+def test_our_own_configuration_is_one() -> None:
+    found = config.read(ROOT)
+    assert found is not None
+    for protocol in found.protocols:
+        assert (ROOT / found.schema / protocol).is_dir(), protocol
+
+
+def test_the_licence_is_the_one_that_the_project_names() -> None:
+    assert pyproject()["project"]["license"] == "Apache-2.0"
+    text = read("LICENSE")
+    assert "Apache License" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+def test_the_version_is_in_the_changelog_or_unreleased() -> None:
+    assert f"## {__version__}" in read("CHANGELOG.md") or "## Unreleased" in read("CHANGELOG.md")
+
+
+# --- what must not be in any file ------------------------------------------------------------------------------------
+
+
+def test_no_file_names_a_registry_or_a_path_of_this_machine() -> None:
+    forbidden = [
+        "".join(parts).encode()
+        for parts in (
+            ("py", "pi.org"),
+            ("python", "hosted.org"),
+            ("registry.", "npmjs"),
+            ("/opt/", "pypi"),
+            ("/opt/", "wheels"),
+            ("/work/", "main"),
+            ("/work/", "shared"),
+            ("/root/", ".pyenv"),
+        )
+    ]
+    for path in files():
+        if path.is_file():
+            content = path.read_bytes()
+            assert not [word for word in forbidden if word in content], path
+
+
+def test_no_file_holds_a_merge_conflict_or_a_byte_order_mark() -> None:
+    for path in files():
+        if path.is_file() and "golden/faults" not in path.as_posix():
+            content = path.read_bytes()
+            assert not content.startswith(b"\xef\xbb\xbf"), path
+            assert not re.search(rb"^(<{7} |>{7} )", content, re.MULTILINE), path
+
+
+def test_what_tools_leave_behind_is_ignored() -> None:
+    ignored = read(".gitignore").split()
+    assert {".venv/", "__pycache__/", ".acpgen_cache/", ".hypothesis/", ".pytest_cache/", "dist/"} <= set(ignored)

@@ -1,0 +1,138 @@
+"""A release, built in a folder of its own as the workflow builds it: everything is there, complete and installable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from conformance.vectors import PROTOCOLS, protocol
+
+ROOT: Final = Path(__file__).parents[1]
+WORKFLOW: Final = ROOT / ".github" / "workflows" / "release.yml"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a release is built from, apart from this checkout, with the vectors of the schema at hand."""
+    folder = tmp_path_factory.mktemp("release") / "acpgen"
+    leave = shutil.ignore_patterns("__pycache__", ".acpgen_cache", "dist", "build", "*.egg-info")
+    for name in (".ci", "generator", "templates", "schema", "generated"):
+        shutil.copytree(ROOT / name, folder / name, ignore=leave)
+    for path in ROOT.iterdir():
+        if path.suffix in (".md", ".toml") or path.name == "LICENSE":
+            shutil.copy(path, folder)
+    for name in PROTOCOLS:
+        for file, text in protocol(name).files.items():
+            place = folder / "generated" / "vectors" / (name if "/" in file or file == "index.json" else "") / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def released(copy: Path) -> Path:
+    """The folder of a release. Nothing is fetched."""
+    command = [sys.executable, ".ci/release.py", "--out", "out", "--no-isolation"]
+    ran = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return copy / "out"
+
+
+def distributions(folder: Path) -> dict[str, dict[str, Any]]:
+    """The `project` tables of the generated distributions, by name."""
+    files = sorted((folder / "generated" / "python").glob("*/pyproject.toml"))
+    projects = [tomllib.loads(file.read_text("utf-8"))["project"] for file in files]
+    return {project["name"]: project for project in projects}
+
+
+def test_a_release_carries_schemas_method_tables_vectors_wheels_and_sums(copy: Path, released: Path) -> None:
+    names = {path.name for path in released.iterdir()}
+    for name in PROTOCOLS:
+        flat = name.replace("/", "-")
+        for kind in ("schema.json", "meta.json"):
+            checked_in = copy / "generated" / "schema" / name / kind
+            assert (released / f"{flat}.{kind}").read_bytes() == checked_in.read_bytes()
+    wheels = {name.split("-")[0].replace("_", "-") for name in names if name.endswith(".whl")}
+    assert wheels == {"acpgen", *distributions(copy)}
+    assert {"acp-bindings", "mcp-bindings"} <= wheels
+    lines = (released / "SHA256SUMS").read_text("utf-8").splitlines()
+    hashed = {name: hashlib.sha256((released / name).read_bytes()).hexdigest() for name in names - {"SHA256SUMS"}}
+    assert lines == [f"{hashed[name]}  {name}" for name in sorted(hashed)]
+
+
+def test_each_wheel_holds_its_package_typed_and_with_the_licence(copy: Path, released: Path) -> None:
+    for wheel in released.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            names = archive.namelist()
+            (licence,) = [name for name in names if name.endswith(".dist-info/licenses/LICENSE")]
+            assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
+            metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
+        (package,) = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+        assert f"{package}/py.typed" in names
+        assert f"{package}/__init__.py" in names
+        assert not [name for name in names if "__pycache__" in name or name.endswith(".acpgen.json")]
+        assert "License-Expression: Apache-2.0" in metadata
+        assert "Requires-Python: >=3.11" in metadata
+        source = copy / "generated" / "python" / package.replace("_", "-")
+        if source.is_dir():
+            files = {path.relative_to(source).as_posix() for path in (source / package).rglob("*") if path.is_file()}
+            assert {name for name in names if ".dist-info/" not in name} == files
+
+
+def test_the_packed_vectors_are_those_that_are_checked_in(copy: Path, released: Path) -> None:
+    folder = copy / "generated" / "vectors"
+    with tarfile.open(released / "vectors.tar.gz") as archive:
+        packed = {entry.name: archive.extractfile(entry) for entry in archive.getmembers()}
+        contents = {name.removeprefix("vectors/"): file.read() for name, file in packed.items() if file is not None}
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".acpgen.json")
+    assert contents == {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    for line in contents["acp/v1/methods/initialize.jsonl"].splitlines():
+        assert json.loads(line)["method"] == "initialize"
+
+
+def test_an_old_release_is_not_mixed_with_a_new_one(copy: Path, released: Path) -> None:
+    command = [sys.executable, ".ci/release.py", "--out", str(released), "--no-isolation"]
+    ran = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    assert "is not empty" in ran.stderr
+
+
+def test_the_wheels_of_the_bindings_work_where_they_are_unpacked(released: Path, tmp_path: Path) -> None:
+    for wheel in released.glob("*_bindings-*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(tmp_path)
+    code = (
+        "from acp_bindings import v1; from mcp_bindings import roots; "
+        'line = b\'{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s"}}\'; '
+        "print(v1.encode(v1.decode(line, sender='client')) == line, 'roots/list' in roots.METHODS)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.stdout == "True True\n", ran.stderr
+
+
+def test_the_workflow_is_one_that_its_host_understands_and_runs_the_same_script() -> None:
+    for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
+        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(WORKFLOW)]
+        checked = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stdout
+    workflow = yaml.safe_load(WORKFLOW.read_text("utf-8"))
+    assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads the key `on` as true
+    assert workflow["permissions"] == {"contents": "read"}
+    build, publish = workflow["jobs"]["build"], workflow["jobs"]["publish"]
+    assert any(".ci/release.py --out dist" in step.get("run", "") for step in build["steps"])
+    assert any("acpgen generate --check" in step.get("run", "") for step in build["steps"])
+    assert publish["permissions"] == {"contents": "write"}
+    assert any("gh release upload" in step.get("run", "") for step in publish["steps"])
+    for step in [*build["steps"], *publish["steps"]]:
+        subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)

@@ -1,0 +1,381 @@
+"""The built site, read as files and looked at in a real browser. Without Zensical or Chromium the tests say so and are skipped."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import resource
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from acpgen import cli, config, publish, site
+from acpgen.errors import Faults, SiteNotBuilt
+
+ROOT = Path(__file__).parents[1]
+PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+WIDTHS = (400, 1400)
+SCHEMES = ("light", "dark")
+LOOKED_AT = (
+    *("index.html", "acp/v1/index.html", "acp/v2/methods/session_new.html", "acp/v2/types/SessionUpdate.html"),
+    *("acp/v1/capabilities.html", "acp/v1/types/ToolKind.html", "acp/changes-v1-v2.html", "compatibility.html"),
+)
+
+
+def project() -> config.Config:
+    """This project, with the docs of its protocols as an output."""
+    members = tuple(config.Member(name, prefix=name) for name in PROTOCOLS)
+    return config.Config(ROOT, "schema", (config.Output("generated/docs", "docs", members),))
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site. The folder stays for all tests of a worker."""
+    try:
+        found = version("zensical")
+    except PackageNotFoundError:
+        found = "none"
+    if found != site.ZENSICAL:
+        pytest.skip(f"the site is built with zensical {site.ZENSICAL} (extra docs); installed: {found}")
+    out = tmp_path_factory.mktemp("site") / "site"
+    site.build(project(), out)
+    return out
+
+
+# --- the files -------------------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Ids, links and resources of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.resources: list[str] = []
+        self.headings: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        if "id" in found:
+            self.ids.append(found["id"])
+            if re.fullmatch(r"h[1-6]", tag):
+                self.headings.append(found["id"])
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        for name in ("src", "href"):
+            if name in found and tag != "a":
+                self.resources.append(found[name])
+
+
+@cache
+def parsed(folder: Path) -> dict[str, Page]:
+    pages: dict[str, Page] = {}
+    for path in sorted(folder.rglob("*.html")):
+        page = Page()
+        page.feed(path.read_text("utf-8"))
+        pages[path.relative_to(folder).as_posix()] = page
+    return pages
+
+
+def test_every_link_and_anchor_of_the_site_leads_somewhere(built: Path) -> None:
+    pages = parsed(built)
+    count = 0
+    for path, page in pages.items():
+        if path == "404.html":  # it is shown at any address, so its own are absolute
+            continue
+        for link in page.links:
+            parts = urlsplit(link)
+            assert not parts.scheme and not parts.netloc, f"{path}: {link}"
+            target = (
+                posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(parts.path))) if parts.path else path
+            )
+            target = "index.html" if target == "." else target
+            assert (built / target).is_file(), f"{path}: {link}"
+            if parts.fragment and not parts.fragment.startswith("__"):
+                assert unquote(parts.fragment) in pages[target].ids, f"{path}: {link}"
+            count += 1
+    assert count > 20_000
+
+
+def test_no_page_asks_another_host_for_anything(built: Path) -> None:
+    for path, page in parsed(built).items():
+        for resource_ in page.resources:
+            assert not re.match(r"(?:[a-z]+:)?//", resource_), f"{path}: {resource_}"
+    for sheet in built.rglob("*.css"):
+        assert not re.search(r"url\(\s*['\"]?(?:https?:)?//", sheet.read_text("utf-8")), sheet
+
+
+def test_anchors_are_names_and_stand_once(built: Path) -> None:
+    for path, page in parsed(built).items():
+        assert not [name for name, count in Counter(page.ids).items() if count > 1], path
+        # The site generator numbers headings that read alike.
+        assert not [name for name in page.headings if re.search(r"_\d+$", name)], path
+
+
+def test_no_page_is_above_a_megabyte_and_machines_have_their_files(built: Path) -> None:
+    assert max(path.stat().st_size for path in built.rglob("*.html")) < site.LARGEST_PAGE
+    for name in ("llms.txt", *(f"{name}/single-file.md" for name in PROTOCOLS)):
+        assert (built / name).is_file()
+
+
+def test_a_second_build_takes_less_than_twenty_seconds_and_gives_equal_bytes(built: Path, tmp_path: Path) -> None:
+    """Of processor time where this runs beside other tests, which says more than the clock. The site map holds the day."""
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    before, started = [resource.getrusage(kind) for kind in kinds], time.monotonic()
+    site.build(project(), tmp_path / "site")
+    after, took = [resource.getrusage(kind) for kind in kinds], time.monotonic() - started
+    used = sum(a.ru_utime + a.ru_stime - b.ru_utime - b.ru_stime for a, b in zip(after, before, strict=True))
+    assert min(used, took) < 20
+    for path in built.rglob("*"):
+        if path.is_file() and path.name != "sitemap.xml":
+            assert path.read_bytes() == (tmp_path / "site" / path.relative_to(built)).read_bytes(), path
+
+
+def test_a_page_that_leads_nowhere_stops_the_build(built: Path) -> None:
+    with pytest.raises(Faults) as caught:
+        site.made({"index.md": "# Home\n\n[gone](gone.md)\n"}, [("Home", "index.md")])
+    (fault,) = caught.value.faults
+    assert isinstance(fault, SiteNotBuilt) and "gone.md" in str(fault)
+
+
+def test_a_page_that_is_too_large_stops_the_build(built: Path) -> None:
+    with pytest.raises(Faults, match="bytes, and the limit is 1000000"):
+        site.made({"index.md": "# Home\n\n" + "word " * 250_000}, [("Home", "index.md")])
+
+
+def test_another_version_of_the_site_generator_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(name: str) -> str:
+        return "99.0"
+
+    monkeypatch.setattr(site, "version", other)
+    with pytest.raises(Faults, match=r"and 99\.0 is installed.*pip install 'acpgen\[docs\]'"):
+        site.made({}, [])
+
+
+def test_a_project_without_docs_is_a_fault() -> None:
+    with pytest.raises(Faults, match="no output has the target docs"):
+        site.versions(config.Config(ROOT, "schema", ()))
+
+
+def test_the_site_is_served_on_the_loopback_interface_alone(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<p>x")
+    with site.served(tmp_path) as address:
+        assert urlsplit(address).hostname == "127.0.0.1"
+        with pytest.raises(Faults, match="--port N"), site.served(tmp_path, urlsplit(address).port or 0):
+            pass
+
+
+def test_the_command_builds_the_site(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The step of the workflow, dry: the site of a small project, in a folder that is then replaced as a whole."""
+    shutil.copytree(ROOT / "schema" / "mcp", tmp_path / "schema" / "mcp")
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.acpgen.outputs."generated/docs"]\ntarget = "docs"\nprotocols = ["mcp/2025-06-18"]\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    for said in ("files written, 0 unchanged", "unchanged."):
+        with pytest.raises(SystemExit) as stopped:
+            cli.app(["docs", "build", "--out", "site"], prog_name="acpgen")
+        assert stopped.value.code == 0
+        assert said in capsys.readouterr().err
+    assert (tmp_path / "site" / "mcp" / "2025-06-18" / "methods" / "roots_list.html").is_file()
+    with pytest.raises(SystemExit) as stopped:
+        cli.app(["docs", "build", "--out", "schema"], prog_name="acpgen")
+    assert stopped.value.code == 2
+    assert "acpgen did not write it" in capsys.readouterr().err
+    assert (tmp_path / "schema" / "mcp").is_dir()
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    versions = site.versions(project())
+
+    def paths(entries: list[publish.Entry]) -> Iterator[str]:
+        for _, below in entries:
+            if isinstance(below, str):
+                yield below
+            else:
+                yield from paths(below)
+
+    reached = list(paths(publish.navigation(versions)))
+    pages = {
+        path for path in publish.documents(versions) if path.endswith(".md") and not path.endswith("single-file.md")
+    }
+    assert set(reached) == pages
+    assert len(reached) == len(set(reached))
+
+
+# --- a browser -------------------------------------------------------------------------------------------------------
+
+
+class Window:
+    """A browser window on the site, which notes everything that goes wrong."""
+
+    def __init__(self, page: Any, home: str) -> None:
+        self.page = page
+        self.home = home
+        self.wrong: list[str] = []
+        page.on("console", self._hear)
+        page.on("pageerror", self._fail)
+        page.on("requestfailed", self._miss)
+        page.on("response", self._receive)
+        page.on("request", self._ask)
+
+    def _hear(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.wrong.append(f"console: {message.text}")
+
+    def _fail(self, error: Any) -> None:
+        self.wrong.append(f"error: {error}")
+
+    def _miss(self, request: Any) -> None:
+        self.wrong.append(f"failed: {request.url}")
+
+    def _receive(self, response: Any) -> None:
+        if response.status >= 400:
+            self.wrong.append(f"{response.status}: {response.url}")
+
+    def _ask(self, request: Any) -> None:
+        if not request.url.startswith((self.home, "data:", "blob:")):
+            self.wrong.append(f"foreign: {request.url}")
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.home + path)
+        self.page.wait_for_load_state("networkidle")
+
+    def search(self, words: str) -> list[tuple[str, str]]:
+        """The first results: path and fragment of the address, and what is shown."""
+        self.page.keyboard.press("Control+k")
+        self.page.get_by_role("combobox", name="Search").fill(words)
+        results = self.page.get_by_role("option")
+        results.first.wait_for(timeout=10_000)
+        self.page.wait_for_timeout(300)
+        found = results.evaluate_all("all => all.slice(0, 12).map(a => [a.href, a.innerText])")
+        return [(address.removeprefix(self.home), shown) for address, shown in found]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    playwright: Any = pytest.importorskip("playwright.sync_api", reason="no playwright here: pip install playwright")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def window(built: Path, browser: Any) -> Iterator[Window]:
+    with site.served(built) as home:
+        context = browser.new_context(viewport={"width": 1400, "height": 900})
+        found = Window(context.new_page(), home)
+        yield found
+        context.close()
+    assert not found.wrong
+
+
+def test_search_finds_a_method(window: Window) -> None:
+    window.open("index.html")
+    found = window.search("session/request_permission")
+    assert any(address.startswith("acp/v1/methods/session_request_permission.html") for address, _ in found)
+
+
+def test_search_finds_a_type_by_part_of_its_name(window: Window) -> None:
+    window.open("acp/v2/methods/initialize.html")
+    found = window.search("RequestPermissionSub")
+    assert any("types/RequestPermissionSubject.html" in address for address, _ in found)
+
+
+def test_search_finds_a_field_and_its_result_leads_there_by_keyboard(window: Window) -> None:
+    window.open("index.html")
+    found = window.search("additionalDirectories")
+    assert {"#fields", "#params"} <= {f"#{urlsplit(address).fragment}" for address, _ in found}
+    assert sum("additionalDirectories" in shown for _, shown in found) >= 4
+    window.page.keyboard.press("Enter")
+    window.page.wait_for_url(re.compile(r"h=additionalDirectories"))
+    assert "additionalDirectories" in window.page.inner_text("article")
+
+
+def test_search_works_in_a_site_that_is_opened_from_the_disk(built: Path, browser: Any) -> None:
+    context = browser.new_context()
+    window = Window(context.new_page(), built.as_uri() + "/")
+    window.open("index.html")
+    found = window.search("session/new")
+    assert any("session_new.html" in address for address, _ in found)
+    assert not window.wrong
+    context.close()
+
+
+def test_the_version_switch_lands_on_the_same_method_and_back(window: Window) -> None:
+    window.open("acp/v1/methods/session_new.html")
+    window.page.locator("article").get_by_role("link", name="acp/v2", exact=True).first.click()
+    window.page.wait_for_url("**/acp/v2/methods/session_new.html")
+    assert "session/new" in window.page.inner_text("h1")
+    window.page.locator("article").get_by_role("link", name="acp/v1", exact=True).first.click()
+    window.page.wait_for_url("**/acp/v1/methods/session_new.html")
+
+
+def test_the_skip_link_comes_first_and_a_picture_can_be_used_by_keyboard(window: Window) -> None:
+    window.open("acp/v2/types/ContentBlock.html")
+    window.page.keyboard.press("Tab")
+    assert "Skip to content" in window.page.evaluate("document.activeElement.textContent")
+    window.page.locator(".acp-picture a").nth(1).focus()
+    window.page.keyboard.press("Enter")
+    assert window.page.url.endswith("#tag-image")
+
+
+def test_dark_mode_follows_the_system_and_can_be_chosen(built: Path, browser: Any) -> None:
+    with site.served(built) as home:
+        shades: dict[str, str] = {}
+        for scheme in SCHEMES:
+            context = browser.new_context(color_scheme=scheme)
+            window = Window(context.new_page(), home)
+            window.open("index.html")
+            shades[scheme] = window.page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert not window.wrong
+            context.close()
+        assert shades["light"] != shades["dark"]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_fit_their_window_and_axe_finds_no_serious_fault(
+    built: Path, browser: Any, width: int, scheme: str
+) -> None:
+    """With `ACPGEN_SCREENSHOTS` naming a folder, pictures of what was looked at are left there."""
+    axe: Any = pytest.importorskip(
+        "axe_playwright_python.base", reason="no axe here: pip install axe-playwright-python"
+    )
+    script = (Path(axe.__file__).parent / "axe.min.js").read_text("utf-8")
+    shots = os.environ.get("ACPGEN_SCREENSHOTS")
+    with site.served(built) as home:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        window = Window(context.new_page(), home)
+        for path in LOOKED_AT:
+            window.open(path)
+            assert window.page.evaluate("document.documentElement.scrollWidth") <= width, path
+            if shots:
+                window.page.screenshot(path=str(Path(shots) / f"{path.replace('/', '-')}-{width}-{scheme}.png"))
+            window.page.evaluate(script)
+            judged = window.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+            serious = [
+                f"{found['id']}: {found['nodes'][0]['html']}"
+                for found in judged["violations"]
+                if found["impact"] in ("serious", "critical")
+            ]
+            assert not serious, path
+        assert not window.wrong
+        context.close()

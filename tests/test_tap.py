@@ -1,0 +1,315 @@
+"""`acpgen tap`: every byte passes, in order, at once; the monitor listens, and whatever it does nobody notices."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen.tap import Chunk, Listener, Recorder, Splitter, Watcher
+from monitor.cases import CASES
+from monitor.scripts import Case, opened, prompt, v1
+
+ROOT = Path(__file__).parents[1]
+
+ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
+
+
+def tap(*options: str | Path, agent: Sequence[str], start_new_session: bool = False) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator"), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "acpgen", "tap", *map(str, options), "--", *agent]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=start_new_session
+    )
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def test_every_byte_passes_untouched_in_both_directions(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    data = (
+        bytes(range(256)) * 400 + b"\n" + b'{"jsonrpc": "2.0",  "id":1e0, "method":"_x"}\r\n\n\n' + b"\xff\x00 no end"
+    )
+    process = tap(
+        "--record",
+        tape,
+        "--report",
+        tmp_path / "report",
+        agent=python("import sys,shutil; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)"),
+    )
+    out, _ = process.communicate(data * 3, timeout=60)
+    assert out == data * 3
+    assert process.returncode == 0
+    rows = [json.loads(line) for line in tape.read_text().splitlines()]
+    assert {row["from"] for row in rows} == {"client", "agent"}
+    assert b'"message": {"jsonrpc": "2.0",  "id":1e0, "method":"_x"}}' in tape.read_bytes(), "as it came"
+    assert any("text" in row for row in rows)
+
+
+def test_standard_error_is_the_agents_own(tmp_path: Path) -> None:
+    process = tap(
+        "--report",
+        tmp_path / "report",
+        agent=python("import sys; sys.stderr.buffer.write(bytes(range(256))); sys.exit(3)"),
+    )
+    _, err = process.communicate(timeout=60)
+    assert err == bytes(range(256))
+    assert process.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [("import sys; sys.exit(0)", 0), ("import sys; sys.exit(41)", 41), ("import os; os.kill(os.getpid(), 9)", 137)],
+)
+def test_the_exit_code_is_the_agents(code: str, wanted: int) -> None:
+    process = tap(agent=python(code))
+    assert process.stdin is not None
+    assert process.wait(60) == wanted, "though the client's end is open"
+    process.communicate()
+
+
+def test_a_command_that_does_not_start_exits_with_two() -> None:
+    process = tap(agent=["no-such-agent"])
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert b"no-such-agent: this command cannot be started" in err
+
+
+def test_a_file_that_cannot_be_written_exits_with_two_before_the_agent_starts(tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    process = tap("--record", tmp_path / "no" / "tape", agent=python(f"open({str(mark)!r}, 'w')"))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert b"cannot be written" in err
+    assert not mark.exists()
+
+
+def test_the_end_of_the_client_reaches_the_agent_which_may_still_answer() -> None:
+    process = tap(agent=python("import sys,time; sys.stdin.read(); time.sleep(0.7); print('late')"))
+    out, _ = process.communicate(b"", timeout=60)
+    assert out == b"late\n"
+
+
+def test_an_agent_that_closes_its_output_is_seen_to_do_so() -> None:
+    process = tap(agent=python("import os,sys; os.close(1); sys.stdin.read()"))
+    assert process.stdout is not None
+    assert process.stdout.read() == b"", "the end comes while the agent runs"
+    process.communicate(b"", timeout=60)
+    assert process.returncode == 0
+
+
+def test_an_agent_ends_when_its_client_is_gone() -> None:
+    code = "import sys,time\nwhile True:\n    print('x' * 1000, flush=True); time.sleep(0.01)"
+    process = tap(agent=python(code))
+    assert process.stdout is not None
+    assert process.stdin is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    process.stdin.close()
+    assert process.wait(60) != 0
+    assert process.stderr is not None
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
+def test_signals_are_passed_on(name: str) -> None:
+    code = (
+        "import signal,sys,time\n"
+        f"signal.signal(signal.{name}, lambda *_: (print('got it', flush=True), sys.exit(5)))\n"
+        "print('ready', flush=True)\ntime.sleep(60)"
+    )
+    process = tap(agent=python(code), start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(getattr(signal, name))
+    out, _ = process.communicate(timeout=60)
+    assert (out, process.returncode) == (b"got it\n", 5)
+
+
+def test_a_message_is_passed_on_at_once_while_the_monitor_is_still_loading() -> None:
+    process = tap(agent=python(ECHO))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    lines: list[bool] = []
+    for number in range(300):
+        line = (
+            json.dumps({"jsonrpc": "2.0", "id": number, "method": "_x", "params": {"text": "y" * 1000}}).encode()
+            + b"\n"
+        )
+        process.stdin.write(line)
+        process.stdin.flush()
+        lines.append(process.stdout.readline() == line)
+    assert all(lines)
+    process.communicate(timeout=60)
+
+
+def test_breaches_are_reported_as_they_happen(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    process = tap("--report", report, "--format", "json", agent=python(ECHO))
+    assert process.stdin is not None
+    process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"session/promt"}\n')
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while not report.exists() or report.read_bytes().count(b"\n") < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    rows = [json.loads(line) for line in report.read_bytes().splitlines()]
+    assert rows[0]["rule"] == "method-unknown"
+    assert rows[0]["from"] == "client"
+    assert process.poll() is None, "the connection goes on"
+    process.communicate(timeout=60)
+
+
+PLAYER = """
+import json, sys
+said = json.loads(sys.argv[1])
+for sender, line in said:
+    if sender == "client":
+        assert sys.stdin.buffer.readline() == line.encode() + b"\\n", line
+    else:
+        sys.stdout.buffer.write(line.encode() + b"\\n"); sys.stdout.buffer.flush()
+sys.stdin.buffer.read()
+"""
+"""An agent that reads and says its part of a script."""
+
+
+def play(case: Case, report: Path) -> list[dict[str, Any]]:
+    """Run a script through the tap, the agent in a process of its own, and return what was reported."""
+    script = [
+        (sender, (message if isinstance(message, bytes) else json.dumps(message).encode()).decode())
+        for sender, message in case.said
+    ]
+    process = tap("--report", report, "--format", "json", agent=[*python(PLAYER), json.dumps(script)])
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for sender, line in script:
+        if sender == "client":
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+        else:
+            assert process.stdout.readline() == line.encode() + b"\n"
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return [json.loads(line) for line in report.read_bytes().splitlines()]
+
+
+SHARES = 8
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_misbehaving_peer_commits_every_breach_and_each_is_named(share: int, tmp_path: Path) -> None:
+    """Every rule once, over real pipes; the cases of each rule are told apart in the monitor's own tests."""
+    seen: dict[str, Case] = {}
+    for case in CASES:
+        seen.setdefault(case.rule, case)
+    for number, case in enumerate(list(seen.values())[share::SHARES]):
+        found = {row["rule"]: row for row in play(case, tmp_path / f"{number}.jsonl")}
+        assert case.rule in found, (case.rule, found)
+        row = found[case.rule]
+        assert row["message"] == len(case.said) + case.at
+        assert row.get("earlier") == (None if case.earlier is None else len(case.said) + case.earlier)
+        assert tuple(row.get("requirements", ())) == case.requirements
+
+
+# --- the parts -------------------------------------------------------------------------------------------------------
+
+
+def chunk(data: bytes | None, sender: str = "client") -> Chunk:
+    return Chunk(sender, data, 0.0)
+
+
+def test_lines_are_put_together_from_chunks_of_both_sides() -> None:
+    splitter = Splitter()
+    found = [
+        line
+        for part in (chunk(b"a"), chunk(b"x\ny", "agent"), chunk(b"b\n\nc\nd"), chunk(b"\n", "agent"))
+        for line in splitter.lines(part)
+    ]
+    assert found == [("agent", b"x"), ("client", b"ab"), ("client", b"c"), ("agent", b"y")]
+    assert list(splitter.rest()) == [("client", b"d")]
+
+
+def test_after_a_gap_the_rest_of_a_broken_line_is_left_out() -> None:
+    splitter = Splitter()
+    parts = [chunk(b'{"a":'), chunk(None), chunk(b"1}\nwhole\n")]
+    assert [line for part in parts for line in splitter.lines(part)] == [("client", b"whole")]
+
+
+def test_a_line_without_end_is_not_held() -> None:
+    splitter = Splitter(longest=100)
+    parts = [chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"\nnext\n")]
+    assert [line for part in parts for line in splitter.lines(part)] == [("client", b"next")]
+
+
+def test_a_listener_that_is_slow_never_makes_the_sender_wait_and_hears_of_the_gap() -> None:
+    heard: list[bytes | None] = []
+    may_go = threading.Event()
+
+    def slow(part: Chunk) -> None:
+        may_go.wait(30)
+        heard.append(part.data)
+
+    listener = Listener("slow", slow, room=1000)
+    began = time.monotonic()
+    for _ in range(10_000):
+        listener.put(chunk(b"x" * 100))
+    took = time.monotonic() - began
+    may_go.set()
+    listener.close(30)
+    assert listener.finished
+    assert took < 10
+    assert heard.count(b"x" * 100) <= 11
+    assert heard[-1] is None
+    assert listener.missed == (10_000 - heard.count(b"x" * 100)) * 100
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_listener_that_fails_takes_nothing_with_it() -> None:
+    def failing(part: Chunk) -> None:
+        raise ZeroDivisionError
+
+    listener = Listener("failing", failing)
+    for _ in range(1000):
+        listener.put(chunk(b"x" * 100_000))
+    listener.close(30)
+    assert not listener.finished
+
+
+def test_the_monitor_is_told_of_a_gap_and_does_not_take_it_for_a_breach() -> None:
+    from acpgen import judge
+
+    found: list[Any] = []
+    watcher = Watcher(lambda: judge.monitor([judge.strict(judge.find("acp/v1"))]), found.append)
+    said = [(sender, json.dumps(message).encode() + b"\n") for sender, message in [*v1(), *opened(), prompt()]]
+    for sender, line in said[:2]:
+        watcher.take(chunk(line, sender))
+    watcher.take(chunk(None))
+    watcher.take(chunk(b'cut off"}\n', "agent"))
+    watcher.take(chunk(b'{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}\n', "agent"))
+    watcher.finish()
+    assert [breach.rule for breach in found] == ["messages-missed"]
+    assert found[0].level == "note"
+
+
+def test_a_recording_holds_each_message_as_it_came(tmp_path: Path) -> None:
+    with (tmp_path / "tape").open("wb") as file:
+        recorder = Recorder(file)
+        recorder.take(chunk(b'{"a" : 1.0}\nno json\n{"b":'))
+        recorder.take(chunk(b"2}"))
+        recorder.finish()
+    rows = (tmp_path / "tape").read_bytes().splitlines()
+    assert rows[0] == b'{"from": "client", "at": "1970-01-01T00:00:00.000+00:00", "message": {"a" : 1.0}}'
+    assert json.loads(rows[1])["text"] == "no json"
+    assert json.loads(rows[2])["message"] == {"b": 2}

@@ -1,0 +1,290 @@
+"""`acpgen validate`: one verdict a line, counts for people, exit codes, and no memory of what went by."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen import judge, recording
+from acpgen.validate import Summary, Verdict, conversation, judged
+from monitor.cases import CASES
+from monitor.scripts import OPTIONS, Said, opened, permission, prompt, result, v1
+
+ROOT = Path(__file__).parents[1]
+
+
+def acpgen(*arguments: str | Path, given: bytes = b"", cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator"), "NO_COLOR": "1", "COLUMNS": "80"}
+    return subprocess.run(
+        [sys.executable, "-m", "acpgen", *map(str, arguments)],
+        input=given,
+        capture_output=True,
+        check=False,
+        env=environment,
+        cwd=cwd,
+        timeout=120,
+    )
+
+
+def lines(*messages: Any) -> bytes:
+    return b"".join(
+        message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n" for message in messages
+    )
+
+
+def recorded(*said: Said) -> bytes:
+    return lines(*({"from": sender, "message": message} for sender, message in said))
+
+
+GOOD: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "session/list", "params": {}}
+BAD: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "session/new", "params": {"cwd": "a", "mcpServers": []}}
+
+
+def test_every_line_gets_a_verdict_and_people_a_summary(tmp_path: Path) -> None:
+    file = tmp_path / "messages.jsonl"
+    file.write_bytes(lines(GOOD, BAD, b"\n", b"nonsense\n"))
+    ran = acpgen("validate", file, "--protocol", "acp/v1", "--sender", "client", cwd=tmp_path)
+    assert ran.returncode == 1, ran.stderr
+    assert ran.stdout.decode().splitlines() == [
+        "1: ok client request session/list",
+        "2: wrong client request session/new: /params/cwd: an absolute path is expected, not 'a'",
+        "4: wrong client message: this is not JSON: expected ident at line 1 column 2",
+    ]
+    told = ran.stderr.decode()
+    assert "2 lines of 3 wrong." in told
+    assert "pattern" in told
+    assert "session/new" in told
+
+
+def test_json_verdicts_have_pointer_schema_sentence_code_and_rule() -> None:
+    ran = acpgen("validate", "-", "--format", "json", "--sender", "client", given=lines(GOOD, BAD))
+    first, second = map(json.loads, ran.stdout.splitlines())
+    assert first == {
+        "line": 1,
+        "valid": True,
+        "from": "client",
+        "kind": "request",
+        "method": "session/list",
+        "problems": [],
+    }
+    assert second["valid"] is False
+    assert second["problems"] == [
+        {
+            "rule": "pattern",
+            "pointer": "/params/cwd",
+            "schema": "#/$defs/AbsolutePath/pattern",
+            "sentence": "an absolute path is expected, not 'a'",
+            "code": -32602,
+        }
+    ]
+
+
+def test_nothing_wrong_exits_with_zero_and_reads_a_pipe_by_default() -> None:
+    ran = acpgen("validate", given=lines(GOOD))
+    assert (ran.returncode, ran.stdout) == (0, b"1: ok client request session/list\n")
+    assert ran.stderr.decode() == "1 line, nothing wrong.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nowhere.jsonl",), "no such file"),
+        (("-", "--protocol", "acp/v9"), "there is no protocol 'acp/v9'"),
+        (("-", "--sender", "server"), "--sender"),
+        (("-", "--format", "xml"), "--format"),
+        (("-", "--session", "--sender", "agent"), "exclude each other"),
+    ],
+)
+def test_unusable_input_exits_with_two(arguments: tuple[str, ...], words: str) -> None:
+    ran = acpgen("validate", *arguments)
+    assert ran.returncode == 2
+    assert words in ran.stderr.decode()
+
+
+def test_any_schema_file_judges(tmp_path: Path) -> None:
+    schema = tmp_path / "acme.json"
+    schema.write_text(
+        json.dumps(
+            {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$defs": {
+                    "PingRequest": {
+                        "type": "object",
+                        "properties": {"count": {"type": "integer"}},
+                        "required": ["count"],
+                        "x-method": "ping",
+                        "x-side": "agent",
+                    },
+                    "PingResponse": {"type": "object", "x-method": "ping", "x-side": "agent"},
+                },
+            }
+        )
+    )
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"count": "one"}}
+    ran = acpgen("validate", "--protocol", schema, given=lines(ping), cwd=tmp_path)
+    assert b"/params/count: an integer is expected" in ran.stdout
+
+
+def test_the_version_is_the_one_that_initialize_names() -> None:
+    info = {"name": "a", "version": "1"}
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {"protocolVersion": 2, "info": info, "capabilities": {}},
+    }
+    permission_ = {
+        "jsonrpc": "2.0",
+        "id": 5,
+        "method": "session/request_permission",
+        "params": {"sessionId": "s", "title": "May I?", "options": OPTIONS},
+    }
+    ran = acpgen("validate", given=lines(asked, permission_))
+    assert ran.stdout.decode().splitlines() == [
+        "1: ok client request initialize",
+        "2: ok agent request session/request_permission",
+    ]
+    assert acpgen("validate", given=lines(permission_)).returncode == 1, "version 1 wants a toolCall"
+
+
+def test_results_are_judged_by_the_request_that_they_answer() -> None:
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"sessions": 7}}
+    verdicts = list(judged(read(lines(GOOD, answer, answer)), strict(), None))
+    assert [(v.sender, v.method, v.is_valid) for v in verdicts] == [
+        ("client", "session/list", True),
+        ("agent", "session/list", False),
+        ("client", "", True),
+    ]
+    assert "not judged" in verdicts[2].note
+
+
+def test_a_recording_is_judged_line_by_line_without_session_too() -> None:
+    said = [*v1(), *opened(), prompt(), result("agent", "p", {"stopReason": "bored"})]
+    verdicts = list(judged(read(recorded(*said)), strict(), None))
+    assert [verdict.is_valid for verdict in verdicts] == [True] * 5 + [False]
+    assert verdicts[-1].problems[0].pointer == "/result/stopReason"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.rule} {case.name}".strip())
+def test_a_recorded_conversation_is_judged_by_the_monitor(case: Any) -> None:
+    verdicts = list(conversation(read(recorded_case(case)), judge.monitor(strict().values())))
+    found = {problem.rule: (verdict.line, problem) for verdict in verdicts for problem in verdict.problems}
+    line, problem = found[case.rule]
+    assert line == (len(case.said) if case.end else len(case.said) + case.at + 1)
+    assert problem.earlier == (None if case.earlier is None else len(case.said) + case.earlier + 1)
+    assert problem.requirements == case.requirements
+
+
+def test_the_command_tells_breaches_of_a_recording_by_line_and_exits_with_one(tmp_path: Path) -> None:
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(recorded_case(next(case for case in CASES if case.rule == "roots-kept")))
+    ran = acpgen("validate", "--session", file)
+    assert ran.returncode == 1
+    assert ran.stdout.decode().startswith("6: wrong agent result session/list: must roots-kept (requirement 22): ")
+    assert ran.stdout.decode().rstrip().endswith("[line 3]")
+    assert b"roots-kept" in ran.stderr
+    notes = tmp_path / "notes.jsonl"
+    notes.write_bytes(recorded_case(next(case for case in CASES if case.rule == "version-unknown")))
+    ran = acpgen("validate", "--session", notes, "--format", "json")
+    assert ran.returncode == 0, "a note is no breach"
+    assert json.loads(ran.stdout)["problems"][0]["level"] == "note"
+
+
+def recorded_case(case: Any) -> bytes:
+    return b"".join(
+        recording.recorded(
+            sender, message if isinstance(message, bytes) else json.dumps(message).encode(), "2026-11-21T12:00:00Z"
+        )
+        for sender, message in case.said
+    )
+
+
+def test_a_conversation_without_a_breach_prints_nothing_and_exits_with_zero(tmp_path: Path) -> None:
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(
+        recorded(
+            *v1(),
+            *opened(),
+            prompt(),
+            permission(),
+            result("client", "ask", {"outcome": {"outcome": "cancelled"}}),
+            result("agent", "p", {"stopReason": "end_turn"}),
+        )
+    )
+    ran = acpgen("validate", "--session", file)
+    assert (ran.returncode, ran.stdout) == (0, b""), ran.stdout
+    assert b"nothing wrong" in ran.stderr
+
+
+def test_lines_that_are_no_recording_are_told_and_the_numbers_stay_those_of_the_file() -> None:
+    content = lines(b"\n", b"noise\n", {"from": "nobody", "message": {}}, {"from": "client"}) + recorded(prompt())
+    verdicts = list(conversation(read(content), judge.monitor(strict().values())))
+    assert [(v.line, v.problems[0].rule) for v in verdicts[:3]] == [
+        (2, "recording"),
+        (3, "recording"),
+        (4, "recording"),
+    ]
+    assert {problem.rule for problem in verdicts[3].problems} == {"message-before-initialize", "session-not-open"}
+    assert verdicts[3].line == 5
+
+
+def test_a_line_that_is_too_long_is_passed_over_and_said_to_be() -> None:
+    stream = io.BytesIO(b"x" * 1000 + b"\n" + json.dumps(GOOD).encode())
+    found = list(recording.lines(stream, longest=100))
+    assert [(line.number, line.is_whole) for line in found] == [(1, False), (2, True)]
+    verdicts = list(judged(found, strict(), None))
+    assert [verdict.is_valid for verdict in verdicts] == [False, True]
+
+
+def test_what_is_judged_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acpgen.validate.MOST_REQUESTS", 100)
+
+    def endless(count: int) -> Iterator[bytes]:
+        for number in range(count):
+            yield json.dumps({**GOOD, "id": number, "params": {"cursor": "x" * 200}}).encode() + b"\n"
+
+    def peak(count: int) -> int:
+        tracemalloc.start()
+        summary = Summary()
+        numbered = (recording.Line(number, line.strip(), 0) for number, line in enumerate(endless(count)))
+        for verdict in judged(numbered, strict(), None):
+            summary.add(verdict)
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    peak(500)
+    assert peak(2500) < 1.5 * peak(500)
+
+
+def test_the_summary_stays_small_whatever_methods_are_made_up() -> None:
+    summary = Summary()
+    for number in range(5000):
+        summary.add(Verdict(number, "client", "request", f"_m{number}"))
+    assert len(summary.valid) <= 513
+    assert summary.valid["(others)"] == 5000 - 512
+
+
+def test_text_of_messages_is_shown_and_never_obeyed() -> None:
+    evil: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "\x1b[2Jwipe", "params": {}}
+    ran = acpgen("validate", "-", given=lines(evil))
+    assert b"\x1b" not in ran.stdout + ran.stderr
+
+
+@cache
+def strict() -> dict[Any, Any]:
+    return {one.contract.version: one for one in (judge.strict(judge.find(name)) for name in judge.ACP)}
+
+
+def read(content: bytes) -> Iterator[recording.Line]:
+    return recording.lines(io.BytesIO(content))

@@ -1,0 +1,127 @@
+"""The wheel works outside the repository: built, installed into an empty environment, it generates what Python imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+UPSTREAM = ROOT.parent / "shared" / "data" / "upstream" / "acp-v1-newest" / "schema.json"
+
+LIKE_UPSTREAM: dict[str, object] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "Agent Client Protocol",
+    "$defs": {
+        "PromptRequest": {
+            "description": "A prompt of the user.",
+            "type": "object",
+            "properties": {
+                "sessionId": {"type": "string"},
+                "prompt": {"type": "array", "items": {"$ref": "#/$defs/ContentBlock"}},
+                "_meta": {"type": ["object", "null"], "additionalProperties": True},
+            },
+            "required": ["sessionId", "prompt"],
+            "x-method": "session/prompt",
+            "x-side": "agent",
+        },
+        "PromptResponse": {"type": "object", "x-method": "session/prompt", "x-side": "agent"},
+        "TextContent": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+        "ContentBlock": {
+            "oneOf": [
+                {
+                    "type": "object",
+                    "properties": {"type": {"const": "text", "type": "string"}},
+                    "required": ["type"],
+                    "allOf": [{"$ref": "#/$defs/TextContent"}],
+                }
+            ]
+        },
+    },
+}
+
+CHECK = """
+from acme import v1
+line = b'{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"x"}]}}'
+message = v1.decode(line, sender="client")
+import json
+assert json.loads(v1.encode(message)) == json.loads(line)
+print("session/prompt" in v1.METHODS)
+"""
+
+
+def call(*arguments: str | Path, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    ran = subprocess.run(
+        [str(argument) for argument in arguments],
+        cwd=cwd,
+        env={**environment, "XDG_CACHE_HOME": str(cwd / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("dist")
+    call(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT, cwd=out)
+    (built,) = out.glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_code_and_templates_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {"acpgen/cli.py", "acpgen/py.typed"} <= names
+    templates = {
+        f"acpgen/templates/{path.relative_to(ROOT / 'templates').as_posix()}"
+        for path in (ROOT / "templates").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert templates
+    assert templates <= names
+    others = {name for name in names if not name.startswith("acpgen/")}
+    assert {name.split("/")[0] for name in others} == {wheel.name.split("-py3")[0] + ".dist-info"}
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_an_installed_wheel_generates_in_an_empty_folder_what_python_imports(wheel: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "venv"
+    call(sys.executable, "-m", "venv", environment, cwd=tmp_path)
+    programs = environment / ("Scripts" if os.name == "nt" else "bin")
+    call(
+        *(programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+        *("-c", ROOT / "requirements-ci.txt", wheel),
+        cwd=tmp_path,
+    )
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (tmp_path / "schema.json").write_text(json.dumps(LIKE_UPSTREAM), encoding="utf-8")
+    call(
+        programs / "acpgen",
+        "generate",
+        "--schema",
+        "../schema.json",
+        "--package",
+        "acme.v1",
+        "--out",
+        "made",
+        cwd=empty,
+    )
+    assert call(programs / "python", "-c", CHECK, cwd=empty / "made") == "True\n"
+    call(
+        *(programs / "acpgen", "generate", "--check", "--schema", "../schema.json", "--package", "acme.v1"),
+        *("--out", "made"),
+        cwd=empty,
+    )
+    if UPSTREAM.is_file():
+        call(programs / "acpgen", "generate", "--schema", UPSTREAM, "--package", "acme.v1", "--out", "real", cwd=empty)
+        assert call(programs / "python", "-c", CHECK, cwd=empty / "real") == "True\n"

@@ -1,0 +1,393 @@
+"""What the strict validator says of what is wrong: exact inside unions, with pointers, codes and suggestions, and never an exception."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from acpgen import ir
+from acpgen.walk import is_array, is_object
+from validators.drawn import DATA, damaged, least
+from validators.judges import NAMES, UPSTREAM, subject
+
+ROOT = Path(__file__).parents[2]
+needs_upstream = pytest.mark.skipif(not DATA.exists(), reason="../shared/data is not here")
+ALL = [*NAMES, *(pytest.param(name, marks=needs_upstream) for name in UPSTREAM)]
+
+
+def request(method: str, params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def update(**fields: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": fields}}
+
+
+def at(schema: Any, pointer: str) -> Any:
+    for part in pointer[2:].split("/") if pointer != "#" else ():
+        key = part.replace("~1", "/").replace("~0", "~")
+        schema = schema[int(key)] if is_array(schema) else schema[key]
+    return schema
+
+
+def reach(value: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(key)] if is_array(value) else value[key]
+    return value
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_known_tag_with_a_bad_body_is_explained_by_its_variant_alone(name: str) -> None:
+    judged = subject(name)
+    explained = 0
+    for union in judged.protocol.definitions.values():
+        if not isinstance(union, ir.TaggedUnion) or union.default_admits_known:
+            continue
+        for variant in union.variants:
+            record = judged.protocol.definitions[variant.type]
+            if not isinstance(record, ir.Record):
+                continue
+            sound = least(judged.protocol, variant.type)
+            for field in record.fields:
+                if not field.required or field.name == union.tag or field.type == ir.Anything():
+                    continue
+                for broken in (
+                    {key: item for key, item in sound.items() if key != field.name},
+                    {**sound, field.name: object_or_text(sound[field.name])},
+                ):
+                    alone = judged.strict.validate_as(variant.type, broken)
+                    inside = judged.strict.validate_as(union.name, broken)
+                    if not alone:
+                        continue
+                    assert {(p.pointer, p.sentence) for p in inside} == {(p.pointer, p.sentence) for p in alone}, (
+                        union.name,
+                        broken,
+                    )
+                    explained += 1
+    assert explained > 0 or not any(isinstance(d, ir.TaggedUnion) for d in judged.protocol.definitions.values())
+
+
+def object_or_text(value: Any) -> Any:
+    return 7 if isinstance(value, str) else "seven"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_unknown_tag_is_one_problem_that_lists_the_known_tags(name: str) -> None:
+    judged = subject(name)
+    for union in judged.protocol.definitions.values():
+        if not isinstance(union, ir.TaggedUnion) or union.openness == "open" or union.default is not None:
+            continue
+        sound = least(judged.protocol, union.variants[0].type)
+        problems = judged.strict.validate_as(union.name, {**sound, union.tag: "no such tag"})
+        assert [(problem.pointer, problem.rule) for problem in problems] == [(f"/{union.tag}", "tag")], (
+            union.name,
+            problems,
+        )
+        assert all(repr(variant.tag) in problems[0].sentence for variant in union.variants[:20])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_problems_are_told_at_once_and_their_pointers_lead_somewhere(name: str) -> None:
+    judged, chance = subject(name), random.Random(name)
+    told = 0
+    for definition in judged.protocol.definitions:
+        if definition not in judged.bundle.definitions:
+            continue
+        examples = judged.bundle.definitions[definition].get("examples") or [least(judged.protocol, definition)]
+        for _ in range(30):
+            instance = damaged(damaged(chance.choice(examples), chance), chance)
+            problems = judged.strict.validate_as(definition, instance)
+            assert len({(p.pointer, p.schema, p.sentence) for p in problems}) == len(problems)
+            for problem in problems:
+                told += 1
+                reach(instance, problem.pointer)
+                at(judged.bundle.schema, problem.schema)
+                assert problem.code == -32602
+                assert problem.sentence[0] != " "
+                assert len(problem.sentence) < 2000
+    assert told > 200
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_field_that_is_wrong_is_told_where_no_union_stands_in_between(name: str) -> None:
+    """Two required fields broken at once give two problems, those that `jsonschema` finds too."""
+    judged = subject(name)
+    for definition in judged.protocol.definitions.values():
+        if not isinstance(definition, ir.Record) or definition.name not in judged.bundle.definitions:
+            continue
+        required = [field.name for field in definition.fields if field.required and isinstance(field.type, ir.String)]
+        if len(required) < 2:
+            continue
+        broken: dict[str, Any] = {**least(judged.protocol, definition.name), required[0]: 7, required[1]: []}
+        problems = judged.strict.validate_as(definition.name, broken)
+        validator: Any = Draft202012Validator(
+            {"$ref": f"#/$defs/{definition.name}", "$defs": judged.bundle.schema["$defs"]}
+        )
+        theirs = {"".join(f"/{part}" for part in error.absolute_path) for error in validator.iter_errors(broken)}
+        assert {problem.pointer for problem in problems} == theirs
+
+
+@pytest.mark.parametrize(
+    ("message", "sender", "pointer", "rule", "code", "words"),
+    [
+        (
+            request("fs/read_text_file", {"sessionId": "s", "uri": "/a"}),
+            "agent",
+            "/params",
+            "required",
+            -32602,
+            "did you mean 'path'",
+        ),
+        (
+            request("fs/write_text_file", {"sessionId": "s", "path": "a", "content": ""}),
+            "agent",
+            "/params/path",
+            "pattern",
+            -32602,
+            "absolute",
+        ),
+        (request("session/promt", {}), "client", "/method", "method", -32601, "did you mean 'session/prompt'"),
+        (request("session/request_permission", {}), "client", "/method", "method", -32601, "handled by the client"),
+        (request("session/cancel", {"sessionId": "s"}), "client", "/method", "method", -32601, "is a notification"),
+        (
+            request("session/prompt", {"session_id": "s", "prompt": []}),
+            "client",
+            "/params",
+            "required",
+            -32602,
+            "did you mean 'sessionId'",
+        ),
+        (
+            request("session/new", {"cwd": "/a", "mcpservers": []}),
+            "client",
+            "/params",
+            "required",
+            -32602,
+            "did you mean 'mcpServers'",
+        ),
+        (
+            update(sessionUpdate="agent_mesage_chunk", content={}),
+            "agent",
+            "/params/update/sessionUpdate",
+            "tag",
+            -32602,
+            "did you mean 'agent_message_chunk'",
+        ),
+        (
+            update(session_update="plan", entries=[]),
+            "agent",
+            "/params/update",
+            "required",
+            -32602,
+            "did you mean 'sessionUpdate'",
+        ),
+        (
+            update(sessionUpdate="plan", entries=[{"content": "a", "priority": "hihg", "status": "pending"}]),
+            "agent",
+            "/params/update/entries/0/priority",
+            "enum",
+            -32602,
+            "did you mean 'high'",
+        ),
+        ({"jsonrpc": "1.0", "id": 1, "method": "_x"}, "client", "/jsonrpc", "envelope", -32600, '"2.0"'),
+        (
+            {"jsonrpc": "2.0", "id": 1.5, "method": "_x"},
+            "client",
+            "/id",
+            "envelope",
+            -32600,
+            "an integer, a string or null",
+        ),
+        ({"jsonrpc": "2.0", "id": 1, "methd": "_x"}, "client", "", "envelope", -32600, "did you mean 'method'"),
+        (
+            {"jsonrpc": "2.0", "id": 1, "result": {}, "error": {"code": 1, "message": ""}},
+            "client",
+            "",
+            "envelope",
+            -32600,
+            "not both",
+        ),
+        ({"jsonrpc": "2.0", "result": {}}, "client", "", "envelope", -32600, "'id'"),
+        (
+            {"jsonrpc": "2.0", "id": 1, "error": {"code": "1", "message": ""}},
+            "client",
+            "/error/code",
+            "type",
+            -32600,
+            "an integer",
+        ),
+        ([], "client", "", "envelope", -32600, "an object"),
+        (7, "client", "", "envelope", -32600, "not 7"),
+        (b"{", "client", "", "json", -32700, "not JSON"),
+        (b"\xff\xfe", "client", "", "json", -32700, "not JSON"),
+        (b'{"jsonrpc":"2.0","method":"_x","params":[1e999]}', "client", "", "json", -32700, "not JSON"),
+        (b'{"jsonrpc":"2.0","method":"_x","params":NaN}', "client", "", "json", -32700, "not JSON"),
+        (b'{"jsonrpc":"2.0","method":"_x","params":"\\udc00"}', "client", "", "json", -32700, "not JSON"),
+        (b'{"a":' * 5000 + b"1" + b"}" * 5000, "client", "", "json", -32700, "not JSON"),
+    ],
+    ids=lambda value: str(value)[:40] if is_object(value) or isinstance(value, bytes) else None,
+)
+def test_a_problem_says_where_what_and_which_code(
+    message: Any, sender: str, pointer: str, rule: str, code: int, words: str
+) -> None:
+    before = copy.deepcopy(message)
+    problems = subject("acp/v1").strict.validate(message, sender=sender)
+    assert message == before
+    first = problems[0]
+    assert (first.pointer, first.rule, first.code) == (pointer, rule, code), problems
+    assert words in first.sentence, first
+    assert str(first).endswith(first.sentence)
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ({"params": {"a": float("nan")}}, "/params/a"),
+        ({"params": ["\ud800"]}, "/params/0"),
+        ({"a/b": {"c~d": float("inf")}}, "/a~1b/c~0d"),
+        ({"\udfff": 1}, ""),
+        ({"a": {1, 2}}, "/a"),
+        ({"a": b""}, "/a"),
+    ],
+    ids=str,
+)
+def test_what_no_json_holds_gets_a_verdict_with_its_place(value: Any, pointer: str) -> None:
+    for problems in (
+        subject("acp/v2").strict.validate({"jsonrpc": "2.0", "method": "_x", **value}, sender="client"),
+        subject("acp/v2").strict.validate_as("Meta", value),
+    ):
+        assert [(p.pointer, p.code, p.rule) for p in problems] == [(pointer, -32700, "json")]
+
+
+def test_nesting_of_any_depth_gets_a_verdict() -> None:
+    nested: Any = {}
+    for _ in range(100_000):
+        nested = {"a": nested}
+    judged = subject("acp/v1").strict
+    assert [p.rule for p in judged.validate({"jsonrpc": "2.0", "method": "_x", "params": nested}, sender="client")] == [
+        "json"
+    ]
+    shallow: Any = {}
+    for _ in range(100):
+        shallow = {"a": shallow}
+    assert not judged.validate({"jsonrpc": "2.0", "method": "_x", "params": shallow}, sender="client")
+
+
+def test_values_are_not_echoed_beyond_eighty_characters() -> None:
+    long = "x" * 5000
+    for message in (
+        request(long, {}),
+        request("session/prompt", long),
+        {"jsonrpc": long, "id": [long], "method": {"a": long}},
+        update(sessionUpdate=long),
+        update(sessionUpdate="plan", entries=[{"content": "a", "priority": long, "status": long, long: 1}]),
+    ):
+        problems = subject("acp/v1").strict.validate(message, sender="client") + subject("acp/v1").strict.validate(
+            message, sender="agent"
+        )
+        assert problems
+        assert all("x" * 81 not in problem.sentence for problem in problems)
+
+
+def test_a_batch_is_judged_message_by_message_where_the_protocol_has_batches() -> None:
+    one = request("session/list", {})
+    two: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/cancel", "params": {}}
+    v1, v2 = subject("acp/v1").strict, subject("acp/v2").strict
+    assert not v2.validate([one], sender="client")
+    assert [(p.pointer, p.rule) for p in v2.validate([one, two], sender="client")] == [("/1/params", "required")]
+    assert [p.pointer for p in v2.validate([], sender="client")] == [""]
+    assert v1.validate([one], sender="client")[0].rule == "envelope"
+    mixed = v2.validate([one, {"jsonrpc": "2.0", "id": 1, "result": {}}], sender="client")
+    assert [(p.pointer, p.rule) for p in mixed] == [("/1", "envelope")]
+
+
+def test_a_result_is_judged_by_the_method_of_its_request() -> None:
+    judged = subject("acp/v1").strict
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "bored"}}
+    assert not judged.validate(answer, sender="agent")
+    (problem,) = judged.validate(answer, sender="agent", method="session/prompt")
+    assert (problem.pointer, problem.code) == ("/result/stopReason", -32602)
+    assert judged.validate(answer, sender="client", method="session/prompt")[0].rule == "envelope"
+    assert not judged.validate(answer, sender="client", method="_mine")
+    null = {"jsonrpc": "2.0", "id": 1, "result": None}
+    assert judged.validate(null, sender="client", method="fs/write_text_file"), (
+        "strictly the schema, which wants an object"
+    )
+
+
+def test_what_is_no_definition_is_a_key_error() -> None:
+    with pytest.raises(KeyError, match="Nothing"):
+        subject("acp/v1").strict.validate_as("Nothing", {})
+
+
+def run(code: str) -> str:
+    paths = [str(ROOT / "generated/python/acp-bindings")]
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {paths!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+generated = pytest.mark.skipif(
+    not (ROOT / "generated/python/acp-bindings/acp_bindings/v1/_schema.json").exists(),
+    reason="the bindings are not generated",
+)
+
+
+@generated
+def test_the_bindings_load_engine_and_schema_only_when_they_judge() -> None:
+    out = run(
+        "from acp_bindings import v1\n"
+        "from acp_bindings.v1.strict import STRICT\n"
+        'line = b\'{"jsonrpc":"2.0","id":1,"method":"session/list"}\'\n'
+        "v1.decode(line, sender='client')\n"
+        "print('jsonschema_rs' in sys.modules, STRICT._schema is None)\n"
+        "print(v1.validate(line, sender='client'), 'jsonschema_rs' in sys.modules)\n"
+        "print([p.pointer for p in v1.validate_as(v1.NewSessionRequest, {'cwd': 'a', 'mcpServers': []})])\n"
+        "print([p.pointer for p in v1.validate_as(v1.ContentBlock, {'type': 'text'})])\n"
+    )
+    assert out.splitlines() == ["False True", "() True", "['/cwd']", "['']"]
+
+
+@generated
+def test_without_the_engine_the_error_names_the_extra() -> None:
+    out = run(
+        "sys.modules['jsonschema_rs'] = None\n"
+        "from acp_bindings import v1\n"
+        "try:\n    v1.validate({}, sender='client')\n    v1.validate_as('Meta', {})\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    assert "pip install 'acp-bindings[strict]'" in out
+
+
+@generated
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_generated_package_judges_as_the_tool_does(version: int) -> None:
+    from acp_bindings import v1, v2
+
+    from validators.drawn import corpus
+
+    package: Any = v1 if version == 1 else v2
+    tool = subject(f"acp/v{version}").strict
+    for row in corpus(version):
+        if row["kind"] not in ("request", "notification", "result", "error"):
+            continue
+        sender, line = (row["direction"] or "client->agent").split("->")[0], json.dumps(row["message"])
+        theirs = package.validate(line, sender=sender, method=row["method"])
+        ours = tool.validate(line, sender=sender, method=row["method"])
+        assert [(p.pointer, p.schema, p.sentence, p.code, p.rule) for p in theirs] == [
+            (p.pointer, p.schema, p.sentence, p.code, p.rule) for p in ours
+        ]
