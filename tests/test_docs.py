@@ -29,7 +29,7 @@ from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.generate import understand
 from acpgen.load import load
 from acpgen.targets import Settings, docs
-from acpgen.targets.docs import lifecycles, pictures, text
+from acpgen.targets.docs import layout, lifecycles, pictures, text
 from acpgen.targets.docs.places import Linker, places
 from acpgen.targets.docs.uses import gates
 
@@ -176,6 +176,7 @@ PIECES = st.lists(
 @given(given_text=MARKUP | PIECES)
 @example(given_text='"""\n\'\'\'\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00')
 @example(given_text="`")
+@example(given_text="]:")
 @example(given_text="a `b` c `<d>` e `f|g`")
 def test_no_text_becomes_markup(reader: str, given_text: str) -> None:
     """In a paragraph, a heading, a list, a link and a table, prose is its own text and `code` a code span, whatever it holds."""
@@ -205,8 +206,9 @@ def test_different_names_make_different_identifiers(one: str, other: str) -> Non
 
 
 def test_a_template_cannot_forget_to_escape() -> None:
-    environment: Any = docs._environment()  # pyright: ignore[reportPrivateUsage]
-    made = environment.from_string("{{ a }} {{ a ~ a }} {{ b }} {{ 3 }}").render(a="<b>", b=text.Markdown("<b>"))
+    made = (
+        layout.environment().from_string("{{ a }} {{ a ~ a }} {{ b }} {{ 3 }}").render(a="<b>", b=text.Markdown("<b>"))
+    )
     assert made == "&#60;b&#62; &#60;b&#62;&#60;b&#62; <b> 3"
 
 
@@ -246,6 +248,26 @@ def test_a_hostile_schema_puts_nothing_into_its_pages(reader: str) -> None:
             address = attributes.get("href") or ""
             assert re.fullmatch(r"[A-Za-z0-9_.+/#-]*", address), address
         assert page.isprintable() or all(c.isprintable() or c == "\n" for c in page)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_stands_above_versions_takes_no_markup_from_a_hostile_schema(reader: str, tmp_path: Path) -> None:
+    old = json.loads(HOSTILE.read_text("utf-8"))
+    new = json.loads(HOSTILE.read_text("utf-8"))
+    evil = new["$defs"]["Evil"]
+    image = "x|<img src=x onerror=alert(1)>"
+    evil["properties"] = {name: field for name, field in evil["properties"].items() if "import" not in name}
+    evil["properties"][image] = {"type": "string", "description": f"{image} `{image}` </script>"}
+    evil["required"].append(image)
+    evil["description"] = new["$defs"]["EvilRequest"]["description"] = f"{image} <b\\> `{image}`"
+    made: list[publish.Version] = []
+    for name, schema in (("p/v1", old), ("p/v2", new)):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "schema.json").write_text(json.dumps(schema))
+        made.append(publish.Version(*understand(load(tmp_path / name, name=name)), Settings(prefix=name)))
+    for path, page in publish.documents(made).items():
+        found = read(READERS[reader](page))
+        assert not {tag for tag, _ in found.tags} & {"img", "script", "b", "b\\"}, path
 
 
 # --- examples --------------------------------------------------------------------------------------------------------

@@ -51,6 +51,8 @@ def documents(versions: Sequence[Version], *, for_site: bool = False) -> Mapping
     `for_site` adds marks for its search to headings. Raises `Faults`.
     """
     from acpgen.compat import catalogue
+    from acpgen.compat.guide import guide
+    from acpgen.compat.protocol.revision import Revised
 
     files: dict[str, str] = {}
     faults: list[Fault] = []
@@ -67,11 +69,16 @@ def documents(versions: Sequence[Version], *, for_site: bool = False) -> Mapping
     for old, new in _successions(versions):
         path = _change_page(old, new)
         changes[path] = f"{old.protocol.name} to {new.protocol.name}"
-        files[path] = docs.lay_out("changes", path, **_changes(old, new, path))
-    files[HOME] = docs.lay_out("home", HOME, versions=_listed(versions), changes=list(changes.items()), rules=RULES)
+        files[path] = docs.lay_out("changes", path=path, **_changes(old, new, path))
+        path = _guide_page(old, new)
+        changes[path] = f"{old.protocol.name} to {new.protocol.name}, as a migration guide"
+        files[path] = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+    files[HOME] = docs.lay_out(
+        "home", path=HOME, versions=_listed(versions), changes=list(changes.items()), rules=RULES
+    )
     files[RULES] = catalogue.as_markdown()
     files[MACHINES] = docs.lay_out(
-        "llms.txt", MACHINES, versions=_listed(versions), changes=list(changes.items()), rules=RULES
+        "llms.txt", path=MACHINES, versions=_listed(versions), changes=list(changes.items()), rules=RULES
     )
     return files
 
@@ -99,9 +106,10 @@ def navigation(versions: Sequence[Version]) -> list[Entry]:
                 ],
             )
         )
-    between: list[Entry] = [
-        (f"{old.protocol.name} to {new.protocol.name}", _change_page(old, new)) for old, new in _successions(versions)
-    ]
+    between: list[Entry] = []
+    for old, new in _successions(versions):
+        title = f"{old.protocol.name} to {new.protocol.name}"
+        between += [(title, _change_page(old, new)), (f"{title}: guide", _guide_page(old, new))]
     return [*found, ("Between versions", [*between, ("Compatibility rules", RULES)])]
 
 
@@ -302,6 +310,10 @@ def _listed(versions: Sequence[Version]) -> list[dict[str, object]]:
 
 def _change_page(old: Version, new: Version) -> str:
     return f"{old.family}/changes-{_last(old)}-{_last(new)}.md"
+
+
+def _guide_page(old: Version, new: Version) -> str:
+    return f"{old.family}/migration-{_last(old)}-{_last(new)}.md"
 
 
 def _last(version: Version) -> str:

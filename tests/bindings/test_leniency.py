@@ -159,6 +159,11 @@ CASES: Final[dict[str, tuple[Any, Any, list[tuple[str, Any]]]]] = {
         {"map": {"b/c~d": GOOD}},
         [("/map/b~1c~0d/note", 5)],
     ),
+    "a key that looks like one of pydantic's own steps": (
+        {"map": {"\0": {"name": "n", "note": 5}, "[key]": {"name": "n", "note": 6}, "function-wrap[f()]": GOOD}},
+        {"map": {"\0": GOOD, "[key]": GOOD, "function-wrap[f()]": GOOD}},
+        [("/map/\0/note", 5), ("/map/[key]/note", 6)],
+    ),
     "null in place of an array": ({"args": None}, {}, [("/args", None)]),
     "a closed tag that is unknown": ({"choice": {"type": "new"}}, {}, [("/choice", {"type": "new"})]),
     "a known tag with a bad body": (

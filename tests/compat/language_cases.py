@@ -576,6 +576,21 @@ REFERENCES: list[Case] = [
     ),
 ]
 
+# T needs an S, and S may hold a T.
+LEANING: dict[str, Json] = {
+    "S": {"type": "object", "anyOf": [record({"t": {"$ref": "#/$defs/T"}}, "t"), {"required": ["x"]}]},
+    "T": record({"s": {"$ref": "#/$defs/S"}}, "s"),
+}
+REFERENCES.append(
+    (
+        "two types, each of which may hold the other",
+        record({"p": {"$ref": "#/$defs/S"}, "q": {"$ref": "#/$defs/T"}}, "p", "q", **{"$defs": LEANING}),
+        False,
+        False,
+        True,
+    )
+)
+
 OLDER_DRAFTS: list[Case] = [
     (
         "tuple of draft-07",

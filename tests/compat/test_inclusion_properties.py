@@ -192,7 +192,7 @@ def pairs(draw: Draw) -> tuple[Schema, Schema]:
         targets = [each for each in places({name: part for name, part in new.items() if name != "$defs"}) if each]
         target = draw(st.sampled_from(targets)) if targets and draw(st.booleans()) else new
         if draw(st.booleans()) or len(target) < 2:
-            target.update(draw(CHANGES))
+            target.update(copy.deepcopy(draw(CHANGES)))
         else:
             target.pop(draw(st.sampled_from([name for name in target if name != "$defs"])))
     return old, new
@@ -296,6 +296,23 @@ def test_what_is_called_empty_has_no_value_and_what_is_found_is_one() -> None:
 
     hunt()
     assert seen[Found] > 100 and seen[Empty] > 100, seen
+
+
+def test_an_answer_that_leaned_on_an_open_question_is_not_kept() -> None:
+    """S may hold a T, T must hold an S: while S is open, T looks impossible, and that must not be remembered of T."""
+    forms = Forms(Budget(10_000))
+    an_object = forms.types(Kind.OBJECT)
+    some_t = forms.all_of(forms.has("t"), forms.member("t", forms.ref(1)))
+    bodies = [
+        forms.all_of(an_object, forms.any_of(some_t, forms.has("x"))),
+        forms.all_of(an_object, forms.has("s"), forms.member("s", forms.ref(0))),
+    ]
+    forms.unfold = lambda place: bodies[place]
+    prover = Prover(forms)
+    assert isinstance(prover.decide(forms.ref(0)), Found)
+    outcome = prover.decide(forms.ref(1))
+    assert isinstance(outcome, Found) and holds(forms, bodies[1], outcome.value)
+    assert isinstance(prover.decide(forms.all_of(forms.ref(0), forms.negate(bodies[0]))), Empty)
 
 
 # Steps whose effect is known.

@@ -89,7 +89,7 @@ def _lines(old: Revised, new: Revised) -> Iterator[str]:
     )
     yield from _overview(old, new, judged)
     for area, methods in _areas(old, new).items():
-        yield f"\n## {escaped(area)}"
+        yield f"\n## {escaped(area)} methods"
         for name in methods:
             yield from _method(name, [each for each in mine if each.method == name], old, new)
     rest = [each for each in mine if each.method is None]

@@ -92,13 +92,23 @@ def finding_markdown(finding: Finding) -> str:
 
 
 def code(text: str) -> str:
-    """Text as inline code that nothing in it can end."""
+    """Text as inline code that nothing in it can end, in a table cell too, for every reader of Markdown."""
     shown = visible(text)
-    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-    return f"{ticks} {shown} {ticks}" if len(ticks) > 1 else f"`{shown}`" if shown.strip() else "—"
+    if not shown.strip():
+        return "—"
+    if re.search(r"[`|<>&\\]|\]:", shown):
+        return f"<code>{re.sub(r'[^A-Za-z0-9 .,;/-]', _reference, shown)}</code>"
+    return f"`{shown}`"
 
 
 def escaped(text: str) -> str:
-    """Text as it stands, whatever characters it holds."""
-    shown = re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", visible(text))
+    """Text as it stands, whatever characters it holds.
+
+    What some readers of Markdown do not let a backslash escape becomes a character reference, which all of them read alike.
+    """
+    shown = re.sub(r"[\\`*_{}\[\]<>&#|~]", _reference, visible(text))
     return shown.replace("@", "@\u200b").replace("://", ":\u200b//")
+
+
+def _reference(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"

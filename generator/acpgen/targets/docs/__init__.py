@@ -6,21 +6,15 @@ Every example is checked while the pages are made; one that the schema refuses i
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Final, TypeAlias, assert_never
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from collections.abc import Mapping
+from typing import Final
 
 from acpgen import ir
 from acpgen.bundle import Bundle
-from acpgen.resources import templates
 from acpgen.targets import Settings
-from acpgen.targets.docs import examples as exampled
-from acpgen.targets.docs import lifecycles, pictures, text
-from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
+from acpgen.targets.docs import examples
+from acpgen.targets.docs.book import Beside, Book, Counterpart, Difference, about_area
+from acpgen.targets.docs.layout import lay_out, relative
 from acpgen.targets.docs.places import (
     CAPABILITIES,
     ERRORS,
@@ -31,25 +25,9 @@ from acpgen.targets.docs.places import (
     WHOLE,
     Linker,
     Places,
-    capability_anchor,
-    joined,
     places,
 )
-from acpgen.targets.docs.text import Markdown, code, identifier, prose
-from acpgen.targets.docs.types import in_words, plainly, references
-from acpgen.targets.docs.uses import Use, gates, uses
-from acpgen.targets.docs.views import (
-    KNOWN_IS_STRICT,
-    UNKNOWN,
-    capability_phrase,
-    constraint_list,
-    excluded_phrases,
-    field_rows,
-    gate_phrase,
-    type_links,
-    use_phrase,
-    variant_views,
-)
+from acpgen.targets.docs.types import plainly
 
 __all__ = [
     "WHOLE",
@@ -66,34 +44,8 @@ __all__ = [
     "render",
 ]
 
-Page: TypeAlias = tuple[str, str, dict[str, Any]]
-"""Path, template, and what the template shows."""
-
 FIXED: Final = (INDEX, METHODS, TYPES, CAPABILITIES, ERRORS, MESSAGES)
 """The pages that every protocol has."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One point in which two versions of a thing differ, as plain text; empty where a version lacks it."""
-
-    what: str
-    here: str
-    there: str
-
-
-@dataclass(frozen=True, slots=True)
-class Counterpart:
-    """The same thing in another version. `page` is relative to the folder above all versions; `None` if the version lacks it."""
-
-    version: str
-    page: str | None
-    home: str
-    differences: tuple[Difference, ...] | None = None
-
-
-Beside: TypeAlias = Mapping[str, tuple[Counterpart, ...]]
-"""The counterparts of a page, by its path."""
 
 
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
@@ -108,15 +60,15 @@ def compose(
 
     For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search leaves them out.
     """
-    exampled.check(bundle)
-    book = _Book(protocol, bundle, places(protocol, bundle.origins), exampled.collect(protocol, bundle))
+    examples.check(bundle)
+    book = Book(protocol, bundle, places(protocol, bundle.origins), examples.collect(protocol, bundle))
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, str] = {}
     whole: list[str] = []
     for path, template, view in book.pages():
         linker = Linker(book.places, path)
-        files[folder + path] = book.lay_out(template, linker, view, folder, beside.get(path, ()), for_site=for_site)
-        whole.append(book.lay_out(template, Linker(book.places, path, whole=True), view, folder, ()))
+        files[folder + path] = book.page(template, linker, view, folder, beside.get(path, ()), for_site=for_site)
+        whole.append(book.page(template, Linker(book.places, path, whole=True), view, folder, ()))
     files[folder + WHOLE] = "\n".join(whole)
     return files
 
@@ -134,343 +86,4 @@ def places_of(protocol: ir.Protocol, bundle: Bundle) -> Places:
 
 def area_title(bundle: Bundle, area: str) -> str:
     """What a source file calls itself, in plain text."""
-    return _about_area(bundle, area)[0]
-
-
-def relative(here: str, page: str) -> Markdown:
-    """The address of one page as seen from another."""
-    return Markdown(posixpath.relpath(page, posixpath.dirname(here) or "."))
-
-
-def lay_out(template: str, path: str, **values: Any) -> str:
-    """A page that stands above the versions. Values that are no `Markdown` are escaped."""
-    name = template if "." in template else f"{template}.md"
-    return _tidy(_environment().get_template(f"{name}.jinja2").render(path=path, **values))
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(templates() / "docs"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=text.finalized,
-        autoescape=False,  # noqa: S701 - `finalized` escapes whatever is not Markdown already
-    )
-    known: dict[str, Any] = {
-        "block": text.block,
-        "capability_anchor": capability_anchor,
-        "capability_phrase": capability_phrase,
-        "code": text.code,
-        "constraint_list": constraint_list,
-        "excluded_phrases": excluded_phrases,
-        "field_rows": field_rows,
-        "first_sentence": text.first_sentence,
-        "gate_phrase": gate_phrase,
-        "identifier": text.identifier,
-        "in_words": in_words,
-        "joined": joined,
-        "paragraphs": text.paragraphs,
-        "prose": prose,
-        "relative": relative,
-        "type_links": type_links,
-        "use_phrase": use_phrase,
-        "value": text.value,
-        "variant_views": variant_views,
-        "variants_picture": pictures.variants,
-    }
-    environment.globals.update(known)
-    return environment
-
-
-@dataclass(frozen=True, slots=True)
-class _Book:
-    """One protocol version and all that is computed for its pages once."""
-
-    protocol: ir.Protocol
-    bundle: Bundle
-    places: Places
-    examples: exampled.Examples
-    used: Mapping[str, tuple[Use, ...]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "used", uses(self.protocol))
-
-    def lay_out(
-        self,
-        template: str,
-        linker: Linker,
-        view: dict[str, Any],
-        folder: str,
-        beside: tuple[Counterpart, ...],
-        *,
-        for_site: bool = False,
-    ) -> str:
-        marks = "#" if not linker.whole or template == "index" else "##"
-        made = (
-            _environment()
-            .get_template(f"{template}.md.jinja2")
-            .render(
-                **view,
-                h1=Markdown(marks),
-                h2=Markdown(f"{marks}#"),
-                h3=Markdown(f"{marks}##"),
-                unsearched=Markdown(" { data-search-exclude }" if for_site else ""),
-                linker=linker,
-                protocol=self.protocol,
-                version=self.protocol.name,
-                places=self.places,
-                counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
-            )
-        )
-        return _tidy(made)
-
-    def pages(self) -> Iterator[Page]:
-        yield INDEX, "index", self._index()
-        yield METHODS, "methods", {"groups": self._by_side()}
-        for name in dict.fromkeys(method.name for method in self.protocol.methods):
-            yield self.places.methods[name], "method", self._method(name)
-        for area, path in self.places.areas.items():
-            yield path, "area", self._area(area)
-        yield TYPES, "types", {"groups": self._by_kind()}
-        for name, path in self.places.types.items():
-            yield path, "type", self._type(self.protocol.definitions[name])
-        yield (
-            CAPABILITIES,
-            "capabilities",
-            {"rows": list(gates(self.protocol).items()), "docs": self._capability_docs()},
-        )
-        yield ERRORS, "errors", self._errors()
-        yield MESSAGES, "messages", self._messages()
-
-    # --- pages -----------------------------------------------------------------------------------------------------
-
-    def _index(self) -> dict[str, Any]:
-        return {
-            "areas": [(area, self._about(area)) for area in self.places.areas],
-            "groups": self._by_side(),
-            "lifecycles": lifecycles.lifecycles(self.protocol, self.examples),
-            "counts": {"methods": len(self.places.methods), "types": len(self.places.types)},
-        }
-
-    def _method(self, name: str) -> dict[str, Any]:
-        return {"name": name, "parts": [self._part(method) for method in self.protocol.methods if method.name == name]}
-
-    def _part(self, method: ir.Method) -> dict[str, Any]:
-        named = [part for part in (method.params, method.result) if part is not None]
-        related = [other for part in named for other in self._named_in(self.protocol.definitions[part])]
-        return {
-            "method": method,
-            "sender": self._sender(method),
-            "params": self.protocol.definitions[method.params] if method.params is not None else None,
-            "result": self.protocol.definitions[method.result] if method.result is not None else None,
-            "errors": codes_of(self.protocol, method),
-            "request": self._request(method),
-            "response": self._response(method),
-            "more": len(self.examples.get(method.params or "", ())) > 1,
-            "related": [other for other in dict.fromkeys(related) if other not in named],
-            "area": self._area_link(self.places.area_of[named[0]]) if named else None,
-            "sides": {"agent": "the agent", "client": "the client", "server": "the server"}.get(
-                method.side, "either side"
-            ),
-        }
-
-    def _type(self, definition: ir.Definition) -> dict[str, Any]:
-        return {
-            "definition": definition,
-            "kind": _kind(definition),
-            "area": self._area_link(self.places.area_of[definition.name]),
-            "used_by": self.used[definition.name],
-            "examples": self.examples[definition.name],
-            "unknown": _unknown(definition),
-            "strict": KNOWN_IS_STRICT
-            if isinstance(definition, ir.TaggedUnion) and not definition.default_admits_known
-            else "",
-        }
-
-    def _area(self, area: str) -> dict[str, Any]:
-        mine = [name for name, found in self.places.area_of.items() if found == area]
-        return {
-            "area": area,
-            "about": self._about(area),
-            "methods": [
-                m for m in self.protocol.methods if self.places.area_of.get(m.params or m.result or "") == area
-            ],
-            "groups": self._by_kind(mine),
-        }
-
-    def _errors(self) -> dict[str, Any]:
-        codes = error_codes(self.protocol)
-        named: dict[int, list[str]] = {found.code: [] for found in codes}
-        for method in self.protocol.methods:
-            for found, is_named in codes_of(self.protocol, method):
-                if is_named:
-                    named[found.code].append(method.name)
-        return {
-            "codes": codes,
-            "named": named,
-            "error": self.protocol.definitions.get("Error"),
-            "examples": self.examples.get("Error", ()),
-        }
-
-    def _messages(self) -> dict[str, Any]:
-        request = next((m for m in self.protocol.methods if m.kind == "request" and m.name != "initialize"), None)
-        notification = next((m for m in self.protocol.methods if m.kind == "notification"), None)
-        failure: ErrorCode | None = next((c for c in error_codes(self.protocol) if c.code == -32602), None)
-        return {
-            "request": self._request(request) if request else None,
-            "response": self._response(request) if request else None,
-            "notification": self._request(notification) if notification else None,
-            "failure": {"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": failure.title}}
-            if failure
-            else None,
-            "request_id": self.protocol.definitions.get("RequestId"),
-            "cancel": next((m.name for m in self.protocol.methods if m.name == "$/cancel_request"), None),
-            "never_batched": [m.name for m in self.protocol.methods if m.batch == "never"],
-        }
-
-    # --- parts -----------------------------------------------------------------------------------------------------
-
-    def _request(self, method: ir.Method) -> ir.JSON | None:
-        """A whole message with the first example of the params; `None` where there is none."""
-        found = self.examples.get(method.params or "", ())
-        if method.params is not None and not found:
-            return None
-        message: dict[str, ir.JSON] = {"jsonrpc": "2.0"}
-        if method.kind == "request":
-            message["id"] = 1
-        message["method"] = method.name
-        if found:
-            message["params"] = found[0]
-        return message
-
-    def _response(self, method: ir.Method) -> ir.JSON | None:
-        found = self.examples.get(method.result or "", ())
-        if method.kind != "request" or not found:
-            return None
-        return {"jsonrpc": "2.0", "id": 1, "result": found[0]}
-
-    def _by_side(self) -> list[tuple[str, list[ir.Method]]]:
-        """The methods by the side that handles them."""
-        heads = {side: f"Handled by the {side}" for side in ("agent", "client", "server")}
-        heads |= {"protocol": "Handled by either side", "both": "Handled by either side"}
-        groups: dict[str, list[ir.Method]] = {}
-        for method in self.protocol.methods:
-            groups.setdefault(heads[method.side], []).append(method)
-        return list(groups.items())
-
-    def _by_kind(self, names: list[str] | None = None) -> list[tuple[str, list[ir.Definition]]]:
-        heads = {ir.TaggedUnion: "Unions", ir.Enum: "Enumerations", ir.Record: "Objects", ir.Alias: "Other types"}
-        chosen = [self.protocol.definitions[name] for name in (self.protocol.definitions if names is None else names)]
-        groups = [(head, [d for d in chosen if type(d) is kind]) for kind, head in heads.items()]
-        return [(head, sorted(found, key=lambda d: d.name)) for head, found in groups if found]
-
-    def _about(self, area: str) -> tuple[str, str]:
-        return _about_area(self.bundle, area)
-
-    def _area_link(self, area: str) -> Callable[[Linker], Markdown]:
-        return lambda linker: linker.area(area, prose(self._about(area)[0]))
-
-    def _sender(self, method: ir.Method) -> str:
-        if method.side in ("protocol", "both"):
-            return "either side"
-        others = [side for side in self.protocol.sides if side != method.side]
-        return f"the {others[0]}" if len(others) == 1 else "the other side"
-
-    def _named_in(self, definition: ir.Definition) -> Iterator[str]:
-        match definition:
-            case ir.Record():
-                for member in definition.fields:
-                    yield from references(member.type)
-            case ir.TaggedUnion():
-                yield from (variant.type for variant in definition.variants)
-            case ir.Alias():
-                yield from references(definition.type)
-            case ir.Enum():
-                pass
-            case _:
-                assert_never(definition)
-
-    def _capability_docs(self) -> dict[str, str]:
-        """What the schema says of each capability, by its path, as far as the path can be followed."""
-        start = {
-            side: name
-            for method in self.protocol.methods
-            if method.name == "initialize"
-            for side, name in ((method.side, method.result), (self._sender(method).removeprefix("the "), method.params))
-            if name is not None
-        }
-        found: dict[str, str] = {}
-        for path in gates(self.protocol):
-            side, _, keys = path.partition(":")
-            at: str | None = start.get(side)
-            doc = ""
-            for key in keys.split("."):
-                record = self.protocol.definitions.get(at or "")
-                fields = record.fields if isinstance(record, ir.Record) else ()
-                member = next((one for one in fields if one.name == key), None)
-                at = next(references(member.type), None) if member is not None else None
-                doc = member.doc if member is not None else ""
-            found[path] = doc
-        return found
-
-
-def _about_area(bundle: Bundle, area: str) -> tuple[str, str]:
-    """Title and description of an area."""
-    for path, (title, doc) in bundle.files.items():
-        if posixpath.basename(path).removesuffix(".json") == area:
-            return title or area, doc
-    return area, ""
-
-
-def _kind(definition: ir.Definition) -> str:
-    match definition:
-        case ir.Record():
-            return "Object"
-        case ir.TaggedUnion():
-            return f"{definition.openness.capitalize()} union, told apart by `{definition.tag}`"
-        case ir.Enum():
-            return f"{definition.openness.capitalize()} enumeration"
-        case ir.Alias():
-            return "Type"
-        case _:
-            assert_never(definition)
-
-
-def _unknown(definition: ir.Definition) -> str:
-    match definition:
-        case ir.TaggedUnion():
-            return UNKNOWN[definition.openness].format("tag")
-        case ir.Enum():
-            return UNKNOWN[definition.openness].format("value")
-        case _:
-            return ""
-
-
-def _shown(counterpart: Counterpart, here: str) -> dict[str, Any]:
-    """A counterpart with addresses as seen from a page."""
-    up = posixpath.dirname(here) or "."
-    page = counterpart.page or counterpart.home
-    return {
-        "version": counterpart.version,
-        "is_there": counterpart.page is not None,
-        "href": Markdown(posixpath.relpath(page, up)),
-        "differences": [
-            (code(row.what), *(code(side) if side else Markdown("-") for side in (row.here, row.there)))
-            for row in counterpart.differences or ()
-        ],
-        "is_compared": counterpart.differences is not None,
-        "anchor": identifier(counterpart.version),
-    }
-
-
-def _tidy(page: str) -> str:
-    """At most one empty line in a row, and one line end at the end."""
-    lines: list[str] = []
-    for line in page.split("\n"):
-        kept = line.rstrip()
-        if kept or (lines and lines[-1]):
-            lines.append(kept)
-    return "\n".join(lines).strip("\n") + "\n"
+    return about_area(bundle, area)[0]

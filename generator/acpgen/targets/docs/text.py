@@ -18,6 +18,8 @@ _SPAN: Final = re.compile(r"`([^`\n]+)`")
 _SPECIAL: Final = frozenset("\\`*_{}[]<>&|~$@#")
 _LINE_START: Final = re.compile(r"[-+:=]|\d+[.)]")
 _PLAIN_CODE: Final = re.compile(r"[A-Za-z0-9_.,:;/$()#@%?!+*=\"'\[\]{} -]+")
+_NOT_IN_CODE: Final = re.compile(r"://|\]:")
+"""Addresses, and what would make a definition of a link out of a line that begins with a bracket."""
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.-]")
 LONGEST_ID: Final = 96
 
@@ -62,7 +64,7 @@ def first_sentence(text: str) -> Markdown:
 def code(text: str) -> Markdown:
     """Text as a code span, the same in a table as outside."""
     shown = visible(text)
-    if _PLAIN_CODE.fullmatch(shown) and shown == shown.strip() and "://" not in shown:
+    if _PLAIN_CODE.fullmatch(shown) and shown == shown.strip() and not _NOT_IN_CODE.search(shown):
         return Markdown(f"`{shown}`")
     return Markdown(f"<code>{_escaped(shown, at_start=False) or '&#8203;'}</code>")
 

@@ -257,11 +257,14 @@ class Codec:
         match message:
             case Request():
                 named, head = _REQUEST, b'"id":' + _json(message.id) + b"," + self._method(message.method)
-                text = head + _body(message, message.params, b',"params":')
+                text = head + _body(message, b',"params":')
             case Notification():
-                named, text = _NOTIFICATION, self._method(message.method) + _body(message, message.params, b',"params":')
+                named, text = (
+                    _NOTIFICATION,
+                    self._method(message.method) + _body(message, b',"params":'),
+                )
             case Response():
-                named, text = _RESPONSE, b'"id":' + _json(message.id) + _body(message, message.result, b',"result":')
+                named, text = _RESPONSE, b'"id":' + _json(message.id) + _body(message, b',"result":')
             case ErrorResponse():
                 error: Any = message.error  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
                 named, text = _ERROR, b'"id":' + _json(message.id) + b',"error":' + _json(error)
@@ -300,17 +303,20 @@ def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
     return ("null", {}) if value[key] is None else ("value", value[key])
 
 
-def _body(message: Any, value: Any, key: bytes) -> bytes:
+def _body(message: Any, key: bytes) -> bytes:
     """Params or result as they came: omitted and null stay so while nothing was set in them."""
+    value = getattr(message, "result" if isinstance(message, Response) else "params")
     if message.form != "value":
-        is_set = bool(value.model_fields_set or value.model_extra) if isinstance(value, BaseModel) else value is not None
+        is_set = (
+            bool(value.model_fields_set or value.model_extra) if isinstance(value, BaseModel) else value is not None
+        )
         if not is_set:
             return b"" if message.form == "absent" else key + b"null"
     return key + _json(value)
 
 
 def _json(value: Any) -> bytes:
-    if type(value) is int:
+    if type(value) is int and abs(value) < 1 << 63:  # Python limits how long a number it writes
         return str(value).encode()
     try:
         if isinstance(value, BaseModel):

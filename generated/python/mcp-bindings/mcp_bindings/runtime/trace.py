@@ -74,20 +74,19 @@ class _Walk:
     def step(self, step: str | int) -> None:
         core = self._settled(self.core)
         kind = core["type"] if core is not None else None
-        if isinstance(step, str) and step.startswith(LABEL) and core is not None:
-            if step == DEFAULT:
-                self._read_by_default()
-            self.labels.append((len(self.path), step))
-            self.core = self._branch(core, step)
+        if kind in ("union", "tagged-union") and core is not None:
+            if isinstance(step, str) and step.startswith(LABEL):  # else it names a branch without a label of ours
+                if step == DEFAULT:
+                    self._read_by_default()
+                self.labels.append((len(self.path), step))
+                self.core = self._branch(core, step)
             return
         if kind == "model" and core is not None:
             self._field(core, step)
         elif kind == "list" and core is not None and isinstance(step, int):
             self._into(core.get("items_schema"), step)
-        elif kind == "dict" and core is not None and step != "[key]":
+        elif kind == "dict" and core is not None:
             self._into(core.get("values_schema"), step)
-        elif kind in ("union", "tagged-union"):
-            return  # the name of a branch that no label of ours marks
         elif _holds(self.value, step):
             self._into(None, step)
 

@@ -1,0 +1,84 @@
+"""Templates and what they may call. Whatever a template writes that is no `Markdown` is escaped on its way."""
+
+from __future__ import annotations
+
+import posixpath
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from acpgen.resources import templates
+from acpgen.targets.docs import pictures, text
+from acpgen.targets.docs.places import capability_anchor, joined
+from acpgen.targets.docs.text import Markdown, prose
+from acpgen.targets.docs.types import in_words
+from acpgen.targets.docs.views import (
+    capability_phrase,
+    constraint_list,
+    excluded_phrases,
+    field_rows,
+    gate_phrase,
+    type_links,
+    use_phrase,
+    variant_views,
+)
+
+
+def lay_out(template: str, **values: Any) -> str:
+    """A page as a template makes it from these values."""
+    name = template if "." in template else f"{template}.md"
+    return _tidy(environment().get_template(f"{name}.jinja2").render(**values))
+
+
+def relative(here: str, page: str) -> Markdown:
+    """The address of one page as seen from another."""
+    return Markdown(posixpath.relpath(page, posixpath.dirname(here) or "."))
+
+
+@cache
+def environment() -> Environment:
+    """The templates of `templates/docs`, with the functions that they call."""
+    made = Environment(
+        loader=FileSystemLoader(templates() / "docs"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=text.finalized,
+        autoescape=False,  # noqa: S701 - `finalized` escapes whatever is not Markdown already
+    )
+    known: dict[str, Any] = {
+        "block": text.block,
+        "capability_anchor": capability_anchor,
+        "capability_phrase": capability_phrase,
+        "code": text.code,
+        "constraint_list": constraint_list,
+        "excluded_phrases": excluded_phrases,
+        "field_rows": field_rows,
+        "first_sentence": text.first_sentence,
+        "gate_phrase": gate_phrase,
+        "identifier": text.identifier,
+        "in_words": in_words,
+        "joined": joined,
+        "paragraphs": text.paragraphs,
+        "prose": prose,
+        "relative": relative,
+        "type_links": type_links,
+        "use_phrase": use_phrase,
+        "value": text.value,
+        "variant_views": variant_views,
+        "variants_picture": pictures.variants,
+    }
+    made.globals.update(known)
+    return made
+
+
+def _tidy(page: str) -> str:
+    """At most one empty line in a row, and one line end at the end."""
+    lines: list[str] = []
+    for line in page.split("\n"):
+        kept = line.rstrip()
+        if kept or (lines and lines[-1]):
+            lines.append(kept)
+    return "\n".join(lines).strip("\n") + "\n"

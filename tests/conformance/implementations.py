@@ -1,0 +1,136 @@
+"""Implementations that the vectors are run through: what each makes of the typed part of every row.
+
+The official SDKs run in a process of their own, one for all rows. They are fetched once, into the user's cache, if they are not here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+from bindings.subjects import Subject
+from conformance.vectors import Vector
+
+PYTHON_SDK: Final = ("agent-client-protocol", "0.12.1")
+TYPESCRIPT_SDK: Final = ("@agentclientprotocol/sdk", "2.4.0")
+ZOD: Final = "4.6.7"
+"""A peer of the SDK that it leaves to its user."""
+
+PEERS: Final = Path(__file__).with_name("peers")
+
+
+class Unreachable(Exception):
+    """An SDK is not here and cannot be fetched; the text says why."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an implementation makes of a value. `offered`: it knows the type. `written`: what it writes of what it accepted."""
+
+    offered: bool
+    accepted: bool = False
+    written: Any = field(default=None, repr=False)
+
+
+Verdicts = Mapping[str, Verdict]
+"""By the id of the row."""
+
+
+def bindings(subject: Subject, vectors: Iterable[Vector]) -> Verdicts:
+    """Our own bindings."""
+    return {vector.id: _decoded(subject, vector) for vector in vectors if vector.typed is not None}
+
+
+def _decoded(subject: Subject, vector: Vector) -> Verdict:
+    try:
+        found = subject.module.decode_as(subject.type(vector.typed or ""), vector.value)
+    except subject.runtime.DecodeError:
+        return Verdict(True)
+    return Verdict(True, True, subject.encoded(found))
+
+
+def python_sdk(vectors: Iterable[Vector]) -> Verdicts:
+    """The official Python SDK. Raises `Unreachable`."""
+    name, wanted = PYTHON_SDK
+    paths = [] if _installed(name) == wanted else [str(_fetched_from_index(name, wanted))]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    return _asked([sys.executable, "-W", "ignore", str(PEERS / "sdk.py")], vectors, environment)
+
+
+def typescript_sdk(major: int, vectors: Iterable[Vector]) -> Verdicts:
+    """The official TypeScript SDK, its validators of one version of the protocol. Raises `Unreachable`."""
+    node = shutil.which("node")
+    if node is None:
+        raise Unreachable("node is not installed")
+    sdk = _fetched_from_npm() / "node_modules" / TYPESCRIPT_SDK[0]
+    return _asked([node, str(PEERS / "sdk.mjs"), str(sdk / "dist" / f"v{major}" / "schema")], vectors, dict(os.environ))
+
+
+def _asked(command: Sequence[str], vectors: Iterable[Vector], environment: Mapping[str, str]) -> Verdicts:
+    asked = [
+        {"id": vector.id, "type": vector.typed, "value": vector.value} for vector in vectors if vector.typed is not None
+    ]
+    lines = "".join(f"{json.dumps(one)}\n" for one in asked)
+    ran = subprocess.run(
+        command, input=lines, capture_output=True, text=True, env=environment, timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert [answer["id"] for answer in answers] == [one["id"] for one in asked]
+    return {answer.pop("id"): Verdict(**answer) for answer in answers}
+
+
+# --- fetching --------------------------------------------------------------------------------------------------------
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _fetched_from_index(name: str, wanted: str) -> Path:
+    folder = _cache() / f"{name}-{wanted}"
+    if not (folder / "done").exists():
+        target = ["--no-deps", "--quiet", "--disable-pip-version-check", "--target", str(folder), "--upgrade"]
+        _fetch(
+            [sys.executable, "-m", "pip", "install", *target, f"{name}=={wanted}"], folder, "the Python package index"
+        )
+    return folder
+
+
+def _fetched_from_npm() -> Path:
+    if shutil.which("npm") is None:
+        raise Unreachable("npm is not installed")
+    name, wanted = TYPESCRIPT_SDK
+    folder = _cache() / f"typescript-sdk-{wanted}"
+    if not (folder / "done").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
+        install = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", f"{name}@{wanted}", f"zod@{ZOD}"]
+        _fetch(install, folder, "the npm registry")
+    return folder
+
+
+def _fetch(command: Sequence[str], folder: Path, registry: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    except subprocess.TimeoutExpired:
+        raise Unreachable(f"{registry} does not answer") from None
+    if ran.returncode != 0:
+        raise Unreachable(f"{registry} cannot be reached: {' '.join(ran.stderr.strip().splitlines()[-1:])}")
+    (folder / "done").touch()
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "acpgen" / "conformance"

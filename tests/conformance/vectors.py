@@ -1,0 +1,96 @@
+"""The vectors of our own protocols, as `acpgen generate` writes them: made here, so that they are those of the schema at hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.bundle import Bundle, bundle
+from acpgen.load import load
+from acpgen.lower import lower
+from acpgen.targets import TARGETS, Settings
+from acpgen.walk import is_object
+
+ROOT: Final = Path(__file__).parents[2]
+PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+PARTS: Final = {"request": "params", "notification": "params", "result": "result", "error": "error"}
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One row. `typed` is the definition that `value` is of: the row's own, or that of the params, result or error in its message."""
+
+    row: Mapping[str, Any] = field(repr=False)
+    id: str
+    label: str
+    valid: bool
+    decodes: bool
+    typed: str | None
+    value: Any = field(repr=False)
+
+    @property
+    def is_unstable(self) -> bool:
+        """Whether an implementation of the stable protocol leaves it out."""
+        return "unstable" in self.row
+
+    @property
+    def expected(self) -> Any:
+        """What a receiver makes of `value`."""
+        decoded = self.row.get("decoded", self.row.get("message"))
+        return decoded if "type" in self.row else decoded[PARTS[self.row["kind"]]]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol with its vectors."""
+
+    name: str
+    bundle: Bundle
+    meaning: ir.Protocol
+    files: Mapping[str, str] = field(repr=False)
+
+    @property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The rows of all files, in the order of the files' names."""
+        return _vectors(self.name)
+
+
+@cache
+def protocol(name: str) -> Protocol:
+    """A protocol of this repository."""
+    bundled = bundle(load(ROOT / "schema" / name, name=name))
+    meaning = lower(bundled)
+    return Protocol(name, bundled, meaning, TARGETS["vectors"](meaning, bundled, Settings()))
+
+
+@cache
+def _vectors(name: str) -> tuple[Vector, ...]:
+    found = protocol(name)
+    lines = [
+        line for path, text in sorted(found.files.items()) if path.endswith(".jsonl") for line in text.splitlines()
+    ]
+    return tuple(_vector(found.meaning, json.loads(line)) for line in lines)
+
+
+def _vector(meaning: ir.Protocol, row: Mapping[str, Any]) -> Vector:
+    typed, value = _typed(meaning, row)
+    return Vector(row, row["id"], row["label"].partition(":")[0], row["valid"], row["decodes"], typed, value)
+
+
+def _typed(meaning: ir.Protocol, row: Mapping[str, Any]) -> tuple[str | None, Any]:
+    if "type" in row:
+        return row["type"], row["message"]
+    part = PARTS.get(row["kind"], "")
+    message: Any = row.get("message")
+    if not is_object(message) or message.get(part) is None or "futureField" in message:
+        return None, None  # it is about the envelope
+    if part == "error":
+        return "Error", message[part]
+    kind = "notification" if row["kind"] == "notification" else "request"
+    method = next(one for one in meaning.methods if (one.name, one.kind) == (row["method"], kind))
+    return (method.params if part == "params" else method.result), message[part]
