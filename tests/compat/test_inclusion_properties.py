@@ -166,16 +166,15 @@ def documents(draw: Draw) -> Schema:
     return {**schema, "$defs": {"X": plain, "Y": draw(LEAVES)}}
 
 
-def places(schema: Any) -> list[Schema]:
-    """The schema objects inside a schema, keywords with tables of schemas left out as such."""
+def places(schema: Json) -> list[Schema]:
+    """The objects inside a schema, tables of schemas and constants among them."""
     found: list[Schema] = []
-    pending: list[Any] = [schema]
+    pending = [schema]
     while pending:
         each = pending.pop()
         if isinstance(each, dict):
-            inner = cast("Schema", each)
-            found.append(inner)
-            pending.extend(inner.values())
+            found.append(each)
+            pending.extend(each.values())
         elif isinstance(each, list):
             pending.extend(each)
     return found

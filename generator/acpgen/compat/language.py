@@ -12,7 +12,7 @@ from typing import Final
 
 from acpgen.compat import engine
 from acpgen.compat.budget import Budget, OverBudget
-from acpgen.compat.document import Document, UnknownDialect, every_schema, opened
+from acpgen.compat.document import Document, UnknownDialect, dialect_of, every_schema, opened
 from acpgen.compat.forms import Forms
 from acpgen.compat.formula import Formula
 from acpgen.compat.inclusion import Prover
@@ -92,14 +92,14 @@ class Comparer:
 
     def _opened(self, root: Json, side: str) -> Document | None:
         try:
-            document = opened(root)
+            dialect = dialect_of(root)
         except UnknownDialect as fault:
             self._fault = self._fault or f"The {side} schema is written in a dialect that is not understood: {fault}."
             return None
-        if not is_schema(document.dialect, root):
+        if not is_schema(dialect, root):
             self._fault = self._fault or f"The {side} schema is not what its meta-schema allows."
             return None
-        return document
+        return opened(root, dialect)
 
     def compare(self, old: Json | None = None, new: Json | None = None) -> Comparison:
         """Both directions of two schemas, whose references are those of the two documents; `None` is the whole document."""
@@ -181,11 +181,13 @@ class Comparer:
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return Relation(Verdict.NO, witness)
-        if (
-            isinstance(outcome, Unknown)
-            and engine.compared(ours.document, ours.schema, theirs.document, theirs.schema).covered
-        ):
-            return _YES
+        if isinstance(outcome, Unknown):
+            answer = engine.compared(ours.document, ours.schema, theirs.document, theirs.schema)
+            if answer.covered:
+                return _YES
+            witness = shown(self._left_over(ours, answer), accepts, refuses)
+            if witness is not None:
+                return Relation(Verdict.NO, witness)
         self._budget.renew(STEPS_OF_SEARCH, apart=0)
         witness = searched(self._prover, self._searched_form(ours), accepts, refuses)
         if witness is not None:
@@ -193,6 +195,19 @@ class Comparer:
         if isinstance(outcome, Found):
             return _undecided("A value was found that should tell the schemas apart, and the judge did not confirm it.")
         return _undecided(f"No proof and no witness: {outcome.reason}.")
+
+    def _left_over(self, ours: _Side, answer: engine.Answer) -> Outcome:
+        """A value of what the engine says is left over: a suggestion, since the judge has the last word."""
+        if answer.remainder is None:
+            return Unknown("the engine has no suggestion")
+        self._kept.append(answer.remainder)
+        self._budget.renew(STEPS_OF_SEARCH, apart=0)
+        document = opened(answer.remainder, ours.document.dialect)
+        try:
+            return self._prover.decide(self._form(_Side(document, document.root)))
+        except (OverBudget, RecursionError):
+            self._reset()
+            return Unknown("the engine's suggestion is too large")
 
     def _judge(self, side: _Side) -> Judge:
         return judge(side.document, side.schema, apart=self._normal.tangled)
