@@ -17,14 +17,14 @@ from acpgen.adopt import BASE, Adoption, adopt, followers, markdown, nearest, re
 from acpgen.adopt.adoption import read_upstream
 from acpgen.adopt.canonical import Canonical, canonical
 from acpgen.adopt.differences import differences
-from acpgen.adopt.facts import OURS, Parts, facts, is_list, is_schema, keyed
+from acpgen.adopt.facts import OURS, Parts, facts, keyed
 from acpgen.adopt.layout import text as laid_out
 from acpgen.errors import AdoptionRefused, Faults, NoBase, NotAdoptable, NotJson, UnclearProtocol, Unwritable
 from acpgen.generate import understand
 from acpgen.lint import lint
 from acpgen.lint.dialect import keywords
 from acpgen.load import load, read
-from acpgen.walk import children
+from acpgen.walk import children, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"
@@ -79,10 +79,10 @@ def test_a_base_holds_facts_and_no_sentence(protocol: str) -> None:
     assert path.stat().st_size < 80_000
 
     def strings(value: Any) -> Iterator[str]:
-        if is_schema(value):
+        if is_object(value):
             assert value.keys().isdisjoint({"examples", "discriminator"} - set(value.get("properties", {})))
             yield from (item for child in value.values() for item in strings(child))
-        elif is_list(value):
+        elif is_array(value):
             yield from (item for child in value for item in strings(child))
         elif isinstance(value, str):
             yield value
@@ -266,7 +266,7 @@ def changed(step: Step) -> set[str]:
 def words(schema: Any, at: Parts = ()) -> dict[Parts, Json]:
     """Descriptions and annotations of ours by place; branches are known by their marks."""
     found: dict[Parts, Json] = {}
-    if not is_schema(schema):
+    if not is_object(schema):
         return found
     found[at] = {key: value for key, value in schema.items() if key == "description" or key in OURS}
     for path, child in children(schema):
@@ -279,11 +279,11 @@ def words(schema: Any, at: Parts = ()) -> dict[Parts, Json]:
 
 
 def descriptions(value: Any) -> Iterator[str]:
-    if is_schema(value):
+    if is_object(value):
         if isinstance(value.get("description"), str):
             yield value["description"]
         yield from (found for child in value.values() for found in descriptions(child))
-    elif is_list(value):
+    elif is_array(value):
         yield from (found for child in value for found in descriptions(child))
 
 
@@ -396,7 +396,7 @@ def ours() -> dict[str, Json]:
     definitions = upstream()["$defs"]
 
     def renamed(value: Any, path: str) -> Any:
-        if is_schema(value):
+        if is_object(value):
             if value == LOOSE_META:
                 return META
             result = {key: renamed(child, path) for key, child in value.items()}
@@ -409,7 +409,7 @@ def ours() -> dict[str, Json]:
                 home = next((file for file, names in HOMES.items() if name in names), path)
                 result["$ref"] = f"{'' if home == path else home}#/$defs/{name}"
             return result
-        return [renamed(child, path) for child in value] if is_list(value) else value
+        return [renamed(child, path) for child in value] if is_array(value) else value
 
     files: dict[str, Json] = {
         path: {

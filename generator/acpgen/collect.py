@@ -20,7 +20,7 @@ from acpgen.errors import (
 )
 from acpgen.load import Documents
 from acpgen.names import class_name
-from acpgen.walk import ANNOTATIONS, Schema, children, is_array, is_object, pointer, pointer_parts
+from acpgen.walk import Schema, asserts, children, is_array, is_object, pointer, pointer_parts
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
@@ -89,7 +89,7 @@ class _Collector:
         roots = [
             (path, root)
             for path, value in self.files.items()
-            if (root := _without_definitions(value)) and _asserts(root)
+            if (root := _without_definitions(value)) and any(asserts(key) for key in root)
         ]
         path, root = roots[0] if len(roots) == 1 else (next(iter(self.files)), {})
         return Collected(root=root, root_at=path + "#", definitions=definitions, origins=self.origins)
@@ -206,10 +206,6 @@ def _name_of(place: _Place, files: Mapping[str, Schema]) -> str:
 
 def _without_definitions(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if key != "$defs"}
-
-
-def _asserts(schema: Schema) -> bool:
-    return any(key not in ANNOTATIONS and not key.startswith("x-") for key in schema)
 
 
 def _is_draft7(value: object) -> bool:

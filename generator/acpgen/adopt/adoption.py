@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.adopt import layout
 from acpgen.adopt.canonical import Canonical, canonical, housed, mentioned
-from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, is_list, is_schema, references, same
+from acpgen.adopt.facts import Conventions, conventions, facts, fingerprint, references, same
 from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
 from acpgen.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
-from acpgen.walk import Schema, children, pointer
+from acpgen.walk import Schema, children, is_array, is_object, pointer
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle
@@ -129,7 +129,7 @@ def read_upstream(file: Path) -> Schema:
     at = place(file)
     documents = load(file).documents
     value = documents[0].value
-    assert is_schema(value)
+    assert is_object(value)
     if len(documents) > 1 or file.is_dir():
         raise Faults([NotAdoptable(at=at, reason="this is a folder")])
     _require_layout(value, at)
@@ -139,7 +139,7 @@ def read_upstream(file: Path) -> Schema:
 
 def _require_layout(value: Schema, at: str) -> None:
     definitions = value.get("$defs")
-    if not is_schema(definitions) or not definitions:
+    if not is_object(definitions) or not definitions:
         raise Faults([NotAdoptable(at=at, reason="there are no '$defs'")])
     faults = list(_layout_faults(value, at))
     if faults:
@@ -154,14 +154,14 @@ def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
         elif name not in value["$defs"]:
             yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads nowhere")
     for name, schema in value["$defs"].items():
-        if not is_schema(schema):
+        if not is_object(schema):
             yield NotAdoptable(at=at + pointer("$defs", name), reason="this definition is not an object")
         for keyword in _inner_scopes(schema):
             yield NotAdoptable(at=at + pointer("$defs", name), reason=f"there is '{keyword}' in this definition")
 
 
 def _inner_scopes(schema: Any) -> Iterator[str]:
-    if is_schema(schema):
+    if is_object(schema):
         yield from (key for key in ("$id", "$anchor", "$defs", "definitions") if key in schema)
         for _, child in children(schema):
             yield from _inner_scopes(child)
@@ -177,7 +177,7 @@ def read_base(folder: Path, name: str) -> Schema:
     faults = list(check(value, at))
     if faults:
         raise Faults(faults)
-    assert is_schema(value)
+    assert is_object(value)
     _require_layout(value, at)
     return {key: schema for key, schema in value.items() if key not in _HEAD}
 
@@ -272,7 +272,7 @@ def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
     for name, schema in after.definitions.items():
         target = names.get(after.homes[name] + pointer("$defs", name))
         examples = schema.get("examples")
-        if target is None or not is_list(examples):
+        if target is None or not is_array(examples):
             continue
         reference = {"$ref": pointer("$defs", target), "$defs": bundled.schema["$defs"]}
         judge = jsonschema_rs.Draft202012Validator(reference, mask="it")

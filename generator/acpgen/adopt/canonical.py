@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from acpgen.adopt import layout
-from acpgen.adopt.facts import is_schema, rebuilt, references
+from acpgen.adopt.facts import rebuilt, references
 from acpgen.load import Documents
-from acpgen.walk import Schema, asserts, pointer, pointer_parts
+from acpgen.walk import Schema, asserts, is_object, pointer, pointer_parts
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
@@ -52,11 +52,11 @@ def canonical(documents: Documents) -> Canonical:
     definitions: dict[str, Schema] = {}
     homes: dict[str, str] = {}
     for document in documents.documents:
-        assert is_schema(document.value)
+        assert is_object(document.value)
         whole = _global(document.value)
         heads[document.path] = {key: value for key, value in whole.items() if key != "$defs"}
         for name, schema in whole.get("$defs", {}).items():
-            definitions[name] = schema if is_schema(schema) else {} if schema else {"not": {}}
+            definitions[name] = schema if is_object(schema) else {} if schema else {"not": {}}
             homes[name] = document.path
     return Canonical(heads, definitions, homes)
 
@@ -96,7 +96,7 @@ def _local(schema: Any, path: str, homes: Mapping[str, str]) -> Any:
 
 
 def _with_references(schema: Any, change: Callable[[str], str]) -> Any:
-    if not is_schema(schema):
+    if not is_object(schema):
         return schema
     result = rebuilt(schema, lambda _, child: _with_references(child, change))
     if isinstance(schema.get("$ref"), str):

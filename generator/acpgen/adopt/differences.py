@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from acpgen.adopt.facts import UNIONS, Key, Parts, facts, is_list, is_schema, keyed, same, union_keyword
+from acpgen.adopt.facts import UNIONS, Key, Parts, facts, keyed, same, union_keyword
 from acpgen.adopt.layout import line
-from acpgen.walk import MAPS, SINGLE, Schema, pointer
+from acpgen.walk import MAPS, SINGLE, Schema, is_array, is_object, pointer
 
 LONGEST: Final = 72
 
@@ -32,7 +32,7 @@ def differences(old: Any, new: Any, at: Parts = ()) -> Iterator[Difference]:
         return
     if same(old, new):
         return
-    if not is_schema(old) or not is_schema(new):
+    if not is_object(old) or not is_object(new):
         yield Difference(at, old, new)
         return
     before, after = facts(old), facts(new)
@@ -76,14 +76,14 @@ def pointer_in(root: Schema, at: Parts) -> str:
     for index, part in enumerate(at):
         name = part
         if isinstance(part, tuple):
-            places = list(keyed(node)) if is_list(node) else []
+            places = list(keyed(node)) if is_array(node) else []
             if part not in places:
                 return f"{pointer(*plain)} ({', '.join(_named(rest) for rest in at[index:])})"
             name = str(places.index(part))
         assert isinstance(name, str)
-        if is_schema(node):
+        if is_object(node):
             node = node.get(name)
-        elif is_list(node) and name.isdigit():
+        elif is_array(node) and name.isdigit():
             node = node[int(name)]
         elif node is not None:
             break

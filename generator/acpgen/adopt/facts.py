@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeAlias
 
 from acpgen.unions import constant
-from acpgen.walk import MAPS, Schema, children
+from acpgen.walk import MAPS, Schema, children, is_array, is_object
 
 Key: TypeAlias = tuple[str, ...]
 """By what a branch of a union is known again in another revision."""
@@ -34,16 +34,6 @@ LENIENCY: Final = "x-deserialize-"
 UNIONS: Final = ("anyOf", "oneOf")
 
 
-def is_schema(value: object) -> TypeGuard[Schema]:
-    """Whether a value is a JSON object, such as a schema with keywords."""
-    return isinstance(value, dict)
-
-
-def is_list(value: object) -> TypeGuard[list[Any]]:
-    """Whether a value is a JSON array."""
-    return isinstance(value, list)
-
-
 def rebuilt(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Schema:
     """A copy of a schema in which everything directly below is what `change` makes of it, given the keys that lead there."""
     result = dict(schema)
@@ -55,18 +45,18 @@ def rebuilt(schema: Schema, change: Callable[[tuple[str, ...], Any], Any]) -> Sc
         keyword, last = path
         if result[keyword] is schema[keyword]:
             result[keyword] = schema[keyword].copy()
-        result[keyword][last if is_schema(result[keyword]) else int(last)] = inner
+        result[keyword][last if is_object(result[keyword]) else int(last)] = inner
     return result
 
 
 def facts(schema: Any) -> Any:
     """A schema without words and annotations of ours; `allOf` of one reference reads as that reference."""
-    if not is_schema(schema):
+    if not is_object(schema):
         return schema
     kept: Schema = {key: value for key, value in schema.items() if key not in WORDS and key not in OURS}
     plain = rebuilt(kept, lambda _, child: facts(child))
     parts = plain.get("allOf")
-    if not is_list(parts) or len(parts) != 1 or "$ref" in plain or set(parts[0]) != {"$ref"}:
+    if not is_array(parts) or len(parts) != 1 or "$ref" in plain or set(parts[0]) != {"$ref"}:
         return plain
     return {("$ref" if key == "allOf" else key): parts[0]["$ref"] if key == "allOf" else plain[key] for key in plain}
 
@@ -83,7 +73,7 @@ def fingerprint(schema: Any) -> str:
 
 def _sorted(value: Any) -> Any:
     """A schema with its keywords sorted, fields as a list, and whole numbers written as such."""
-    if not is_schema(value):
+    if not is_object(value):
         return value
     nested = {path[0] for path, _ in children(value)}
     inside = rebuilt(value, lambda _, child: _sorted(child))
@@ -98,16 +88,16 @@ def _sorted(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if is_schema(value):
+    if is_object(value):
         return {key: _plain(value[key]) for key in sorted(value)}
-    if is_list(value):
+    if is_array(value):
         return [_plain(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def references(schema: Any) -> Iterator[str]:
     """Every `$ref` below a schema."""
-    if is_schema(schema):
+    if is_object(schema):
         if isinstance(schema.get("$ref"), str):
             yield schema["$ref"]
         for _, child in children(schema):
@@ -116,7 +106,7 @@ def references(schema: Any) -> Iterator[str]:
 
 def union_keyword(schema: Schema) -> str | None:
     """The keyword of the one union that stands directly in a schema."""
-    found = [keyword for keyword in UNIONS if is_list(schema.get(keyword))]
+    found = [keyword for keyword in UNIONS if is_array(schema.get(keyword))]
     return found[0] if len(found) == 1 else None
 
 
@@ -143,7 +133,7 @@ _NULL: Final = ("type", '"null"')
 
 
 def _key(branch: Any) -> Key:
-    if not is_schema(branch):
+    if not is_object(branch):
         return ("", json.dumps(branch))
     if "const" in branch:
         return ("const", json.dumps(branch["const"]))
@@ -156,7 +146,7 @@ def _key(branch: Any) -> Key:
         if keyword in branch:
             return (keyword, json.dumps(branch[keyword]))
     parts = branch.get("allOf")
-    if is_list(parts) and len(parts) == 1:
+    if is_array(parts) and len(parts) == 1:
         return _key(parts[0])
     return ("",)
 
@@ -180,7 +170,7 @@ class Conventions:
 
     def schema(self, schema: Any) -> Any:
         """Upstream's facts with every field below as we would write it."""
-        if not is_schema(schema):
+        if not is_object(schema):
             return schema
         return rebuilt(
             schema, lambda path, child: self.field(path[1], child) if path[0] == "properties" else self.schema(child)

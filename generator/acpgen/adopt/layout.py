@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acpgen.adopt.facts import is_schema
+from acpgen.walk import is_object
 
 WIDTH: Final = 120
 
@@ -40,7 +40,7 @@ def _value(value: Any, indent: int, before: int, *, spread: bool = False) -> str
 def _spread(value: Any, indent: int) -> str:
     """An object or array with each member on lines of its own."""
     margin = " " * (indent + 2)
-    if is_schema(value):
+    if is_object(value):
         heads = {key: f"{margin}{line(key)}: " for key in value}
         rows = [heads[k] + _value(v, indent + 2, len(heads[k]), spread=k == "$defs") for k, v in value.items()]
         return "{\n" + ",\n".join(rows) + f"\n{' ' * indent}}}"

@@ -19,14 +19,13 @@ from acpgen.adopt.facts import (
     Parts,
     facts,
     fingerprint,
-    is_schema,
     keyed,
     same,
     union_keyword,
 )
 from acpgen.adopt.words import dressed, new, without_room
 from acpgen.unions import constant, excluded_tags, flatten
-from acpgen.walk import MAPS, SINGLE, Schema
+from acpgen.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
 
@@ -60,7 +59,7 @@ class Merge:
             return ours
         if same(base, theirs) or same(ours, theirs):
             return ours
-        if not is_schema(base) or not is_schema(ours) or not is_schema(theirs):
+        if not is_object(base) or not is_object(ours) or not is_object(theirs):
             return self._either(base, ours, theirs, at)
         result: Schema = {}
         if all(union_keyword(side) is not None for side in (base, ours, theirs)):
@@ -162,8 +161,8 @@ class Merge:
             old = before.get(key)
             if "not" in (theirs.get(key) or {}):
                 continue
-            refused = excluded_tags(old.get("not")) if is_schema(old) else None
-            if not refused or len(refused) != 1 or not is_schema(branch):
+            refused = excluded_tags(old.get("not")) if is_object(old) else None
+            if not refused or len(refused) != 1 or not is_object(branch):
                 continue
             ((tag, values),) = refused.items()
             known = self._tags(tag, (one for name, one in before.items() if name != key))
@@ -180,7 +179,7 @@ class Merge:
         """The constants that branches give to a tag."""
         found: list[Any] = []
         for branch in branches:
-            if is_schema(branch):
+            if is_object(branch):
                 values = map(constant, flatten(branch, self.definitions).properties.get(tag, ()))
                 found.extend([value for value in values if value is not None][:1])
         return found
@@ -236,7 +235,7 @@ def _shows(example: Any, key: Key) -> bool:
         case ("const", value):
             return fingerprint(example) == fingerprint(json.loads(value))
         case ("tag", name, value):
-            return is_schema(example) and json.dumps(example.get(name)) == value
+            return is_object(example) and json.dumps(example.get(name)) == value
         case _:
             return False
 

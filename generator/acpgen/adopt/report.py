@@ -10,11 +10,11 @@ from typing import Any, Final, Literal, TypeAlias
 from acpgen.adopt.adoption import Adoption
 from acpgen.adopt.canonical import Canonical
 from acpgen.adopt.differences import Difference, differences, listed, pointer_in, shown
-from acpgen.adopt.facts import fingerprint, is_list, is_schema, same
+from acpgen.adopt.facts import fingerprint, same
 from acpgen.adopt.words import ROOM
 from acpgen.errors import printable
 from acpgen.unions import is_null
-from acpgen.walk import children, pointer
+from acpgen.walk import children, is_array, is_object, pointer
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 
@@ -213,7 +213,7 @@ def _tasks(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]:
 
 def _room(schema: Any) -> Iterator[None]:
     """One for each description in a schema that is still to be written."""
-    if is_schema(schema):
+    if is_object(schema):
         if schema.get("description") == ROOM:
             yield None
         for _, child in children(schema):
@@ -232,10 +232,10 @@ def _new_nullable(adoption: Adoption, changes: Iterable[Entry]) -> Iterator[str]
 
 
 def _admits_null(schema: Any) -> bool:
-    if not is_schema(schema):
+    if not is_object(schema):
         return False
     types = schema.get("type")
-    return (is_list(types) and "null" in types) or any(map(is_null, schema.get("anyOf", ())))
+    return (is_array(types) and "null" in types) or any(map(is_null, schema.get("anyOf", ())))
 
 
 def _roots_differ(adoption: Adoption) -> bool:
@@ -274,12 +274,12 @@ def _likeness(one: Any, other: Any) -> float:
 
 
 def _marks(schema: Any) -> Iterator[str]:
-    if not is_schema(schema):
+    if not is_object(schema):
         return
     yield from (f"field {name}" for name in schema.get("properties", {}) if name != "_meta")
     for keyword in ("anyOf", "oneOf"):
         for branch in schema.get(keyword, ()):
-            if is_schema(branch):
+            if is_object(branch):
                 yield fingerprint(branch)
 
 

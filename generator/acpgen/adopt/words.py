@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.adopt.facts import UNIONS, Conventions, Key, is_schema, rebuilt
+from acpgen.adopt.facts import UNIONS, Conventions, Key, rebuilt
 from acpgen.unions import branches_of, constant, is_null
-from acpgen.walk import Schema
+from acpgen.walk import Schema, is_object
 
 ROOM: Final = ""
 
@@ -19,7 +19,7 @@ def new(name: str | Key, theirs: Any, known: Conventions) -> Any:
 
 def dressed(theirs: Any, known: Conventions) -> Any:
     """Upstream's facts, with room for words in every field and branch below."""
-    if not is_schema(theirs):
+    if not is_object(theirs):
         return theirs
 
     def inner(path: tuple[str, ...], child: Any) -> Any:
@@ -33,7 +33,7 @@ def dressed(theirs: Any, known: Conventions) -> Any:
 
 
 def _with_room(schema: Any) -> Any:
-    if not is_schema(schema):
+    if not is_object(schema):
         return schema
     title = {"title": schema["title"]} if "title" in schema else {}
     return {**title, "description": ROOM, **{key: schema[key] for key in schema if key != "title"}}
@@ -41,7 +41,7 @@ def _with_room(schema: Any) -> Any:
 
 def without_needless_room(schema: Any, around: tuple[Schema, ...] = ()) -> Any:
     """A schema without empty descriptions where lint asks for none: on constants, on `_meta`, on what only adds null."""
-    if not is_schema(schema):
+    if not is_object(schema):
         return schema
     branches = [branch for keyword in UNIONS for branch in schema.get(keyword, ()) if not is_null(branch)]
 
@@ -57,7 +57,7 @@ def without_needless_room(schema: Any, around: tuple[Schema, ...] = ()) -> Any:
 
 def without_room(schema: Any) -> Any:
     """A schema without empty descriptions, its own and all below."""
-    if not is_schema(schema):
+    if not is_object(schema):
         return schema
     return _without_room(rebuilt(schema, lambda _, child: without_room(child)))
 
@@ -65,11 +65,11 @@ def without_room(schema: Any) -> Any:
 def _field(name: str, schema: Any, owner: Schema, around: tuple[Schema, ...]) -> Any:
     is_branch = bool(around) and any(owner is branch for branch in (branches_of(around[0]) or ("", []))[1])
     is_repeated = is_branch and any(name in outer.get("properties", {}) for outer in around)
-    is_reference = name == "_meta" and is_schema(schema) and "$ref" in schema
+    is_reference = name == "_meta" and is_object(schema) and "$ref" in schema
     return _without_room(schema) if constant(schema) is not None or is_repeated or is_reference else schema
 
 
 def _without_room(schema: Any) -> Any:
-    if is_schema(schema) and schema.get("description") == ROOM:
+    if is_object(schema) and schema.get("description") == ROOM:
         return {key: value for key, value in schema.items() if key != "description"}
     return schema

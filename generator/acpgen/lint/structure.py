@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from acpgen.errors import DanglingReference, NameCollision, ReferenceLoop, shown
-from acpgen.lint.subject import Node, Remark, Subject, is_schema
+from acpgen.lint.subject import Node, Remark, Subject
 from acpgen.names import field_name, python_class
 from acpgen.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
-from acpgen.walk import Schema, asserts, children, pointer
+from acpgen.walk import Schema, asserts, children, is_object, pointer
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
@@ -140,7 +140,7 @@ def _object_unions(subject: Subject) -> Iterator[tuple[list[str], list[Flat], Ta
         for at, schema in _unions(definition, subject.collected.origins[name]):
             keyword, branches = branches_of(schema) or ("", [])
             kept = [(f"{at}/{keyword}/{index}", branch) for index, branch in enumerate(branches) if not is_null(branch)]
-            schemas = [branch for _, branch in kept if is_schema(branch)]
+            schemas = [branch for _, branch in kept if is_object(branch)]
             flats = [flatten(branch, definitions) for branch in schemas]
             if len(schemas) == len(kept) and all(flat.is_object for flat in flats):
                 yield [place for place, _ in kept], flats, recognise(schemas, definitions)
@@ -153,7 +153,7 @@ def _unions(schema: Schema, at: str) -> Iterator[tuple[str, Schema]]:
     if branches_of(schema) is not None:
         yield at, schema
     for path, child in children(schema):
-        if is_schema(child) and path[0] != "not":
+        if is_object(child) and path[0] != "not":
             yield from _unions(child, at + pointer(*path)[1:])
 
 

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote, urldefrag
 
 from acpgen.bundle import Bundle
@@ -15,7 +15,7 @@ from acpgen.collect import Collected, collect
 from acpgen.errors import Fault, Faults
 from acpgen.load import Document, Documents, Source
 from acpgen.unions import branches_of, is_null
-from acpgen.walk import Schema, children, pointer, pointer_parts
+from acpgen.walk import Schema, children, is_object, pointer, pointer_parts
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 
@@ -156,11 +156,6 @@ class Subject:
         return all(any(inside[key]) for key in ("anyOf", "oneOf") if inside[key]) and all(inside["allOf"])
 
 
-def is_schema(value: object) -> TypeGuard[Schema]:
-    """Whether a value is a schema with keywords, and not `true` or `false`."""
-    return isinstance(value, dict)
-
-
 def is_choice(schema: Schema) -> bool:
     """Whether a schema is a union with more than one branch beside null."""
     union = branches_of(schema)
@@ -170,6 +165,6 @@ def is_choice(schema: Schema) -> bool:
 def _walk(node: Node) -> Iterator[Node]:
     yield node
     for path, child in children(node.schema):
-        if is_schema(child):
+        if is_object(child):
             role = _ROLES.get(path[0], "part")
             yield from _walk(Node(node.file, (*node.parts, *path), child, role, node))

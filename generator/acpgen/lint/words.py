@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from acpgen.lint.subject import Node, Remark, Subject, is_choice, is_schema
+from acpgen.lint.subject import Node, Remark, Subject, is_choice
 from acpgen.unions import branches_of, constant, is_null, lone_reference
-from acpgen.walk import Schema, children, pointer
+from acpgen.walk import Schema, children, is_object, pointer
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:
@@ -106,7 +106,7 @@ def _with_examples(schema: Schema, parts: tuple[str, ...]) -> Iterator[tuple[tup
     if isinstance(schema.get("examples"), list):
         yield parts, schema
     for path, child in children(schema):
-        if is_schema(child):
+        if is_object(child):
             yield from _with_examples(child, (*parts, *path))
 
 
