@@ -126,8 +126,8 @@ def test_an_agent_ends_when_its_client_is_gone() -> None:
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
 def test_signals_are_passed_on(name: str) -> None:
     code = (
-        "import signal,sys,time\n"
-        f"signal.signal(signal.{name}, lambda *_: (print('got it', flush=True), sys.exit(5)))\n"
+        "import os,signal,sys,time\n"  # print is not for handlers: the signal may come while it still writes
+        f"signal.signal(signal.{name}, lambda *_: (os.write(1, b'got it\\n'), sys.exit(5)))\n"
         "print('ready', flush=True)\ntime.sleep(60)"
     )
     process = tap(agent=python(code), start_new_session=True)

@@ -44,8 +44,8 @@ def pairs() -> list[tuple[Path, Path]]:
         (UPSTREAM / "acp-v2-alpha.3" / "schema.json", UPSTREAM / "acp-v2-newest" / "schema.json"),
         (UPSTREAM / "mcp-2025-06-18" / "schema.json", UPSTREAM / "mcp-2025-11-25" / "schema.json"),
     ]
-    stable = [folder / "schema.json" for folder in UPSTREAM.iterdir() if (folder / "schema.unstable.json").exists()]
-    return [*followers, *((file, file.with_name("schema.unstable.json")) for file in sorted(stable))]
+    unstable = sorted(UPSTREAM.glob("*/schema.unstable.json"))
+    return [*followers, *((file.with_name("schema.json"), file) for file in unstable)]
 
 
 def files() -> list[Path]:
