@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from bindings.subjects import Subject
 from conformance.vectors import Vector
+from javascript import Unreachable, node, packages
 
 PYTHON_SDK: Final = ("agent-client-protocol", "0.12.1")
 TYPESCRIPT_SDK: Final = ("@agentclientprotocol/sdk", "2.4.0")
@@ -25,10 +25,6 @@ ZOD: Final = "4.6.7"
 """A peer of the SDK that it leaves to its user."""
 
 PEERS: Final = Path(__file__).with_name("peers")
-
-
-class Unreachable(Exception):
-    """An SDK is not here and cannot be fetched; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +63,9 @@ def python_sdk(vectors: Iterable[Vector]) -> Verdicts:
 
 def typescript_sdk(major: int, vectors: Iterable[Vector]) -> Verdicts:
     """The official TypeScript SDK, its validators of one version of the protocol. Raises `Unreachable`."""
-    node = shutil.which("node")
-    if node is None:
-        raise Unreachable("node is not installed")
-    sdk = _fetched_from_npm() / "node_modules" / TYPESCRIPT_SDK[0]
-    return _asked([node, str(PEERS / "sdk.mjs"), str(sdk / "dist" / f"v{major}" / "schema")], vectors, dict(os.environ))
+    name, wanted = TYPESCRIPT_SDK
+    schema = packages(**{name: wanted, "zod": ZOD}) / "node_modules" / name / "dist" / f"v{major}" / "schema"
+    return _asked([node(), str(PEERS / "sdk.mjs"), str(schema)], vectors, dict(os.environ))
 
 
 def _asked(command: Sequence[str], vectors: Iterable[Vector], environment: Mapping[str, str]) -> Verdicts:
@@ -102,34 +96,17 @@ def _fetched_from_index(name: str, wanted: str) -> Path:
     folder = _cache() / f"{name}-{wanted}"
     if not (folder / "done").exists():
         target = ["--no-deps", "--quiet", "--disable-pip-version-check", "--target", str(folder), "--upgrade"]
-        _fetch(
-            [sys.executable, "-m", "pip", "install", *target, f"{name}=={wanted}"], folder, "the Python package index"
-        )
-    return folder
-
-
-def _fetched_from_npm() -> Path:
-    if shutil.which("npm") is None:
-        raise Unreachable("npm is not installed")
-    name, wanted = TYPESCRIPT_SDK
-    folder = _cache() / f"typescript-sdk-{wanted}"
-    if not (folder / "done").exists():
+        command = [sys.executable, "-m", "pip", "install", *target, f"{name}=={wanted}"]
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "package.json").write_text('{"private": true}', encoding="utf-8")
-        install = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", f"{name}@{wanted}", f"zod@{ZOD}"]
-        _fetch(install, folder, "the npm registry")
+        try:
+            ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=90, check=False)
+        except subprocess.TimeoutExpired:
+            raise Unreachable("the Python package index does not answer") from None
+        if ran.returncode != 0:
+            said = " ".join(ran.stderr.strip().splitlines()[-1:])
+            raise Unreachable(f"the Python package index cannot be reached: {said}")
+        (folder / "done").touch()
     return folder
-
-
-def _fetch(command: Sequence[str], folder: Path, registry: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
-    except subprocess.TimeoutExpired:
-        raise Unreachable(f"{registry} does not answer") from None
-    if ran.returncode != 0:
-        raise Unreachable(f"{registry} cannot be reached: {' '.join(ran.stderr.strip().splitlines()[-1:])}")
-    (folder / "done").touch()
 
 
 def _cache() -> Path:

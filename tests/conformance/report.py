@@ -10,13 +10,13 @@ from bindings.subjects import Subjects, same
 from conformance.implementations import (
     PYTHON_SDK,
     TYPESCRIPT_SDK,
-    Unreachable,
     Verdicts,
     bindings,
     python_sdk,
     typescript_sdk,
 )
 from conformance.vectors import Vector, protocol
+from javascript import Unreachable
 
 LABELS: Final = (
     *(

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import javascript
 from acpgen import judge, recording
 from acpgen.validate import conversation
 
@@ -56,27 +56,12 @@ ACCEPTED: Mapping[str, tuple[tuple[int, ...], ...]] = {
 """The malformed roots that each agent accepts, by requirement."""
 
 
-@cache
 def npm_packages() -> Path:
-    """A folder with the TypeScript peers and their packages from the registry, kept between runs."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("node and npm are not installed")
-    cache_home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    folder = cache_home / "acpgen" / "conversations-sdk-2.4.0"
-    if not folder.exists():
-        fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
-        fresh.mkdir(parents=True)
-        shutil.copy(HERE / "package.json", fresh)
-        install = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"]
-        ran = subprocess.run(install, cwd=fresh, capture_output=True, text=True, check=False, timeout=300)
-        if ran.returncode != 0:
-            shutil.rmtree(fresh)
-            pytest.skip(f"the npm registry cannot be reached: {ran.stderr.strip().splitlines()[-1:]}")
-        try:
-            fresh.rename(folder)
-        except OSError:  # another worker was quicker
-            shutil.rmtree(fresh)
-    return folder
+    """A folder with the packages of the TypeScript peers."""
+    try:
+        return javascript.packages(**{"@agentclientprotocol/sdk": "2.4.0", "zod": "4.6.7"})
+    except javascript.Unreachable as reason:
+        pytest.skip(str(reason))
 
 
 def command(peer: str, role: str) -> list[str]:
@@ -94,7 +79,7 @@ def command(peer: str, role: str) -> list[str]:
         case _:
             peer_file = npm_packages() / f"{role}_{version}.{os.getpid()}.mjs"
             shutil.copy(PEERS / f"{role}_{version}.mjs", peer_file)  # node finds packages beside the file
-            return ["node", str(peer_file)]
+            return [javascript.node(), str(peer_file)]
 
 
 def converse(client: list[str], agent: list[str], folder: Path) -> list[dict[str, Any]]:
