@@ -18,12 +18,14 @@ from acpgen.adopt.adoption import read_upstream
 from acpgen.adopt.canonical import Canonical, canonical
 from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import OURS, Parts, facts, keyed
+from acpgen.adopt.layout import compact
 from acpgen.adopt.layout import text as laid_out
 from acpgen.errors import AdoptionRefused, Faults, NoBase, NotAdoptable, NotJson, UnclearProtocol, Unwritable
 from acpgen.generate import understand
 from acpgen.lint import lint
 from acpgen.lint.dialect import keywords
 from acpgen.load import load, read
+from acpgen.material import INDEX, RELEASES, index, is_material
 from acpgen.walk import children, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]
@@ -65,8 +67,28 @@ def files_as_they_are(folder: Path) -> Canonical:
     "path", sorted(SCHEMA.rglob("*/**/*.json")), ids=lambda path: path.relative_to(SCHEMA).as_posix()
 )
 def test_the_printer_reproduces_every_schema_file_byte_for_byte(path: Path) -> None:
-    if path.name != BASE:
-        assert laid_out(json.loads(path.read_text())) == path.read_text()
+    is_release = is_material(path.relative_to(SCHEMA).as_posix()) and path.name != INDEX
+    printer = compact if is_release or path.name == BASE else laid_out
+    assert printer(json.loads(path.read_text())) == path.read_text()
+
+
+@pytest.mark.parametrize("protocol", ["acp/v1", "acp/v2"])
+def test_a_release_that_is_kept_holds_facts_and_no_sentence(protocol: str) -> None:
+    _, versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
+    assert len(versions) > 5
+    for version in versions:
+        release = json.loads((SCHEMA / RELEASES / protocol / f"{version}.json").read_text())
+        assert facts(release) == release
+
+
+@needs_upstream
+@pytest.mark.parametrize(("protocol", "old", "new"), STEPS)
+def test_the_newest_release_that_is_kept_is_the_one_that_the_files_follow(protocol: str, old: str, new: str) -> None:
+    _, versions = index((SCHEMA / RELEASES / protocol / INDEX).read_bytes(), "")
+    for version, name in zip(versions[-2:], (old, new), strict=True):
+        kept = json.loads((SCHEMA / RELEASES / protocol / f"{version}.json").read_text())
+        assert kept.pop("$schema").endswith("2020-12/schema")
+        assert kept == read_upstream(published(name))
 
 
 def test_both_versions_of_acp_follow_upstream() -> None:
@@ -899,6 +921,39 @@ def test_the_command_from_first_to_last(
     assert command("upstream.json", "--into", "q") == 2
     assert command("upstream.json", "--start") == 2
     understand(load(project.folder))
+
+
+def test_what_is_adopted_can_be_kept_as_a_release(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = project.folder.parents[1]
+    (root / "pyproject.toml").write_text('[tool.acpgen.outputs."o"]\ntarget = "ir"\nprotocols = ["p"]\n')
+    monkeypatch.chdir(root)
+
+    def command(*arguments: str) -> int:
+        with pytest.raises(SystemExit) as stopped:
+            cli.app(["adopt", *arguments], prog_name="acpgen")
+        return int(str(stopped.value.code))
+
+    releases = root / "schema" / RELEASES / "p"
+    assert command("upstream.json", "--into", "p", "--start", "--keep-as", "1.0") == 0
+    project.definitions["Text"]["properties"]["lang"] = {"type": "string", "description": "Upstream's words."}
+    project.file.write_text(json.dumps(project.next))
+    assert command("upstream.json", "--dry-run", "--keep-as", "2.0") == 2
+    assert command("upstream.json", "--keep-as", "2.0") == 0
+    assert command("upstream.json", "--keep-as", "2.0") == 0
+    assert index((releases / INDEX).read_bytes(), "")[1] == ["1.0", "2.0"]
+    first, second = (json.loads((releases / f"{version}.json").read_text()) for version in ("1.0", "2.0"))
+    assert "lang" not in first["$defs"]["Text"]["properties"]
+    assert second["$defs"]["Text"]["properties"]["lang"] == {"type": "string"}
+    capsys.readouterr()
+    project.definitions["Text"]["properties"]["lang"] = {"type": "integer"}
+    project.file.write_text(json.dumps(project.next))
+    before = files_of(root)
+    assert command("upstream.json", "--keep-as", "2.0") == 2
+    assert "2.0 is kept already, with other facts" in capsys.readouterr().err
+    assert files_of(root) == before
+    assert list(followers(root / "schema")) == ["p"]
 
 
 def test_read_upstream_keeps_no_word(project: Project) -> None:

@@ -16,34 +16,43 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "names": frozenset({"errors"}),
     "load": frozenset({"errors", "ir", "positions"}),
+    "material": frozenset({"errors", "ir", "load"}),
+    "values": frozenset({"ir"}),
     "contract": frozenset({"ir"}),
     "unions": frozenset({"walk"}),
     "collect": frozenset({"errors", "load", "names", "walk"}),
     "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
     "methods": frozenset({"bundle", "ir", "names", "unions", "walk"}),
     "lower": frozenset({"bundle", "errors", "ir", "methods", "unions", "walk"}),
-    "targets": frozenset({"bundle", "contract", "errors", "ir", "names", "resources", "walk"}),
+    "targets": frozenset({"bundle", "contract", "errors", "ir", "names", "resources", "values", "walk"}),
     "compat": frozenset(
         {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "walk"},
     ),
-    "adopt": frozenset({"bundle", "collect", "errors", "generate", "ir", "load", "names", "unions", "walk"}),
+    "adopt": frozenset(
+        {"bundle", "collect", "errors", "generate", "ir", "load", "material", "names", "unions", "walk"}
+    ),
     "lint": frozenset(
-        {"bundle", "collect", "errors", "ir", "load", "methods", "names", "positions", "resources", "unions", "walk"},
+        {
+            *("bundle", "collect", "errors", "ir", "load", "material", "methods", "names", "positions", "resources"),
+            *("unions", "walk"),
+        },
     ),
     "write": frozenset({"errors", "load"}),
-    "config": frozenset({"errors", "load"}),
+    "config": frozenset({"errors", "load", "material"}),
     "stamp": frozenset({"errors", "load", "resources", "write"}),
     "generate": frozenset({"bundle", "errors", "ir", "load", "lower", "positions", "targets", "write"}),
     "project": frozenset(
-        {"bundle", "config", "errors", "generate", "ir", "load", "publish", "stamp", "targets", "write"},
+        {"bundle", "config", "errors", "generate", "ir", "load", "material", "publish", "stamp", "targets", "write"},
     ),
     "borrowed": frozenset({"resources"}),
-    "judge": frozenset({"borrowed", "config", "contract", "errors", "generate", "load", "resources"}),
+    "judge": frozenset({"borrowed", "config", "contract", "errors", "generate", "load", "material", "resources"}),
     "recording": frozenset({"errors", "load", "walk"}),
     "validate": frozenset({"judge", "recording", "walk"}),
     "tap": frozenset({"errors", "judge", "recording"}),
-    "publish": frozenset({"bundle", "compat", "errors", "ir", "targets"}),
-    "site": frozenset({"config", "errors", "generate", "load", "publish", "resources", "targets", "watch", "write"}),
+    "publish": frozenset({"borrowed", "bundle", "compat", "errors", "ir", "material", "targets", "walk"}),
+    "site": frozenset(
+        {"config", "errors", "generate", "load", "material", "publish", "resources", "targets", "watch", "write"}
+    ),
     "terminal": frozenset({"errors", "load", "project", "validate", "write"}),
     "watch": frozenset(),
 }

@@ -17,6 +17,7 @@ import pytest
 from acpgen.errors import Faults
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
 from acpgen.load import Source, read
+from acpgen.material import schemas
 from acpgen.walk import pointer_parts
 
 ROOT: Final = Path(__file__).parents[1]
@@ -477,7 +478,7 @@ def test_text_of_a_schema_cannot_break_the_line_of_a_finding() -> None:
 
 
 def test_folders_of_protocols_are_told_apart_and_the_dialect_is_none() -> None:
-    found = {protocol.name: protocol.root for protocol in protocols(read(SCHEMA))}
+    found = {protocol.name: protocol.root for protocol in protocols(schemas(read(SCHEMA)))}
     assert set(found) == set(PROTOCOLS)
     (single,) = protocols(read(SCHEMA / "acp" / "v1"))
     assert dict(single.files).keys() == {path.name for path in (SCHEMA / "acp" / "v1").glob("[!.]*.json")}
@@ -499,7 +500,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_paths_are_folders_above_or_of_a_protocol_or_files(project: Path) -> None:
     def files(*paths: str) -> list[str]:
-        return [finding.file for finding in lint_paths([Path(path) for path in paths], project / "schema")]
+        return [finding.file for finding in lint_paths([Path(path) for path in paths], [project / "schema"])]
 
     both = ["schema/toy/v1/ids.json", "schema/toy/v1/root.json"]
     assert files("schema") == files("schema/toy/v1") == files("schema", "schema/toy") == both
@@ -533,7 +534,7 @@ def test_the_command_exits_with_0_1_and_2(project: Path) -> None:
 
 def test_lint_of_all_protocols_takes_less_than_a_second() -> None:
     before = time.process_time()
-    assert lint_paths([SCHEMA]) == ()
+    assert lint_paths([SCHEMA], [SCHEMA]) == ()
     assert time.process_time() - before < 1
 
 

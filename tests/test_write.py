@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, StrayFile, Unwritable
-from acpgen.write import MANIFEST, Change, Tree, compare, difference, digest, write
+from acpgen.write import MANIFEST, Change, Tree, compare, difference, digest, replace_file, write
 
 OLD = {"a.txt": "old\n", "kept.txt": "kept\n", "gone/b.txt": "b\n"}
 NEW = {"a.txt": "new\n", "kept.txt": "kept\n", "added/c.txt": "é\r\n"}
@@ -417,3 +417,45 @@ def test_the_difference_is_a_unified_diff(out: Path, monkeypatch: pytest.MonkeyP
         "out/c.txt: an empty file, or other line ends",
         *("--- /dev/null", "+++ b/out/d.txt", "@@ -0,0 +1 @@", "+d"),
     ]
+
+
+# --- single files ----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_replaced_where_a_link_leads(tmp_path: Path) -> None:
+    file, link = tmp_path / "there" / "report.md", tmp_path / "link.md"
+    replace_file(file, "old")
+    link.symlink_to(file)
+    replace_file(link, "new")
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["link.md", "report.md", "there"]
+
+
+def test_what_is_no_file_is_written_to_and_stays_what_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    heard: list[str] = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_text()))
+    reader.start()
+    replace_file(pipe, "said")
+    reader.join(10)
+    assert heard == ["said"]
+    assert pipe.is_fifo()
+    with pytest.raises(IsADirectoryError):
+        replace_file(tmp_path, "text")
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    file = tmp_path / "report.md"
+    replace_file(file, "old")
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no space"):
+        replace_file(file, "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
+    assert file.read_text() == "old"

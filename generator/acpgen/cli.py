@@ -148,10 +148,13 @@ def lint(
     from acpgen.lint import lint_paths
 
     with _faults_end_with_2():
-        schema: Path | None = None
-        with contextlib.suppress(Faults):  # paths need no project
-            schema = _schema_folder()
-        findings = lint_paths(paths or [_schema_folder()], schema)
+        wanted = paths or [_schema_folder()]
+        known: list[Path] = []
+        for path in wanted:
+            with contextlib.suppress(Faults):  # paths need no project
+                found = config.find(path.resolve())
+                known.append(found.root / found.schema)
+        findings = lint_paths(wanted, known)
     for finding in findings:
         print(finding)
     if findings:
@@ -179,6 +182,10 @@ def adopt(
     start: Annotated[
         bool, typer.Option("--start", help="Only record that the schema files follow this revision already.")
     ] = False,
+    keep_as: Annotated[
+        str | None,
+        typer.Option(metavar="VERSION", help="Keep its facts as a release too, for the changelog in the docs."),
+    ] = None,
 ) -> None:
     """Carry the facts of a newer upstream schema into the project's files; our words and differences stay.
 
@@ -188,6 +195,8 @@ def adopt(
 
     if start and (into is None or dry_run or report is not None):
         raise typer.BadParameter("--start needs --into PROTOCOL, and excludes --dry-run and --report.")
+    if keep_as is not None and dry_run:
+        raise typer.BadParameter("--keep-as and --dry-run exclude each other.")
     with _faults_end_with_2():
         found = config.find(_here())
         schema = found.root / found.schema
@@ -196,16 +205,22 @@ def adopt(
         elif into not in (*found.protocols, *adopting.followers(schema)):
             hint = did_you_mean(into, found.protocols)
             raise Faults([UnknownName(at=place(found.file), kind="protocol", name=into, hint=hint)])
+        releases = adopting.folder_of(schema, into)
+        kept: Mapping[str, str] = {}
+        if keep_as is not None:
+            kept = adopting.keep(file, releases, keep_as)
         if start:
             adopting.save(schema / into, adopting.start(file, schema / into, into))
+            adopting.save(releases, kept)
             terminal.say(f"{into} follows {place(file)} from now on.")
             return
         adoption = adopting.adopt(file, schema / into, into)
         outcome = adopting.report(adoption, into)
         if report is not None:
-            adopting.save_report(report, adopting.markdown(outcome))
+            _deliver(adopting.markdown(outcome), report)
         if not dry_run:
             adopting.save(schema / into, adoption.written, adoption.removed)
+            adopting.save(releases, kept)
     for line in adopting.text(outcome):
         print(line)
     if not adoption.is_none:
@@ -226,6 +241,10 @@ def _here() -> Path:
         return Path.cwd()
     except FileNotFoundError:
         raise Faults([NotFound(at="the current folder")]) from None
+
+
+def _no_progress(done: int, total: int, step: str) -> None:
+    """Show nothing."""
 
 
 @app.command()
@@ -268,7 +287,8 @@ def validate(
         with contextlib.ExitStack() as stack:
             stream = sys.stdin.buffer if str(file) == "-" else stack.enter_context(recording.opened(file))
             lines, total = recording.lines(stream), recording.size(stream)
-            progress = stack.enter_context(terminal.progress())
+            is_moving = sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
+            progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
             if session:
                 verdicts = work.conversation(lines, judge.monitor(strict), work.sides_of(strict[0]))
             else:
@@ -276,8 +296,8 @@ def validate(
             for verdict in verdicts:
                 summary.add(verdict)
                 if not session or verdict.problems:
-                    print(visible(as_line(verdict)))
-                progress(verdict.end, total or verdict.end, f"line {verdict.line}")
+                    terminal.put(visible(as_line(verdict)))
+                progress(verdict.end, total or 0, f"line {verdict.line}")
     terminal.show_summary(summary)
     if summary.invalid:
         raise typer.Exit(1)
@@ -317,10 +337,14 @@ def tap(
         out = stack.enter_context(recording.created(report)) if report is not None else None
         tape = stack.enter_context(recording.created(record)) if record is not None else None
 
+        def say(sentence: str) -> None:
+            with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on
+                terminal.say(sentence)
+
         def tell(breach: judge.Breach) -> None:
             line = visible(as_line(breach))
             if out is None:
-                terminal.say(line)
+                say(line)
             else:
                 out.write(f"{line}\n".encode(errors="backslashreplace"))
                 out.flush()
@@ -328,7 +352,7 @@ def tap(
         def make() -> judge.Monitor:
             return judge.monitor([judge.strict(judge.find(name)) for name in protocol or judge.ACP])
 
-        code = work.tap(command, make, tell, terminal.say, tape)
+        code = work.tap(command, make, tell, say, tape)
     work.end(code)
 
 

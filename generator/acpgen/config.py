@@ -36,11 +36,13 @@ from acpgen.errors import (
     shown,
 )
 from acpgen.load import decode, parse_json, place, read_bytes
+from acpgen.material import RESERVED, is_material
 
 Table: TypeAlias = Mapping[str, object]
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+_RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
 _OUTPUT_KEYS: Final = ("target", "distribution", "packages", "protocols")
 
 
@@ -190,6 +192,8 @@ class _Reader:
         for protocol, package in packages.items():
             if not is_protocol(protocol):
                 self.wrong(f"{key}.{_quoted(protocol)}", "named by a plain relative path, such as 'acp/v1'")
+            elif is_material(f"{protocol}/"):
+                self.wrong(f"{key}.{_quoted(protocol)}", _RESERVED)
             elif not isinstance(package, str) or not is_package(package):
                 self.wrong(f"{key}.{_quoted(protocol)}", "a package that can be imported, such as 'acp_bindings.v1'")
             else:
@@ -203,7 +207,9 @@ class _Reader:
         if not names:
             self.wrong(key, 'a list of protocols, such as ["acp/v1"]')
         for protocol in dict.fromkeys(names):
-            if is_protocol(protocol):
+            if is_protocol(protocol) and is_material(f"{protocol}/"):
+                self.wrong(key, f"{_RESERVED}; {shown(protocol)} is none")
+            elif is_protocol(protocol):
                 yield Member(protocol, prefix=protocol)
             else:
                 self.wrong(key, f"a list of plain relative paths, such as 'acp/v1'; {shown(protocol)} is none")

@@ -501,6 +501,17 @@ class InvalidExample(Fault):
 
 
 @dataclass
+class BadMaterial(Fault):
+    """A page, a release or a table beside the schemas that the docs cannot take in."""
+
+    reason: str
+    remedy: str
+
+    def what(self) -> str:
+        return f"{self.reason}. {self.remedy}."
+
+
+@dataclass
 class SiteNotBuilt(Fault):
     """A site that cannot be built or shown."""
 

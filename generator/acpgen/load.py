@@ -104,12 +104,12 @@ def read(source: Path, *, name: str | None = None) -> Source:
     return Source(name or source.stem, place(source.parent), ((source.name, content),))
 
 
-def read_folder(folder: Path) -> tuple[tuple[str, bytes], ...]:
-    """Path and bytes of every `*.json` file below a folder, sorted by path. Raises `Faults`."""
+def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes], ...]:
+    """Path and bytes of every file below a folder whose name ends so, sorted by path. Raises `Faults`."""
     faults: list[Fault] = []
     files: list[tuple[str, bytes]] = []
     size = 0
-    for path in sorted(_json_files(folder, Path(os.path.realpath(folder)), faults)):
+    for path in sorted(_files(folder, ending, Path(os.path.realpath(folder)), faults)):
         try:
             content = read_bytes(folder / path, LARGEST - size)
         except Faults as caught:
@@ -322,8 +322,8 @@ def _mode(path: Path) -> int:
         raise Faults([Unreadable(at=place(path), reason=str(reason))]) from None
 
 
-def _json_files(folder: Path, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
-    """Paths of the `*.json` files below `folder`, in no order; links must stay inside `root` and lead to files."""
+def _files(folder: Path, ending: str, root: Path, faults: list[Fault], below: str = "") -> Iterator[str]:
+    """Paths of the files below `folder` with this ending, in no order; links must stay inside `root` and lead to files."""
     try:
         with os.scandir(folder) as scan:
             entries = sorted((e for e in scan if not e.name.startswith(".")), key=lambda e: e.name)
@@ -338,8 +338,8 @@ def _json_files(folder: Path, root: Path, faults: list[Fault], below: str = "") 
                 faults.append(LinkRefused(at=place(path)))
                 continue
         if entry.is_dir():
-            yield from _json_files(path, root, faults, f"{below}{entry.name}/")
-        elif entry.name.endswith(".json"):
+            yield from _files(path, ending, root, faults, f"{below}{entry.name}/")
+        elif entry.name.endswith(ending):
             yield f"{below}{entry.name}"
 
 

@@ -428,7 +428,9 @@ class _Lowering:
                     unique=schema.get("uniqueItems") is True,
                 )
             case "object":
-                self._note(schema, at, {"type", "additionalProperties", "properties"})
+                self._note(
+                    schema, at, {"type", "additionalProperties", *(() if schema.get("properties") else ("properties",))}
+                )
                 return ir.Map(self.type_of(schema.get("additionalProperties", True), f"{at}/additionalProperties"))
             case _:
                 self.faults.append(MalformedKeyword(at=at, keyword="type", expected="a JSON type"))

@@ -21,11 +21,15 @@ _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result",
 
 
 def find_methods(bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
-    """The methods in the order of the schema, and the sides of the protocol in alphabetical order."""
+    """The methods in the order of the schema, and the sides of the protocol in alphabetical order: those that handle methods, and who
+    calls them.
+    """
     marked = _marked(bundle)
     methods = marked or _by_message(bundle)
     handling = {method.side for method in methods}
-    if handling == {"client"}:
+    if handling & {"agent", "server"}:
+        handling.add("client")
+    elif "client" in handling:
         handling.add("server")
     return tuple(methods), tuple(side for side in _SIDES if side in handling)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from acpgen import stamp
+from acpgen import material, stamp
 from acpgen.config import Config, read_names
 from acpgen.errors import Fault, Faults, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
@@ -47,10 +47,18 @@ class Output:
     parts: tuple[Part, ...]
     root: Path | None = None
 
+    @property
+    def documented(self) -> tuple[str, ...]:
+        """The protocols whose docs it holds, as those of a project."""
+        return tuple(part.label for part in self.parts if part.target == "docs" and part.prefix)
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run is to make. `at` is where its targets and protocols are named; faults of them point there."""
+    """What a run is to make. `at` is where its targets and protocols are named; faults of them point there.
+
+    `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project.
+    """
 
     at: str
     outputs: tuple[Output, ...]
@@ -58,6 +66,7 @@ class Work:
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_at: str = ""
     keep_unknown: bool = False
+    schema: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,12 @@ def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[
         if not targets or output.target in targets
         if not protocols or any(member.protocol in protocols for member in output.members)
     )
-    return Work(at=place(config.file), outputs=outputs, cache=config.root / stamp.CACHE_FOLDER)
+    return Work(
+        at=place(config.file),
+        outputs=outputs,
+        cache=config.root / stamp.CACHE_FOLDER,
+        schema=config.root / config.schema,
+    )
 
 
 def single(
@@ -141,9 +155,10 @@ def single(
 def run(work: Work, *, check: bool = False, progress: Progress = lambda done, total, step: None) -> Outcome:
     """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
     sources = _read(work)
+    materials = _materials(work)
     generator, outside = stamp.generator(), stamp.outside_targets()
     hashes = {
-        output.folder: _inputs(work, output, sources, generator)
+        output.folder: _inputs(work, output, sources, materials, generator)
         if outside.isdisjoint(part.target for part in output.parts)
         else None
         for output in work.outputs
@@ -151,7 +166,7 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     stamps = stamp.Stamps(work.cache)
     fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
-    trees = _trees(work, stale, sources, progress) if stale else ()
+    trees = _trees(work, stale, sources, materials, progress) if stale else ()
     changes = write(trees, dry=check)
     if not check:
         for output in stale:
@@ -176,9 +191,19 @@ def _read(work: Work) -> Mapping[Path, Source]:
     return sources
 
 
+def _materials(work: Work) -> Mapping[Path, material.Files]:
+    """What lies beside the schemas for each output that holds docs. Raises `Faults`."""
+    if work.schema is None:
+        return {}
+    return {
+        output.folder: material.read(work.schema, output.documented) for output in work.outputs if output.documented
+    }
+
+
 def _missing(at: str, source: Path, protocol: str) -> Fault:
     schema = source.parents[protocol.count("/")]
-    known = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
+    folders = {path.parent.relative_to(schema).as_posix() for path in schema.rglob("*.json")} - {"."}
+    known = {folder for folder in folders if not material.is_material(f"{folder}/")}
     hint = did_you_mean(protocol, known) or f"Put its schema into {place(source)}/."
     return UnknownName(at=at, kind="protocol", name=protocol, hint=hint)
 
@@ -192,13 +217,21 @@ def _protocols(outputs: Iterable[Output]) -> Iterable[Part]:
     return first.values()
 
 
-def _inputs(work: Work, output: Output, sources: Mapping[Path, Source], generator: str) -> str:
+def _inputs(
+    work: Work,
+    output: Output,
+    sources: Mapping[Path, Source],
+    materials: Mapping[Path, material.Files],
+    generator: str,
+) -> str:
     """A hash of all that goes into an output."""
     files = [
         (f"{index}/{path}", content)
         for index, part in enumerate(output.parts)
         for path, content in sources[part.source].files
     ]
+    if output.folder in materials:
+        files += [(f"material/{path}", content) for path, content in materials[output.folder].files]
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
     return stamp.inputs(
         generator, files, {"parts": parts, "names": dict(work.names), "keep_unknown": work.keep_unknown}
@@ -206,7 +239,11 @@ def _inputs(work: Work, output: Output, sources: Mapping[Path, Source], generato
 
 
 def _trees(
-    work: Work, outputs: Sequence[Output], sources: Mapping[Path, Source], progress: Progress
+    work: Work,
+    outputs: Sequence[Output],
+    sources: Mapping[Path, Source],
+    materials: Mapping[Path, material.Files],
+    progress: Progress,
 ) -> tuple[Tree, ...]:
     """What the outputs are to hold. Raises `Faults` of all protocols together."""
     from acpgen import publish
@@ -245,7 +282,8 @@ def _trees(
             else:
                 made.append(TARGETS[part.target](*meanings[part.source], settings))
         if told:
-            made.append(publish.documents(told))
+            beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
+            made.append(publish.documents(told, beside))
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root))
     progress(done, total, "writing")
     return tuple(trees)

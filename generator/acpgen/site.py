@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import resources
+from acpgen import material, resources
 from acpgen.config import Config
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
 from acpgen.load import parse, place, read
@@ -40,6 +40,7 @@ WHOLE: Final = "single-file.md"
 
 _SITE: Final = {
     "acpgen.css": "docs/assets/acpgen.css",
+    "acpgen.js": "docs/assets/acpgen.js",
     "favicon.svg": "docs/assets/favicon.svg",
     "iframe-worker.js": "docs/assets/iframe-worker.js",
     "main.html": "theme/main.html",
@@ -57,7 +58,9 @@ def build(config: Config, out: Path) -> Change:
     from acpgen import publish
 
     found = versions(config)
-    return write([Tree(out, made(publish.documents(found, for_site=True), publish.navigation(found)))])[0]
+    beside = material.parsed(material.read(config.root / config.schema, [each.protocol.name for each in found]))
+    documents, navigation = publish.documents(found, beside, for_site=True), publish.navigation(found, beside)
+    return write([Tree(out, made(documents, navigation))])[0]
 
 
 def versions(config: Config) -> list[Version]:

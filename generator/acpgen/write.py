@@ -144,10 +144,18 @@ def digest(folder: Path) -> str | None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write one small file of our own, whole or not at all. Raises `OSError`."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)
+    """Write one small file of our own, whole or not at all. What is no file, such as a pipe, is written to. Raises `OSError`."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8")
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 # --- what is there ---------------------------------------------------------------------------------------------------

@@ -157,7 +157,8 @@ def _cells(count: tuple[int, int, int] | None) -> tuple[str, str]:
 
 
 _INTRODUCTION: Final = """
-Each row of the [conformance vectors](../vectors/README.md) is a message and what must be made of it. Here are the rows that implementations
+Each row of the conformance vectors in `generated/vectors/` is a message and what must be made of it; the README there says how any
+language can run them. Here are the rows that implementations
 handle so. **Judged**: accepted where the vectors say so, refused where they say so. **Kept**: judged so, and what is accepted comes
 out again as it went in, or as leniency leaves it; a refused row keeps nothing and counts as kept.
 

@@ -304,3 +304,7 @@ def test_the_official_sdks_accept_every_message_that_is_valid(subjects: Subjects
     if unreached:
         assert "ACPGEN_SDKS" not in os.environ, "this run was to have the SDKs"
         pytest.skip("; ".join(f"{column.name}: {column.reason}" for column in unreached))
+    published = (ROOT / "schema" / "pages" / "conformance.md").read_text("utf-8")
+    assert text == published, (
+        "the page is not what was measured: python tests/bench/conformance.py schema/pages/conformance.md"
+    )

@@ -45,7 +45,7 @@ class Connection:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def request(self, method: str, params: v1.AnyRequestParams) -> v1.AnyResult:
-        """Send a request and wait for its result. Raises `Failed`."""
+        """Send a request and wait for its result. Raises `Failed`, and `ConnectionError` where the other side ends first."""
         number = next(self._ids)
         self._methods[number] = method
         self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -76,6 +76,8 @@ class Connection:
                     self._settle(number).set_result(result)
                 case ErrorResponse(id=number, error=reason):
                     self._settle(number).set_exception(Failed(reason))
+        for waiting in self._waiting.values():
+            waiting.set_exception(ConnectionError("the other side has ended"))
         self.writer.close()
 
     async def _answer(self, request: Request[v1.AnyRequestParams], handler: Handler) -> None:

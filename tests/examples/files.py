@@ -64,6 +64,8 @@ class FilesClient:
                         waiting.set_result(message)
                 case Notification():
                     pass  # session/update: what a user interface would show
+        for waiting in self.waiting.values():
+            waiting.set_exception(RuntimeError("the agent has ended"))
 
     async def answer(self, request: Request[Any]) -> None:
         """Answer one request of the agent."""

@@ -44,6 +44,19 @@ def environment(bindings: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join((str(bindings), str(HERE.parent)))}
 
 
+def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path) -> None:
+    done = subprocess.run(
+        [*program("client"), sys.executable, "-c", "input()"],
+        env=environment(bindings),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "ConnectionError: the other side has ended" in done.stderr
+
+
 def test_the_client_and_the_agent_talk_to_one_another(bindings: Path) -> None:
     done = subprocess.run(
         [*program("client"), *program("agent")],

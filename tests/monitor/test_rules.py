@@ -16,7 +16,8 @@ import pytest
 from acpgen import borrowed, judge
 from acpgen.walk import is_array, is_object
 from monitor.cases import CASES, MCP_CASES
-from monitor.scripts import Case, Said
+from monitor.quiet import QUIET, QUIET_MCP
+from monitor.scripts import Case, Said, client, error, opened, permission, v1
 
 ROOT = Path(__file__).parents[2]
 RULES = borrowed.session("monitor").RULES
@@ -78,6 +79,31 @@ def test_nothing_is_said_before_the_breach(case: Case) -> None:
     for index, said in enumerate(case.said[:breaking]):
         rules = {breach.rule for breach in hear(listener, said)}
         assert rules <= case.others, (index, rules)
+
+
+@pytest.mark.parametrize("name", [*QUIET, *QUIET_MCP])
+def test_nothing_is_said_where_nobody_does_anything_wrong(name: str) -> None:
+    protocols = strict("mcp/2025-06-18") if name in QUIET_MCP else strict(*judge.ACP)
+    listener = borrowed.session("monitor").Monitor(protocols)
+    found = [breach for said in {**QUIET, **QUIET_MCP}[name] for breach in hear(listener, said)]
+    breaches = [breach for breach in (*found, *listener.finish()) if breach.level != "note"]
+    assert not breaches, "\n".join(map(str, breaches))
+
+
+@pytest.mark.parametrize("code", [-32602, -32000])
+def test_an_agent_may_ask_for_a_login_before_it_looks_at_roots(code: int) -> None:
+    listener = monitor(CASES[0])
+    new = client("session/new", {"cwd": "/a", "mcpServers": [], "additionalDirectories": ["b"]}, id_=1)
+    found = [breach for said in (*v1(), new, error("agent", 1, code)) for breach in hear(listener, said)]
+    assert [(breach.rule, breach.sender) for breach in found] == [("roots-malformed", "client")]
+
+
+def test_what_is_left_open_is_told_of_the_side_that_asked() -> None:
+    listener = monitor(CASES[0])
+    for said in (*v1(), *opened(), permission()):
+        hear(listener, said)
+    (note,) = listener.finish()
+    assert (note.sender, note.method, note.index) == ("agent", "session/request_permission", 4)
 
 
 def test_every_rule_says_what_it_is_about() -> None:

@@ -30,6 +30,7 @@ from acp_session.containment import (
 )
 from acp_session.errors import RequestError
 from acp_session.workspace import ClientWorkspace
+from session.conftest import PATHS
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -279,8 +280,16 @@ def test_a_platform_without_any_mechanism_opens_nothing(tree: Path, monkeypatch:
         False,
     )
     assert found.limits
-    with pytest.raises(Refused, match="platform"):
-        bind(str(tree / "app"))
+    attempts: tuple[Callable[[], object], ...] = (
+        lambda: bind(str(tree / "app")),
+        lambda: open_file(root, ("src", "a.txt"), os.O_RDONLY),
+        lambda: open_regular(root, ("src", "a.txt"), os.O_RDONLY),
+        lambda: make_folder(root, ("new",)),
+    )
+    for attempt in attempts:
+        with pytest.raises(Refused, match="platform"):
+            attempt()
+    assert not (tree / "app" / "new").exists()
     with pytest.raises(Refused, match="platform"):
         reach([root], f"{tree}/app/src/a.txt", lambda place: open_file(place.root, place.parts, os.O_RDONLY))
 
@@ -302,6 +311,32 @@ def test_a_mount_that_cannot_be_told_is_refused(tree: Path, monkeypatch: pytest.
     monkeypatch.setattr("acp_session.containment._mount", unknown)
     with pytest.raises(Refused, match="mount point"):
         content(f"{tree}/app/src/a.txt", tree / "app")
+
+
+def run(program: str, *arguments: str) -> str:
+    """What one of our programs prints; it fails the test if it raises."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("programs") / program), *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is that of Linux")
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EPERM])
+def test_where_a_sandbox_bars_openat2_every_component_is_opened_by_itself(tmp_path: Path, number: int) -> None:
+    found = run("barred.py", str(tmp_path), str(number))
+    if found == "not possible\n":
+        pytest.skip("this kernel takes no filter")
+    assert found == "done\n"
+
+
+def test_on_windows_the_package_is_imported_and_opens_nothing(tmp_path: Path) -> None:
+    assert run("windows.py", str(tmp_path)) == "done\n"
 
 
 def test_a_refusal_survives_pickling(tmp_path: Path) -> None:

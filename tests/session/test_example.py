@@ -29,6 +29,7 @@ class Agent:
         self.reader, self.writer = reader, writer
         self.advertised = advertised
         self.seen: list[dict[str, Any]] = []
+        self.eager: Callable[[], None] = lambda: None
         self.waiting: dict[Any, asyncio.Future[dict[str, Any]]] = {}
 
     def send(self, message: dict[str, Any]) -> None:
@@ -45,6 +46,7 @@ class Agent:
                     self.send({"id": number, "result": result})
                 case {"method": "session/new", "id": number}:
                     self.send({"id": number, "result": {"sessionId": "s"}})
+                    self.eager()
                 case {"id": number}:
                     self.waiting.pop(number).set_result(message)
                 case _:
@@ -71,6 +73,7 @@ def converse(
     *,
     advertised: bool = True,
     policy: FilePolicy | None = None,
+    begin: Callable[[Agent], None] = lambda agent: None,
 ) -> FilesClient:
     """Connect the example client and an agent, start a session on `app` and `lib`, and let the agent talk."""
     for name in ("app", "lib", "outside"):
@@ -82,6 +85,7 @@ def converse(
         agent_streams = await asyncio.open_connection(sock=theirs, limit=1 << 26)
         client = FilesClient(*client_streams, [f"{base}/app", f"{base}/lib"], policy)
         agent = Agent(*agent_streams, advertised=advertised)
+        begin(agent)
         running = [asyncio.create_task(client.run()), asyncio.create_task(agent.run())]
         await client.start(f"{base}/app", [f"{base}/lib"] if advertised else [])
         await talk(agent, client)
@@ -154,6 +158,41 @@ def test_attacks_over_the_wire_get_nothing(tmp_path: Path) -> None:
         assert (outside / "a.txt").read_text() == "OUTSIDE"
 
     converse(tmp_path, talk)
+
+
+def test_a_request_that_comes_with_the_session_is_served(tmp_path: Path, make: Callable[..., Path]) -> None:
+    make("app/a.txt", "a")
+    early: list[asyncio.Future[dict[str, Any]]] = []
+
+    async def talk(agent: Agent, client: FilesClient) -> None:
+        assert (await early[0])["result"] == {"content": "a"}
+
+    def begin(agent: Agent) -> None:
+        def ask() -> None:
+            agent.waiting["early"] = asyncio.get_running_loop().create_future()
+            early.append(agent.waiting["early"])
+            params = {"sessionId": "s", "path": f"{tmp_path}/app/a.txt"}
+            agent.send({"id": "early", "method": "fs/read_text_file", "params": params})
+
+        agent.eager = ask
+
+    converse(tmp_path, talk, begin=begin)
+
+
+def test_the_client_does_not_wait_for_an_agent_that_has_ended(tmp_path: Path, make: Callable[..., Path]) -> None:
+    agent = make("agent.py", "import sys; sys.stdin.readline()")
+    (tmp_path / "app").mkdir()
+    program = Path(__file__).parents[1] / "examples" / "files.py"
+    done = subprocess.run(
+        [sys.executable, str(program), f"{tmp_path}/app", "--", sys.executable, str(agent)],
+        input="",
+        text=True,
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
+    )
+    assert done.returncode == 1
+    assert "the agent has ended" in done.stderr
 
 
 def test_hundreds_of_requests_at_once_are_all_answered(tmp_path: Path) -> None:

@@ -6,22 +6,28 @@ import asyncio
 import errno
 import os
 import random
+import re
 import resource
 import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from acp_bindings import ErrorResponse, Request, Response, v1
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acp_session.atomic import TEMPORARY, abandon, prepare, read_at_most, recover, replace
 from acp_session.containment import Refused, bind, guarantees
 from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
-from acp_session.filesystem import FileEvent, FilePolicy, FileSystem
+from acp_session.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
+from acp_session.sensitive import SECRETS, is_denied
+from acp_session.text import lines
 from acp_session.versioning import GitStage
 from acp_session.workspace import RootSet, scope
 from session.conftest import PATHS
@@ -46,14 +52,23 @@ class Client:
     def run(work: Any) -> Any:
         return asyncio.run(work)
 
+    def reading(self, path: str | Path, **named: Any) -> v1.ReadTextFileRequest:
+        return v1.ReadTextFileRequest(session_id="s", path=joined(self.base, path), **named)
+
+    def writing(self, path: str | Path, content: str) -> v1.WriteTextFileRequest:
+        return v1.WriteTextFileRequest(session_id="s", path=joined(self.base, path), content=content)
+
     def read(self, path: str | Path, **named: Any) -> str:
-        request = v1.ReadTextFileRequest(session_id="s", path=str(self.base / path), **named)
-        result: v1.ReadTextFileResponse = self.run(self.files.read_text_file(request))
+        result: v1.ReadTextFileResponse = self.run(self.files.read_text_file(self.reading(path, **named)))
         return result.content
 
     def write(self, path: str | Path, content: str) -> None:
-        request = v1.WriteTextFileRequest(session_id="s", path=str(self.base / path), content=content)
-        assert v1.encode(self.run(self.files.write_text_file(request))) == b"{}"
+        assert v1.encode(self.run(self.files.write_text_file(self.writing(path, content)))) == b"{}"
+
+
+def joined(base: Path, path: str | Path) -> str:
+    """A path below a folder, or one that is absolute already; unlike `Path`, it tidies up nothing."""
+    return str(path) if str(path).startswith("/") else f"{base}/{path}"
 
 
 def refusal(work: Callable[..., object], *arguments: Any, **named: Any) -> RequestError:
@@ -197,6 +212,23 @@ def test_line_and_limit_select_lines(
     assert client.read("app/a.txt", line=line, limit=limit) == expected
 
 
+@given(st.text("ab\n\r\u2028", max_size=40), st.none() | st.integers(0, 9), st.none() | st.integers(0, 9))
+def test_lines_are_what_stands_between_line_feeds(content: str, line: int | None, limit: int | None) -> None:
+    whole = [*(f"{part}\n" for part in content.split("\n")[:-1]), content.split("\n")[-1]]
+    first = max(line or 1, 1) - 1
+    expected = "".join(whole[first:] if limit is None else whole[first : first + limit])
+    with pytest.MonkeyPatch.context() as patch:
+        for stride in (1, 3, 65536):
+            patch.setattr("acp_session.text._STRIDE", stride)
+            assert lines(content, line, limit) == expected
+
+
+def test_a_file_of_line_feeds_alone_is_no_burden() -> None:
+    began = time.process_time()
+    assert lines("\n" * DEFAULT_LIMIT, DEFAULT_LIMIT, 2**32) == "\n"
+    assert time.process_time() - began < 1
+
+
 def test_size_limits_hold_both_ways(tmp_path: Path, make: Make) -> None:
     client = Client(tmp_path, FilePolicy(max_read=10, max_write=10))
     make("app/fits.txt", "0123456789")
@@ -333,6 +365,18 @@ def test_content_that_is_no_text_is_not_written(tmp_path: Path, content: str) ->
             ".env ",
             ".env.",
         ),
+        *(
+            "prod.env.bak",
+            ".env~",
+            ".env2",
+            ".netrc ",
+            "server.key. .",
+            ".ssh./config",
+            "app.secrets.json",
+            "db.secret.yaml",
+            "id_rsa.old",
+            "login.ppk",
+        ),
     ],
 )
 def test_names_of_secrets_are_off_limits(tmp_path: Path, make: Make, name: str) -> None:
@@ -341,6 +385,17 @@ def test_names_of_secrets_are_off_limits(tmp_path: Path, make: Make, name: str) 
     assert refusal(client.read, f"app/{name}").code == REFUSED
     assert refusal(client.write, f"app/{name}", "new").code == REFUSED
     assert path.read_text() == "SECRET"
+
+
+PAGE = (r"\.env", r"\.secret", r"(?i)credentials", r"(?i)password", r"(?i)private.*key")
+"""The patterns of the file-system page."""
+
+
+@given(st.from_regex("|".join(f"(?:{pattern.removeprefix('(?i)')})" for pattern in PAGE)))
+def test_everything_that_the_page_calls_sensitive_is_off_limits(name: str) -> None:
+    if all(re.search(pattern, name) is None for pattern in PAGE):
+        return
+    assert is_denied((name,), SECRETS)
 
 
 @pytest.mark.parametrize("name", ["environment.ts", "a.txt", "keyboard.py", "tokens.md", "src/monkey.py"])
@@ -368,7 +423,16 @@ def test_version_control_is_read_and_not_written(tmp_path: Path, make: Make) -> 
     make("app/.git/config", "[core]\n")
     (tmp_path / "app" / "hooks").symlink_to(".git")
     assert client.read("app/.git/config") == "[core]\n"
-    for path in (".git/config", ".git/hooks/pre-commit", ".GIT/config", "sub/.git/config", "hooks/config", ".git"):
+    for path in (
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".GIT/config",
+        "sub/.git/config",
+        "hooks/config",
+        ".git",
+        "GIT~1/x",
+        ".git. /x",
+    ):
         assert refusal(client.write, f"app/{path}", "new").code == REFUSED
     assert not (tmp_path / "app" / "sub").exists()
     client.write("app/.gitignore", "*.pyc\n")
@@ -399,11 +463,38 @@ def test_an_allow_list_of_types_looks_at_both_names(tmp_path: Path, make: Make) 
         FilePolicy(extensions=frozenset({"md"}))
 
 
-def test_settings_that_mean_nothing_are_refused() -> None:
+def test_an_extension_may_hold_dots(tmp_path: Path, make: Make) -> None:
+    client = Client(tmp_path, FilePolicy(extensions=frozenset({".d.ts", ".md"})))
+    make("app/a.d.ts")
+    assert client.read("app/a.d.ts") == "inside\n"
+    for name in ("a.ts", "d.ts", ".md", "a.md.exe", "a.exe/a.exe"):
+        make(f"app/{name}")
+        assert refusal(client.read, f"app/{name}").code == REFUSED
+
+
+@pytest.mark.parametrize(
+    ("setting", "match"),
+    [
+        ({"backups": "backups"}, "absolute"),
+        ({"denied": ".env"}, "tuple"),
+        ({"denied_for_writing": ".git"}, "tuple"),
+        ({"denied": ("config/*.key",)}, "matches no name"),
+        ({"denied": (".ssh/",)}, "matches no name"),
+        ({"denied": ("",)}, "matches no name"),
+        ({"hard_links": "refused"}, "hard_links"),
+        ({"max_read": -1}, "limit"),
+        ({"max_write": -1}, "limit"),
+        ({"extensions": ".md"}, "dot"),
+    ],
+)
+def test_settings_that_would_protect_nothing_are_refused(setting: dict[str, Any], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        FilePolicy(**setting)
+
+
+def test_an_encoding_that_does_not_exist_is_refused() -> None:
     with pytest.raises(LookupError):
         FilePolicy(fallback_encoding="klingon")
-    with pytest.raises(ValueError, match="absolute"):
-        FilePolicy(backups="backups")
 
 
 def test_a_file_with_further_names_is_not_read_and_its_other_names_are_never_written(
@@ -616,7 +707,7 @@ def test_a_vanished_root_is_not_found_and_another_in_its_place_is_refused(tmp_pa
 
 
 def test_a_directory_that_vanishes_under_a_write_is_made_again(
-    tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, make: Make, mechanism: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = Client(tmp_path)
     make("app/d/a.txt", "old")
@@ -812,6 +903,84 @@ def test_a_repository_that_an_agent_lays_out_runs_nothing(tmp_path: Path) -> Non
         client.write(f"app/bait/{name}", content)
     client.write("app/bait/a.txt", "again")
     assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.skipif(
+    subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
+)
+@pytest.mark.parametrize("name", ["*.txt", ":(glob)**", ":/", "[a-z]*", "?rivate.txt"])
+def test_git_stages_one_file_and_no_pattern(tmp_path: Path, make: Make, name: str) -> None:
+    client = Client(tmp_path, stage=GitStage())
+    git(tmp_path / "app", "init", "-q")
+    make("app/private.txt")
+    client.write(f"app/{name}{'x' if name.endswith('/') else ''}", "new")
+    (staged,) = git(tmp_path / "app", "ls-files", "-z").split("\0")[:-1]
+    assert staged != "private.txt"
+
+
+@pytest.mark.skipif(
+    subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
+)
+def test_staging_runs_no_program_of_the_repository_and_heeds_no_variable(
+    tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(tmp_path, stage=GitStage())
+    for folder in ("app", "outside"):
+        git(tmp_path / folder, "init", "-q")
+    program = f"#!/bin/sh\ntouch {tmp_path}/owned-by-$(basename $0)\n"
+    for hook in ("post-index-change", "pre-commit"):
+        make(f"app/.git/hooks/{hook}", program).chmod(0o755)
+    monitor = make("monitor", program)
+    monitor.chmod(0o755)
+    git(tmp_path / "app", "config", "core.fsmonitor", str(monitor))
+    monkeypatch.setenv("GIT_DIR", f"{tmp_path}/outside/.git")
+    monkeypatch.setenv("GIT_WORK_TREE", f"{tmp_path}/app")
+    client.write("app/a.txt", "new")
+    assert not list(tmp_path.glob("owned-by-*"))
+    for name in ("GIT_DIR", "GIT_WORK_TREE"):
+        monkeypatch.delenv(name)
+    assert git(tmp_path / "outside", "ls-files") == ""
+    assert not list(tmp_path.glob("owned-by-*"))
+    assert git(tmp_path / "app", "ls-files") == "a.txt\n"
+    assert list(tmp_path.glob("owned-by-*")), "without our settings they do run"
+
+
+@pytest.mark.skipif(
+    subprocess.run(["which", "git"], capture_output=True).returncode != 0, reason="git is not installed"
+)
+def test_git_stages_all_that_is_written_at_once(tmp_path: Path) -> None:
+    client = Client(tmp_path, FilePolicy(durable=False), stage=GitStage())
+    git(tmp_path / "app", "init", "-q")
+
+    async def crowd() -> None:
+        await asyncio.gather(*(client.files.write_text_file(client.writing(f"app/{n}.txt", "x")) for n in range(40)))
+
+    asyncio.run(crowd())
+    staged = git(tmp_path / "app", "ls-files", "-z").split("\0")[:-1]
+    assert sorted(staged) == sorted(f"{number}.txt" for number in range(40))
+
+
+@pytest.mark.parametrize("ending", ["timeout", "cancelled"])
+def test_git_may_tidy_up_before_it_is_ended(tmp_path: Path, make: Make, ending: str) -> None:
+    lock, ready = tmp_path / "index.lock", tmp_path / "ready"
+    tidy = f"trap 'rm {lock}; exit 1' TERM\ntouch {lock} {ready}\nwhile :; do sleep 0.01; done\n"
+    script = make("git-that-locks", f"#!/bin/sh\n{tidy}")
+    script.chmod(0o755)
+    stage = GitStage(git=str(script), timeout=60 if ending == "cancelled" else 1)
+
+    async def staged() -> bool | None:
+        task = asyncio.ensure_future(stage(f"{tmp_path}/a.txt"))
+        while not ready.exists():
+            await asyncio.sleep(0.01)
+        if ending == "cancelled":
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return None
+        return await task
+
+    assert asyncio.run(staged()) is (None if ending == "cancelled" else False)
+    assert not lock.exists()
 
 
 def test_staging_never_fails_a_write_nor_waits_for_ever(tmp_path: Path, make: Make) -> None:

@@ -210,6 +210,24 @@ def test_changes_of_the_set_and_of_accessibility_are_announced(tmp_path: Path) -
     assert told.methods == [LIST_CHANGED] * 6
 
 
+def test_a_root_is_withdrawn_by_any_spelling_of_its_name_and_never_in_vain(tmp_path: Path) -> None:
+    app, lib = folders(tmp_path, "app", "lib")
+    (tmp_path / "alias").symlink_to(lib)
+
+    async def withdrawing() -> None:
+        provider = RootsProvider(yes, Told())
+        for path, withdrawn in ((app, f"{app}/"), (app, f"{tmp_path}//app/."), (f"{tmp_path}/alias", lib)):
+            await provider.expose(path)
+            await provider.withdraw(withdrawn)
+            assert provider.current() == []
+        await provider.expose(lib)
+        with pytest.raises(LookupError, match="not exposed"):
+            await provider.withdraw(app)
+        assert len(provider.current()) == 1
+
+    asyncio.run(withdrawing())
+
+
 def test_a_client_that_announces_nothing_sends_nothing(tmp_path: Path) -> None:
     (app,) = folders(tmp_path, "app")
     told = Told()

@@ -127,6 +127,15 @@ def test_an_unknown_subject_is_forwarded_as_it_came_and_shown_as_a_plain_prompt_
     assert json.loads(v2.encode(message)) == json.loads(line)
 
 
+def test_a_prompt_is_never_blank() -> None:
+    for title in ("", " \n"):
+        request = v2_request(title=title)
+        prompt = read(request)
+        assert prompt is not None
+        assert prompt.title == "Allow this?"
+        assert request.title == title, "the request stays as it came"
+
+
 def test_a_command_and_a_v1_tool_call_are_shown() -> None:
     prompt = read(v2_request(subject={"type": "command", "command": "make", "cwd": "/w"}))
     assert prompt is not None
@@ -195,6 +204,20 @@ def test_a_v1_request_becomes_one_of_v2_with_a_diff_that_can_be_read() -> None:
         "\\ No newline at end of file\n"
     )
     assert to_v1(to_v2(request)) == request
+
+
+@pytest.mark.parametrize("old", [None, "one\n"])
+@pytest.mark.parametrize("path", ["/w/a\nnew file mode 120000", '/w/"a" \\ b', "/w/a\t\r\x01\x7f", "/w/ü b"])
+def test_the_path_of_a_diff_adds_no_line_to_the_patch(old: str | None, path: str) -> None:
+    texts = {} if old is None else {"oldText": old}
+    request = v1_request({"toolCallId": "c", "content": [{"type": "diff", "path": path, "newText": "two\n", **texts}]})
+    made = to_v2(request)
+    (diff,) = as_json(made)["subject"]["toolCall"]["content"]
+    head, _, _ = diff["patch"]["text"].partition("\n@@ ")
+    assert len(head.split("\n")) == (4 if old is None else 3)
+    assert "new file mode 120000" not in head.split("\n")
+    assert all(character >= " " for character in head.replace("\n", ""))
+    assert to_v1(made) == request
 
 
 LOST_IN_V2: list[tuple[Body, Body, list[str]]] = [

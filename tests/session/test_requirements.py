@@ -1,6 +1,6 @@
-"""Every requirement that only a running program can keep, shown by the function that keeps it.
+"""Every requirement that a running program keeps, shown by the function that keeps it.
 
-`requirements.json` says which function that is and which tests go deeper; the page of requirements is made from it.
+`schema/requirements.json` says which function that is and which tests go deeper.
 """
 
 from __future__ import annotations
@@ -11,17 +11,30 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable
+import sys
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any, Final
 
 import pytest
-from acp_bindings import MISSING, v1, v2
+from acp_bindings import MISSING, Request, v1, v2
+from mcp_bindings import Request as McpRequest
 from mcp_bindings import roots
 
 from acp_session.baseline import BASELINE, missing_methods
 from acp_session.containment import Refused, bind, guarantees, open_file
-from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, REFUSED, RequestError
+from acp_session.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    NOT_FOUND,
+    REFUSED,
+    RequestError,
+)
 from acp_session.filesystem import FilePolicy, FileSystem
 from acp_session.mcp_roots import (
     LIST_CHANGED,
@@ -29,7 +42,9 @@ from acp_session.mcp_roots import (
     RootsProvider,
     RootsUnsupported,
     bound,
+    client_capabilities,
     from_workspace,
+    path_of,
     uri_of,
 )
 from acp_session.permission import about_tool_call, ask, cancel, decide, read, tool_call_update
@@ -37,12 +52,14 @@ from acp_session.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scop
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
-TABLE: Final = Path(__file__).with_name("requirements.json")
+TABLE: Final = Path(__file__).parents[2] / "schema" / "requirements.json"
 DOCUMENT: Final = Path(__file__).parents[3] / "shared" / "seeds" / "requirements.md"
 
 Check = Callable[[Path], object]
 CHECKS: dict[int, Check] = {}
-NUMBERS: Final = [f"{int(number):03}" for number in json.loads(TABLE.read_text("utf-8"))]
+FUNCTIONS: Final[dict[int, list[str]]] = {
+    rule["number"]: rule["functions"] for rule in json.loads(TABLE.read_text("utf-8"))["rules"] if "functions" in rule
+}
 
 
 def requirement(*numbers: int) -> Callable[[Check], Check]:
@@ -57,36 +74,56 @@ def requirement(*numbers: int) -> Callable[[Check], Check]:
     return noted
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids="req-{}".format)
-def test_the_requirement_is_kept(number: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", FUNCTIONS, ids="req-{:03}".format)
+def test_the_requirement_is_kept(number: int, tmp_path: Path) -> None:
+    """The check holds, and it is every function of the table that keeps the requirement: each is called."""
     for name in ("app", "lib", "outside"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(name)
-    CHECKS[int(number)](tmp_path)
+    with calls() as called:
+        CHECKS[number](tmp_path)
+    assert [name for name in FUNCTIONS[number] if called.isdisjoint(bodies(name))] == []
+
+
+@contextmanager
+def calls() -> Generator[set[CodeType]]:
+    """The code of every function that is called meanwhile, in this thread and in those that begin."""
+    found: set[CodeType] = set()
+
+    def note(frame: FrameType, event: str, _value: object) -> None:
+        if event == "call":
+            found.add(frame.f_code)
+
+    before = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(before)
+
+
+def bodies(name: str) -> set[CodeType]:
+    """The code of a function, method or property; of a class that of all its methods."""
+    module, _, attribute = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in attribute.split("."):
+        found = inspect.getattr_static(found, part)
+    if inspect.isclass(found):
+        return {member.__code__ for member in vars(found).values() if inspect.isfunction(member)}
+    function: Any = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+    return {inspect.unwrap(function).__code__}
 
 
 def test_every_requirement_of_running_programs_is_in_the_table() -> None:
+    assert set(FUNCTIONS) == set(CHECKS)
     if not DOCUMENT.exists():
         pytest.skip("the document with the requirements is not at hand")
     rows = re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
     wanted = {int(number) for number, by in rows if "R" in by.strip().split("/")}
     assert len(wanted) == 48
-    assert set(map(int, json.loads(TABLE.read_text("utf-8")))) == wanted == set(CHECKS)
-
-
-def test_the_table_names_functions_and_tests_that_exist() -> None:
-    for number, row in json.loads(TABLE.read_text("utf-8")).items():
-        assert row.keys() == {"functions", "tests"}, number
-        for name in row["functions"]:
-            module, _, attribute = name.partition(":")
-            found: Any = importlib.import_module(module)
-            for part in attribute.split("."):
-                found = getattr(found, part)
-            assert inspect.getdoc(found), name
-        for test in row["tests"]:
-            file, _, function = test.partition("::")
-            text = (Path(__file__).parents[2] / file).read_text("utf-8")
-            assert f"\ndef {function}(" in text, test
+    assert wanted <= set(CHECKS)
 
 
 # --- shorthand -------------------------------------------------------------------------------------------------------
@@ -95,6 +132,15 @@ def test_the_table_names_functions_and_tests_that_exist() -> None:
 def new(cwd: object, additional: Any = MISSING) -> v1.ForkSessionRequest:
     """Params that fit every lifecycle method here."""
     return v1.ForkSessionRequest(session_id="source", cwd=str(cwd), additional_directories=additional)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Params that nothing has judged yet."""
+
+    cwd: str
+    additional_directories: Any
+    session_id: str = "source"
 
 
 def code_of(work: Callable[..., object], *arguments: Any, **named: Any) -> int:
@@ -125,6 +171,33 @@ def write_file(base: Path, path: str, content: str, policy: FilePolicy | None = 
     asyncio.run(served())
 
 
+def answered(base: Path, method: str, policy: FilePolicy | None = None, **params: Any) -> dict[str, Any]:
+    """What a client answers to a whole request, without the envelope."""
+
+    async def served() -> bytes:
+        files = FileSystem(policy)
+        await files.attach("s", bound_to(base))
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"sessionId": "s", **params}}
+        message = v1.decode(body, sender="agent")
+        assert isinstance(message, Request)
+        return v1.encode(await files.answer(message))
+
+    found: dict[str, Any] = json.loads(asyncio.run(served()))
+    return {key: value for key, value in found.items() if key not in ("jsonrpc", "id")}
+
+
+async def watched(client: Client, news: int) -> None:
+    """Let a client watch its roots until it has told the server so many times of a change."""
+    watching = asyncio.create_task(client.provider.watch(0.01))
+    async with asyncio.timeout(30):
+        while len(client.told) < news:
+            await asyncio.sleep(0.01)
+    watching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await watching
+    assert client.told == [LIST_CHANGED] * news
+
+
 class Client:
     """An MCP client's provider, with what it asked the user and told the server."""
 
@@ -143,6 +216,93 @@ class Client:
 
 
 # --- additional directories ------------------------------------------------------------------------------------------
+
+MALFORMED: Final[dict[int, tuple[Any, ...]]] = {
+    12: ({}, "/x", [1], [["/x"]]),
+    13: (["x"], ["/x", "./y"], ["C:\\x"]),
+    14: ([""], ["/x", ""]),
+    15: (None, [None], ["/x", None]),
+    38: ("/x", {}, {"0": "/x"}, 0, False),
+    39: ([0], ["/x", True], [["/x"]]),
+    40: ([""],),
+    41: (["x"], ["/x", ".."]),
+    42: (None, "/x", [1], [""], ["x"]),
+    44: (["/x", "y"], ["/x", ""], ["/x", 1]),
+}
+"""Lists of roots that break a requirement, by its number."""
+
+
+def refused(*lists: Any) -> Check:
+    """Every method that opens a session refuses each list as invalid params, and says where."""
+
+    def check(base: Path) -> None:
+        agent = AgentWorkspace(flavour="posix")
+        for value in lists:
+            for method in (agent.new, agent.load, agent.resume, agent.fork):
+                with pytest.raises(RequestError) as caught:
+                    method(Raw("/w", value))
+                assert caught.value.code == INVALID_PARAMS
+                assert caught.value.data["problems"][0]["pointer"].startswith("/additionalDirectories")
+
+    return check
+
+
+for _number, _lists in MALFORMED.items():
+    requirement(_number)(refused(*_lists))
+
+
+@requirement(1, 2)
+def without_the_capability_no_list_is_sent(base: Path) -> None:
+    client = ClientWorkspace(granted=[str(base)])
+    assert code_of(client.prepare, f"{base}/app", [f"{base}/lib"], advertised=False) == INVALID_PARAMS
+    roots = client.prepare(f"{base}/app", advertised=False)
+    assert ClientWorkspace.arguments(roots, advertised=False) is MISSING
+    assert b"additionalDirectories" not in v1.encode(new(roots.scope.cwd, MISSING))
+
+
+@requirement(7, 8)
+def a_listed_session_tells_its_roots_even_if_there_are_none(base: Path) -> None:
+    for found, shown in ((Scope("/w"), []), (Scope("/w", ("/x", "/y")), ["/x", "/y"])):
+        info = v2.SessionInfo(session_id="s", cwd=found.cwd, additional_directories=found.as_listed())
+        assert json.loads(v2.encode(info))["additionalDirectories"] == shown
+
+
+@requirement(16, 17)
+def a_client_sends_no_root_twice_nor_its_working_directory(base: Path) -> None:
+    app, lib = f"{base}/app", f"{base}/lib"
+    roots = ClientWorkspace(granted=[str(base)]).prepare(app, [lib, app, lib], advertised=True)
+    assert ClientWorkspace.arguments(roots, advertised=True) == [lib]
+
+
+@requirement(27, 52)
+def the_whole_list_is_sent_again(base: Path) -> None:
+    app, lib, outside = f"{base}/app", f"{base}/lib", f"{base}/outside"
+    client = ClientWorkspace(granted=[str(base)])
+    known = client.learn(v1.SessionInfo(session_id="s", cwd=app, additional_directories=[lib]))
+    more = client.prepare(app, [*known.scope.additional, outside], advertised=True)
+    assert ClientWorkspace.arguments(known, advertised=True) == [lib]
+    assert ClientWorkspace.arguments(more, advertised=True) == [lib, outside]
+
+
+@requirement(51)
+def a_client_sends_absolute_paths_only(base: Path) -> None:
+    client = ClientWorkspace(granted=[str(base)])
+    for path in ("app", "./app", "../app", ""):
+        assert code_of(client.prepare, f"{base}/app", [path], advertised=True) == INVALID_PARAMS
+
+
+@requirement(62)
+def a_request_without_the_field_is_accepted(base: Path) -> None:
+    agent = AgentWorkspace()
+    for method in (agent.new, agent.load, agent.resume, agent.fork):
+        assert method(new(f"{base}/app")).scope == scope(f"{base}/app") == Scope(f"{base}/app")
+
+
+@requirement(63)
+def the_working_directory_is_the_first_root(base: Path) -> None:
+    found = scope("/w", ["/b", "/a"], flavour="posix")
+    assert found.paths == ("/w", "/b", "/a")
+    assert [root.path for root in bound_to(base).roots] == [f"{base}/app", f"{base}/lib"]
 
 
 @requirement(9, 10, 11)
@@ -194,6 +354,7 @@ def paths_in_any_root_are_in_scope(base: Path) -> None:
     for path in ("app/a.txt", "lib/a.txt", "app/to-lib/a.txt", "app/../lib/a.txt"):
         assert bound_to(base).contains(f"{base}/{path}")
         assert read_file(base, f"{base}/{path}") in ("app", "lib")
+        os.close(bound_to(base).open(f"{base}/{path}"))
     assert not bound_to(base).contains(f"{base}/outside/a.txt")
 
 
@@ -238,12 +399,8 @@ def discovery_treats_roots_alike_and_earlier_ones_prevail(base: Path) -> None:
 def the_field_is_validated_before_anything_is_done(base: Path) -> None:
     asked: list[str] = []
     agent = AgentWorkspace(grant=asked.append)
-
-    class Raw:
-        session_id, cwd, additional_directories = "s", f"{base}/app", ["relative"]
-
     for method in (agent.new, agent.load, agent.resume, agent.fork):
-        assert code_of(method, Raw()) == INVALID_PARAMS
+        assert code_of(method, Raw(f"{base}/app", ["relative"])) == INVALID_PARAMS
     assert asked == []
 
 
@@ -301,6 +458,7 @@ def what_is_claimed_is_enforced_or_nothing_is_opened(base: Path) -> None:
     held = guarantees()
     assert held.enforced
     assert held.links
+    assert code_of(read_file, base, f"{base}/outside/a.txt") == REFUSED
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("acp_session.containment._has_openat2", lambda: False)
         patch.setattr("acp_session.containment._has_walk", lambda: False)
@@ -327,6 +485,53 @@ def an_agent_with_sessions_supports_the_eight_methods(base: Path) -> None:
 # --- MCP roots -------------------------------------------------------------------------------------------------------
 
 
+@requirement(73)
+def a_client_with_roots_declares_them(base: Path) -> None:
+    provider = Client().provider
+    assert provider.capability() == roots.RootsCapability(list_changed=True)
+    assert b'"roots"' in roots.encode(client_capabilities(provider))
+
+
+@requirement(77, 81)
+def a_root_is_a_file_uri_that_leads_nowhere_else(base: Path) -> None:
+    assert uri_of("/w/a b") == "file:///w/a%20b"
+    assert path_of("file:///w/a%20b") == "/w/a b"
+    for uri in (
+        "http://example.org/w",
+        "/w",
+        "file:///w/../x",
+        "file:///w/%2e%2e/x",
+        "file:///w%2f..%2fx",
+        "file://there/w",
+    ):
+        with pytest.raises(ValueError, match=r"URI|root"):
+            path_of(uri)
+    with pytest.raises(ValueError, match="path"):
+        uri_of("/w/../x")
+
+
+@requirement(79)
+def a_client_answers_with_the_codes_of_the_document(base: Path) -> None:
+    def code(provider: RootsProvider) -> int:
+        answer = asyncio.run(provider.answer(McpRequest(1, "roots/list", roots.ListRootsRequest())))
+        return int(json.loads(roots.encode(answer))["error"]["code"])
+
+    async def never(path: str) -> bool:
+        raise AssertionError(path)
+
+    async def silent(method: str) -> None:
+        raise AssertionError(method)
+
+    def fails() -> list[roots.Root]:
+        raise OSError
+
+    assert code(RootsProvider(never, silent, supported=False)) == METHOD_NOT_FOUND
+    provider = RootsProvider(never, silent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(provider, "current", fails)
+        assert code(provider) == INTERNAL_ERROR
+
+
 @requirement(75, 83)
 def changes_of_roots_and_of_their_accessibility_are_announced(base: Path) -> None:
     client = Client()
@@ -336,13 +541,16 @@ def changes_of_roots_and_of_their_accessibility_are_announced(base: Path) -> Non
         assert client.told == [LIST_CHANGED]
         (base / "app").rename(base / "gone")
         await client.provider.check()
+        assert client.told == [LIST_CHANGED] * 2
+        assert client.provider.current() == []
+        (base / "gone").rename(base / "app")
+        await watched(client, 3)
 
     asyncio.run(changing())
-    assert client.told == [LIST_CHANGED] * 2
-    assert client.provider.current() == []
+    assert [root.uri for root in client.provider.current()] == [uri_of(f"{base}/app")]
 
 
-@requirement(80, 87)
+@requirement(80)
 def roots_are_exposed_with_consent_and_when_they_can_be_used(base: Path) -> None:
     client = Client(consent=False)
     with pytest.raises(RequestError):
@@ -351,7 +559,26 @@ def roots_are_exposed_with_consent_and_when_they_can_be_used(base: Path) -> None
     with pytest.raises(RequestError):
         asyncio.run(client.provider.expose(f"{base}/app"))
     assert client.asked == [f"{base}/app"]
-    assert client.provider.list_roots().roots == []
+    assert client.provider.list_roots().roots == client.provider.current() == []
+
+
+@requirement(87)
+def the_user_is_asked_and_roots_are_looked_after(base: Path) -> None:
+    client = Client()
+
+    async def using() -> None:
+        with pytest.raises(RequestError):
+            await client.provider.expose(f"{base}/none")
+        await client.provider.expose(f"{base}/app")
+        await client.provider.expose(f"{base}/lib")
+        assert client.asked == [f"{base}/app", f"{base}/lib"]
+        await client.provider.withdraw(f"{base}/app")
+        assert [root.uri for root in client.provider.current()] == [uri_of(f"{base}/lib")]
+        (base / "lib").rename(base / "gone")
+        await watched(client, 4)
+
+    asyncio.run(using())
+    assert client.provider.current() == []
 
 
 @requirement(82)
@@ -369,6 +596,8 @@ def a_server_stays_within_the_roots_it_was_given(base: Path) -> None:
     (base / "app" / "link").symlink_to("../outside")
     found = bound(result)
     os.close(found.open(f"{base}/app/a.txt"))
+    assert found.contains(f"{base}/app/a.txt")
+    assert not found.contains(f"{base}/app/link/a.txt")
     for path in ("outside/a.txt", "app/link/a.txt"):
         assert code_of(found.require, f"{base}/{path}") == code_of(found.open, f"{base}/{path}") == REFUSED
     (base / "lib").rename(base / "gone")
@@ -406,6 +635,46 @@ def a_server_asks_for_roots_when_it_may_and_when_it_must(base: Path) -> None:
 YES: Final = v2.PermissionOption(option_id="yes", name="Yes", kind="allow_once")
 
 
+@requirement(90, 94)
+def a_prompt_has_a_title_and_options(base: Path) -> None:
+    assert ask("s", "May I?", [YES]).title == "May I?"
+    for title, options in (("", [YES]), ("May I?", [])):
+        with pytest.raises(ValueError, match="needs"):
+            ask("s", title, options)
+
+
+@requirement(91, 92)
+def null_and_omitted_are_read_alike(base: Path) -> None:
+    body = {"sessionId": "s", "title": "May I?", "options": [{"optionId": "y", "name": "Y", "kind": "allow_once"}]}
+    for field in ("description", "subject"):
+        left_out, null = (
+            read(v2.decode_as(v2.RequestPermissionRequest, value)) for value in (body, {**body, field: None})
+        )
+        assert left_out == null
+        assert left_out is not None
+        assert (left_out.description, left_out.tool_call, left_out.is_understood) == (None, None, True)
+
+
+@requirement(95)
+def an_unknown_subject_is_kept(base: Path) -> None:
+    body = {"type": "_lock", "door": [1, None], "_meta": None}
+    options = [{"optionId": "y", "name": "Y", "kind": "allow_once"}]
+    whole = {"sessionId": "s", "title": "Open?", "options": options, "subject": body}
+    request = v2.decode_as(v2.RequestPermissionRequest, whole)
+    assert read(request) is not None
+    assert json.loads(v2.encode(request)) == whole
+
+
+@requirement(98)
+def prompt_words_stand_in_the_prompt(base: Path) -> None:
+    request = ask(
+        "s", "May I?", [YES], description="Because.", subject=about_tool_call(v2.ToolCallUpdate(tool_call_id="c"))
+    )
+    written = json.loads(v2.encode(request))
+    assert (written["title"], written["description"]) == ("May I?", "Because.")
+    assert written["subject"] == {"type": "tool_call", "toolCall": {"toolCallId": "c"}}
+
+
 @requirement(96)
 def an_unknown_subject_gets_a_plain_prompt_or_is_declined(base: Path) -> None:
     request = ask("s", "Open the lock?", [YES], subject=v2.UnknownRequestPermissionSubject(type="_lock"))
@@ -425,6 +694,33 @@ def prompt_words_do_not_reach_the_tool_call(base: Path) -> None:
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
+
+
+@requirement(102)
+def the_two_methods_are_told_as_booleans(base: Path) -> None:
+    for policy, wanted in ((FilePolicy(), (True, True)), (FilePolicy(read=False, write=False), (False, False))):
+        written = json.loads(v1.encode(v1.ClientCapabilities(fs=FileSystem(policy).capabilities())))["fs"]
+        assert (written["readTextFile"], written["writeTextFile"]) == wanted
+
+
+@requirement(105, 106)
+def a_file_is_written_and_read(base: Path) -> None:
+    path = f"{base}/app/a.txt"
+    assert answered(base, "fs/write_text_file", path=path, content="höher\n") == {"result": {}}
+    assert answered(base, "fs/read_text_file", path=path) == {"result": {"content": "höher\n"}}
+
+
+@requirement(109, 110, 111)
+def failures_have_codes_that_say_what_they_are(base: Path) -> None:
+    def error(path: str, policy: FilePolicy | None = None) -> tuple[int, Any]:
+        found = answered(base, "fs/read_text_file", policy, path=path)["error"]
+        assert found["message"]
+        return found["code"], found["data"]
+
+    assert error(f"{base}/app/none.txt") == (NOT_FOUND, {"path": f"{base}/app/none.txt"})
+    assert error(f"{base}/outside/a.txt") == (REFUSED, {"path": f"{base}/outside/a.txt"})
+    (base / "app" / "b.bin").write_bytes(b"\0")
+    assert error(f"{base}/app/b.bin")[0] == INTERNAL_ERROR
 
 
 @requirement(103)

@@ -143,6 +143,23 @@ def test_relative_paths_on_windows_are_meant_from_cwd_only() -> None:
         assert error_of(found.absolute, path, "windows").code == REFUSED
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        *((path, True) for path in ("C:\\", "c:/a", r"\\nas\work", "//nas/work/a", r"\\?\C:\a", r"C:\a\..\..\b")),
+        *(
+            (path, False)
+            for path in ("", "C:", "C:a", r"\a", "/a", r"\\nas", "//", r"\\\nas\work", r"\\\\a\b", "a", "CON")
+        ),
+        *((path, False) for path in ("é:\\a", "1:\\a", ":\\a", "\\\\nas\\")),
+    ],
+)
+def test_what_is_absolute_on_windows_is_a_drive_or_a_share(path: str, expected: bool) -> None:
+    assert is_absolute(path, "windows") is expected
+    if expected:
+        assert is_absolute(normalise(path, "windows"), "windows")
+
+
 def test_a_relative_path_is_not_looked_for_in_further_roots(tmp_path: Path) -> None:
     app, lib = folders(tmp_path, "app", "lib")
     (tmp_path / "lib" / "only-here.txt").touch()
@@ -243,6 +260,38 @@ def test_a_root_that_cannot_be_granted_fails_the_request_by_name(tmp_path: Path)
         REFUSED,
         "additionalDirectories[0] cannot be granted: it holds the family photos",
     )
+
+
+def test_a_root_is_granted_by_its_real_path_too(tmp_path: Path) -> None:
+    projects, other = folders(tmp_path, "projects", "other")
+    Path(projects, "link").symlink_to(other)
+    (tmp_path / "alias").symlink_to(projects)
+
+    def within_projects(path: str) -> str | None:
+        return None if path.startswith(f"{projects}/") or path == projects else "it is none of the projects"
+
+    agent = AgentWorkspace(grant=within_projects)
+    assert agent.new(new(projects)).scope == Scope(projects)
+    for path in (f"{projects}/link", f"{projects}/../other", f"{tmp_path}/alias"):
+        error = error_of(agent.new, new(projects, [path]))
+        assert (error.code, error.data) == (REFUSED, {"path": path, "entry": "additionalDirectories[0]"})
+        assert other not in error.message
+
+
+def test_a_policy_refuses_before_anything_is_looked_up(tmp_path: Path) -> None:
+    policy = AgentWorkspace(grant=lambda path: "no")
+    for path in (str(tmp_path), f"{tmp_path}/missing"):
+        assert error_of(policy.new, new(path)).message == "cwd cannot be granted: no"
+
+
+def test_nested_and_odd_roots_keep_their_order_and_their_meaning(tmp_path: Path) -> None:
+    app, sub = folders(tmp_path, "app", "app/sub")
+    (tmp_path / "alias").symlink_to(app)
+    Path(sub, "a.txt").touch()
+    for cwd, more in ((app, [sub]), (sub, [app]), (f"{tmp_path}/alias", [app, sub]), ("/", [app])):
+        roots = RootSet.bind(scope(cwd, more))
+        assert [place.root.path for place in roots.locate(f"{sub}/a.txt")] == [cwd, *more]
+        assert not roots.contains("/" if cwd != "/" else "relative\0")
 
 
 @pytest.mark.parametrize("version", [v1, v2])

@@ -6,20 +6,22 @@
 from __future__ import annotations
 
 from acpgen.adopt.adoption import BASE, Adoption, adopt, followers, nearest, start
+from acpgen.adopt.releases import folder_of, keep
 from acpgen.adopt.report import Report, markdown, report, summary, text
-from acpgen.adopt.save import save, save_report
+from acpgen.adopt.save import save
 
 __all__ = [
     "BASE",
     "Adoption",
     "Report",
     "adopt",
+    "folder_of",
     "followers",
+    "keep",
     "markdown",
     "nearest",
     "report",
     "save",
-    "save_report",
     "start",
     "summary",
     "text",

@@ -44,11 +44,6 @@ def save(folder: Path, written: Mapping[str, str], removed: Iterable[str] = ()) 
                 _beside(folder / path).unlink(missing_ok=True)
 
 
-def save_report(path: Path, text: str) -> None:
-    """Write a report, whole or not at all. Raises `Faults`."""
-    save(path.parent, {path.name: text})
-
-
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.acpgen-new")
 

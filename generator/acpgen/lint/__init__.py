@@ -7,7 +7,7 @@ Its name with dashes is its public id, its docstring its documentation.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -16,6 +16,7 @@ from acpgen.errors import Fault, Faults, printable
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.load import Document, Source, decode, parse_json, place, read
+from acpgen.material import schemas
 from acpgen.positions import line_and_column, places
 from acpgen.walk import pointer_parts
 
@@ -82,17 +83,17 @@ def lint(source: Source) -> tuple[Finding, ...]:
     return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
 
 
-def lint_paths(paths: Sequence[Path], schema: Path | None = None) -> tuple[Finding, ...]:
+def lint_paths(paths: Sequence[Path], projects: Collection[Path] = ()) -> tuple[Finding, ...]:
     """What `lint` finds in the protocols at `paths`: folders that hold one, folders of such folders, or single files.
 
-    A file below the project's folder `schema` is read with the protocol that it belongs to, and only its own findings
-    are returned. Raises `Faults`.
+    `projects` are the schema folders of projects. A file below one is read with the protocol that it belongs to, and only its own
+    findings are returned; what lies in one for the docs is no schema. Raises `Faults`.
     """
     faults: list[Fault] = []
     found: set[Finding] = set()
     for path in paths:
         try:
-            found.update(_lint_path(path, schema))
+            found.update(_lint_path(path, projects))
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
@@ -100,12 +101,16 @@ def lint_paths(paths: Sequence[Path], schema: Path | None = None) -> tuple[Findi
     return tuple(sorted(found))
 
 
-def _lint_path(path: Path, schema: Path | None) -> Iterator[Finding]:
+def _lint_path(path: Path, projects: Collection[Path]) -> Iterator[Finding]:
     absolute = path.resolve()
-    inside = schema is not None and absolute != schema.resolve() and absolute.is_relative_to(schema.resolve())
-    if schema is not None and inside and path.is_file():
+    schema = next((folder for folder in projects if absolute.is_relative_to(folder.resolve())), None)
+    if schema is not None and absolute == schema.resolve():
+        for protocol in protocols(schemas(read(path))):
+            yield from lint(protocol)
+        return
+    if schema is not None and path.is_file():
         wanted = place(path)
-        for protocol in protocols(read(schema)):
+        for protocol in protocols(schemas(read(schema))):
             if any(protocol.at(file) == wanted for file, _ in protocol.files):
                 yield from (finding for finding in lint(protocol) if finding.file == wanted)
         return

@@ -41,10 +41,11 @@ _CREATE: Final[int] = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLL
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """The file that is about to be replaced: what it is, and an open descriptor if it may be read."""
+    """The file that is about to be replaced: what it is, by an open descriptor, and whether it may be read."""
 
     status: os.stat_result
-    descriptor: int | None
+    descriptor: int
+    is_readable: bool
 
     @property
     def has_other_names(self) -> bool:
@@ -53,7 +54,7 @@ class Old:
 
     def read(self, limit: int) -> bytes:
         """At most `limit` bytes from its start; empty where it may not be read."""
-        if self.descriptor is None:
+        if not self.is_readable:
             return b""
         os.lseek(self.descriptor, 0, os.SEEK_SET)
         return read_at_most(self.descriptor, limit)
@@ -109,8 +110,8 @@ def replace(
     """Give a file its new content in one step, and close the target.
 
     Mode (without set-user-id and the like), owner, group, access list and user attributes of an old file are kept as far as permitted;
-    a new file gets `mode` or the usual one. With `durable`, file and directory are on the disk when this returns. `check` is called last
-    before the file changes and may raise to stop it.
+    where group or access list cannot be kept, nobody gains rights by that. A new file gets `mode` or the usual one. With `durable`, file
+    and directory are on the disk when this returns. `check` is called last before the file changes and may raise to stop it.
 
     Raises `OSError`, `Refused` where the directory was moved meanwhile, and what `check` raises; then the file is what it was, and no
     temporary file and no new directory stays. Only a failure to bring the directory to the disk comes when the new content is already
@@ -169,16 +170,13 @@ def read_at_most(descriptor: int, limit: int) -> bytes:
 
 
 def _existing(folder: int, name: str) -> Old | None:
-    try:
-        writable = open_regular_in(folder, name, os.O_WRONLY)  # a rename would not ask whether the file may be written
+    try:  # a rename would not ask whether the file may be written
+        file, is_readable = open_regular_in(folder, name, os.O_RDWR), True
     except FileNotFoundError:
         return None
-    os.close(writable)
-    try:
-        readable = open_regular_in(folder, name, os.O_RDONLY)
     except PermissionError:
-        return Old(os.stat(name, dir_fd=folder, follow_symlinks=False), None)
-    return Old(os.fstat(readable), readable)
+        file, is_readable = open_regular_in(folder, name, os.O_WRONLY), False
+    return Old(os.fstat(file), file, is_readable)
 
 
 def _exchange(target: Target, content: bytes, durable: bool, mode: int | None, check: Callable[[], None]) -> None:
@@ -222,31 +220,55 @@ def _fill(file: int, content: bytes) -> None:
 def _take_over(file: int, old: Old) -> None:
     own = os.fstat(file)
     mode = stat.S_IMODE(old.status.st_mode) & 0o777
+    access = _access_list(old.descriptor)
     if old.status.st_gid != own.st_gid:
         try:
             os.fchown(file, -1, old.status.st_gid)
-        except PermissionError:
-            mode &= ~0o070  # another group must not get the rights of the old one
+        except (
+            PermissionError
+        ):  # another group must not get the rights of the old one, nor the old one those of all others
+            mode = mode & 0o700 if access is not None else mode & (0o700 | mode >> 3 & 0o007)
+            access = None
     if old.status.st_uid != own.st_uid:
         with suppress(PermissionError):
             os.fchown(file, old.status.st_uid, -1)
-    os.fchmod(file, mode)
-    if sys.platform == "linux" and old.descriptor is not None:
+    os.fchmod(
+        file, mode if access is None else mode & 0o700
+    )  # with a list, the mode shows its mask in place of the group's rights
+    if sys.platform == "linux":
+        if access is not None:
+            with suppress(OSError):
+                os.setxattr(file, _ACCESS_LIST, access)
         _take_over_attributes(file, old.descriptor)
+
+
+_ACCESS_LIST: Final = "system.posix_acl_access"
+
+
+def _access_list(descriptor: int) -> bytes | None:
+    if sys.platform != "linux":
+        return None
+    try:
+        return os.getxattr(descriptor, _ACCESS_LIST)
+    except OSError:  # there is none, or the file system has no such lists
+        return None
 
 
 def _take_over_attributes(file: int, old: int) -> None:
     with suppress(OSError):  # not every file system has attributes
         for name in os.listxattr(old):
-            if name.startswith("user.") or name == "system.posix_acl_access":
-                os.setxattr(file, name, os.getxattr(old, name))
+            if name.startswith("user."):
+                with suppress(OSError):  # one that is not taken keeps no other from being
+                    os.setxattr(file, name, os.getxattr(old, name))
 
 
 def _require_in_place(target: Target) -> None:
     """Refuse to go on where the directory is no longer what the path leads to."""
     try:
         folder = open_folder(target.root, target.parts[:-1])
-    except OSError:
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV):
+            raise
         raise Refused("/".join(target.parts), "its directory was moved or removed meanwhile") from None
     try:
         if identity(folder) != identity(target.folder):
@@ -314,5 +336,5 @@ def _lockable(folder: int, name: str) -> int:
 
 def _close(target: Target) -> None:
     os.close(target.folder)
-    if target.old is not None and target.old.descriptor is not None:
+    if target.old is not None:
         os.close(target.old.descriptor)

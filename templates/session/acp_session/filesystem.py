@@ -19,7 +19,7 @@ import errno
 import os
 import secrets
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -48,11 +48,14 @@ class FilePolicy:
 
     `read`, `write`: which of the two methods there are. `max_read`, `max_write`: the size of a file that is read, and of one that is
     written. `extensions`: if given, only names that end in one of them (with the dot, in any case; `""` admits names without one).
-    `denied`, `denied_for_writing`: wildcards for names of files and folders that are off limits. `hard_links`: whether a file that
-    has further names, which may lie outside, is read. `fallback_encoding`: how to read what is not UTF-8 and has no byte order mark;
-    `None` refuses it. `keep_form`: whether a write keeps the encoding, mark and line ends of the file it replaces. `backups`: a folder
-    that gets the old content before each write (`<name>.<time>.<random>.bak`, readable by its owner only). `durable`: whether a write
-    is on the disk before it is answered.
+    `denied`, `denied_for_writing`: wildcards for single names, of files and folders anywhere below a root, that are off limits.
+    `hard_links`: whether a file that has further names, which may lie outside, is read. `fallback_encoding`: how to read what is not
+    UTF-8 and has no byte order mark; `None` refuses it. `keep_form`: whether a write keeps the encoding, mark and line ends of the
+    file it replaces. `backups`: a folder, best outside the roots, that gets the old content before each write
+    (`<name>.<time>.<random>.bak`, readable by its owner only); an old file larger than both limits is not replaced then. `durable`:
+    whether a write is on the disk before it is answered.
+
+    Raises `ValueError` for a setting that would protect nothing, `LookupError` for an encoding that does not exist.
     """
 
     read: bool = True
@@ -69,6 +72,16 @@ class FilePolicy:
     durable: bool = True
 
     def __post_init__(self) -> None:
+        if self.max_read < 0 or self.max_write < 0:
+            raise ValueError("a limit is a number of bytes, 0 or more")
+        if self.hard_links not in ("refuse", "read"):
+            raise ValueError("'hard_links' is 'refuse' or 'read'")
+        for patterns in (self.denied, self.denied_for_writing):
+            if isinstance(patterns, str):
+                raise ValueError(f"wildcards are a tuple: ({patterns!r},)")
+            for pattern in patterns:
+                if not pattern or "/" in pattern:
+                    raise ValueError(f"the wildcard {pattern!r} matches no name: names hold no '/'")
         for extension in self.extensions or ():
             if extension and not extension.startswith("."):
                 raise ValueError(f"the extension {extension!r} must begin with a dot")
@@ -86,8 +99,8 @@ class FilePolicy:
         >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/work/a.exe"), writing=False)
         "files of the type '.exe' are not allowed"
         """
-        asked = place.path.rstrip("/").rpartition("/")[2]
-        names = (*place.parts, asked)
+        asked = _asked(place)
+        names = (*place.parts, *asked)
         if is_denied(names, self.denied):
             return "the name is one that secrets have"
         if any(TEMPORARY.fullmatch(name) for name in names):
@@ -95,10 +108,9 @@ class FilePolicy:
         if writing and is_denied(names, self.denied_for_writing):
             return "version control keeps its own data there"
         if self.extensions is not None:
-            allowed = {extension.casefold() for extension in self.extensions}
-            for name in (place.parts[-1:] or ("",))[0], asked:
-                extension = os.path.splitext(folded(name))[1]  # noqa: PTH122
-                if extension not in allowed:
+            for name in (*place.parts[-1:], *asked[-1:]):
+                if not _ends_in(folded(name), self.extensions):
+                    extension = os.path.splitext(folded(name))[1][:80]  # noqa: PTH122
                     return (
                         f"files of the type {extension!r} are not allowed"
                         if extension
@@ -107,9 +119,37 @@ class FilePolicy:
         return None
 
 
+def _asked(place: Place) -> tuple[str, ...]:
+    """The names of the path as it was asked for, without those that it shares with its root: a link may have the telling name."""
+    names = _names(place.path)
+    shared = (_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
+    return names[max(shared) :] or names[-1:]
+
+
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(name for name in path.split("/") if name not in ("", "."))
+
+
+def _shared(names: tuple[str, ...], others: tuple[str, ...]) -> int:
+    return next(
+        (i for i, (a, b) in enumerate(zip(names, others, strict=False)) if a != b), min(len(names), len(others))
+    )
+
+
+def _ends_in(name: str, extensions: Iterable[str]) -> bool:
+    has_none = not os.path.splitext(name)[1]  # noqa: PTH122
+    return any(
+        name.endswith(end) and len(name) > len(end) if end else has_none
+        for end in (extension.casefold() for extension in extensions)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FileEvent:
-    """Something that happens to a file, for the user to see: it starts, is done, or failed. Contents are never part of it."""
+    """Something that happens to a file, for the user to see: it starts, is done, or failed. Contents are never part of it.
+
+    `path` is what the agent sent, whatever characters it holds: escape it where you show it.
+    """
 
     session_id: str
     path: str
@@ -153,11 +193,13 @@ class FileSystem:
         )
 
     async def attach(self, session_id: str, roots: RootSet, *, clean: bool = True) -> tuple[str, ...]:
-        """Let a session use its roots; call it when a lifecycle request has set them, and again when another one changes them.
+        """Let a session use these roots and no others; call it when a lifecycle request has set them, and again when another one
+        changes them. They are in force at once, also for requests that are under way.
 
-        With `clean`, temporary files that a killed client left in the roots are removed first, and their paths returned. That looks
-        into every folder of the roots once.
+        With `clean`, temporary files that a killed client left in the roots are then removed, and their paths returned. That looks
+        into every folder of the roots once; requests are served meanwhile. Raises `OSError` where the folder for backups cannot be made.
         """
+        self._sessions[session_id] = roots
         removed: list[str] = []
         if clean:
             backups = (
@@ -165,11 +207,10 @@ class FileSystem:
             )
             for root in (*roots.roots, *backups):
                 removed.extend(f"{root.path.rstrip('/')}/{path}" for path in await asyncio.to_thread(recover, root))
-        self._sessions[session_id] = roots
         return tuple(dict.fromkeys(removed))
 
     def detach(self, session_id: str) -> None:
-        """Let a session use nothing any more."""
+        """Let a session use nothing any more. A request that is under way fails, unless it has changed its file already."""
         self._sessions.pop(session_id, None)
 
     async def read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
@@ -184,7 +225,7 @@ class FileSystem:
             whole = _read(roots, path, self.policy, check)
             return text.lines(whole, params.line, params.limit)
 
-        content = await self._told(params.session_id, path, "read", work)
+        content = await self._told(params.session_id, roots, path, "read", work)
         return v1.ReadTextFileResponse(content=content)
 
     async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
@@ -197,7 +238,11 @@ class FileSystem:
         path = _absolute(params.path)
         _require_writable_text(path, params.content, self.policy)
         real = await self._told(
-            params.session_id, path, "write", lambda check: _write(roots, path, params.content, self.policy, check)
+            params.session_id,
+            roots,
+            path,
+            "write",
+            lambda check: _write(roots, path, params.content, self.policy, check),
         )
         if self._stage is not None:
             await self._stage(real)
@@ -227,19 +272,36 @@ class FileSystem:
         return roots
 
     async def _told(
-        self, session_id: str, path: str, action: Literal["read", "write"], work: Callable[[Callable[[], None]], T]
+        self,
+        session_id: str,
+        roots: RootSet,
+        path: str,
+        action: Literal["read", "write"],
+        work: Callable[[Callable[[], None]], T],
     ) -> T:
+        finished: list[T] = []
+
+        def run(check: Callable[[], None]) -> None:
+            def check_roots_too() -> None:
+                check()
+                if self._sessions.get(session_id) != roots:
+                    raise refused(path, "the session has other workspace roots by now")
+
+            check_roots_too()  # it may have waited for a thread
+            finished.append(_mapped(path, lambda: work(check_roots_too)))
+
         self._notify(FileEvent(session_id, path, action, "started"))
         try:
-            result = await _in_thread(lambda check: _mapped(path, lambda: work(check)))
+            await _in_thread(run)
         except RequestError as error:
             self._notify(FileEvent(session_id, path, action, "failed", error.message))
             raise
         except asyncio.CancelledError:
-            self._notify(FileEvent(session_id, path, action, "failed", "the request was cancelled"))
+            stopped = FileEvent(session_id, path, action, "failed", "the request was cancelled")
+            self._notify(FileEvent(session_id, path, action, "done") if finished else stopped)
             raise
         self._notify(FileEvent(session_id, path, action, "done"))
-        return result
+        return finished[0]
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -316,7 +378,9 @@ def _composed(path: str, target: Target, content: str, policy: FilePolicy) -> by
         _back_up(path, target.name, old, policy)
     if not policy.keep_form or (old.has_other_names and policy.hard_links == "refuse"):
         return content.encode()
-    new = text.encoded(content, text.form_of(old.read(text.SAMPLE), policy.fallback_encoding))
+    raw = old.read(max(policy.max_read, policy.max_write))
+    is_whole = len(raw) >= old.status.st_size
+    new = text.encoded(content, text.form_of(raw, policy.fallback_encoding, is_whole=is_whole))
     if len(new) > policy.max_write:
         raise failed(path, f"the content is larger than {policy.max_write} bytes")
     return new
@@ -324,13 +388,16 @@ def _composed(path: str, target: Target, content: str, policy: FilePolicy) -> by
 
 def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
     assert policy.backups is not None
-    if old.descriptor is None:
+    if not old.is_readable:
         raise failed(path, "the old file may not be read, so it cannot be backed up")
     if old.has_other_names and policy.hard_links == "refuse":
         raise Refused(
             path, "the old file has further names, which may lie outside the workspace roots; it is not copied"
         )
-    raw = old.read(old.status.st_size + 1)
+    most = max(policy.max_read, policy.max_write)
+    raw = old.read(most + 1)
+    if len(raw) > most:
+        raise failed(path, f"the old file is larger than {most} bytes, so it cannot be backed up")
     time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     short = os.fsdecode(os.fsencode(name)[:150])
     parts = (f"{short}.{time}.{secrets.token_hex(4)}.bak",)
@@ -352,6 +419,8 @@ def _absolute(path: str) -> str:
 
 
 def _require_allowed(place: Place, policy: FilePolicy, *, writing: bool) -> None:
+    if place.path.endswith(("/", "/.")):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place.path)
     objection = policy.objection(place, writing=writing)
     if objection is not None:
         raise Refused(place.path, objection)

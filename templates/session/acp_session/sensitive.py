@@ -1,7 +1,7 @@
 """Names of files that an agent has no business with.
 
-Source: the file-system page, section "File Type Restrictions". Its patterns are here as wildcards on whole names, with the usual names
-of keys and credentials added.
+Source: the file-system page, section "File Type Restrictions". Its patterns are here as wildcards on whole names that match all that they
+do, with the usual names of keys and credentials added.
 """
 
 from __future__ import annotations
@@ -14,24 +14,18 @@ from functools import cache
 from typing import Final
 
 SECRETS: Final = (
-    ".env",
-    ".env.*",
-    ".env-*",
-    ".env_*",
-    "*.env",
-    ".envrc",
-    ".secret*",
-    "*.secret",
-    "*.secrets",
+    "*.env*",
+    "*.secret*",
     "*credentials*",
     "*password*",
     "*private*key*",
-    "id_rsa",
-    "id_dsa",
+    "id_rsa*",
+    "id_dsa*",
     "id_ecdsa*",
     "id_ed25519*",
     "*.key",
     "*.pem",
+    "*.ppk",
     "*.p12",
     "*.pfx",
     "*.jks",
@@ -42,6 +36,8 @@ SECRETS: Final = (
     ".npmrc",
     ".pypirc",
     ".pgpass",
+    ".my.cnf",
+    ".vault-token",
     ".htpasswd",
     ".ssh",
     ".gnupg",
@@ -52,8 +48,11 @@ SECRETS: Final = (
 )
 """Wildcards for names of files and folders that hold secrets, neither read nor written by default."""
 
-VERSION_CONTROL: Final = (".git", ".hg", ".svn", ".bzr", ".jj")
-"""Names of folders (or files) of version control, not written by default: their hooks and settings run programs."""
+VERSION_CONTROL: Final = (".git", "git~[0-9]*", ".hg", ".svn", ".bzr", ".jj")
+"""Names of folders (or files) of version control, not written by default: their hooks and settings run programs.
+
+`git~1` is what file systems with short names call `.git`; other short names are not known here.
+"""
 
 
 def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:

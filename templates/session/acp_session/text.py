@@ -12,9 +12,6 @@ from typing import Final, Literal, TypeAlias
 
 LineEnd: TypeAlias = Literal["\n", "\r\n"]
 
-SAMPLE: Final = 65536
-"""How many bytes of an old file are looked at to learn its form."""
-
 _MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -63,17 +60,19 @@ def decoded(raw: bytes, fallback: str | None = None) -> str:
     return text
 
 
-def form_of(sample: bytes, fallback: str | None = None) -> Form:
-    r"""The form of a file, from its first bytes (`SAMPLE` of them are enough). Bytes that are no text count as UTF-8 without a mark.
+def form_of(raw: bytes, fallback: str | None = None, *, is_whole: bool = True) -> Form:
+    r"""The form of a file, from its bytes or, if not `is_whole`, from those it begins with. What is no text counts as UTF-8 without a mark.
 
     >>> form_of(b"one\r\ntwo\r\n").line_end, form_of(b"one\ntwo\r\n").line_end, form_of(b"").line_end
     ('\r\n', None, None)
+    >>> form_of(b"one\r\ntwo\r", is_whole=False).line_end
+    '\r\n'
     """
-    mark, encoding = _mark(sample)
-    text = sample[len(mark) :].decode(encoding, errors="ignore")
-    if not mark and fallback is not None and not _is_start_of_utf8(sample):
-        encoding, text = fallback, sample.decode(fallback, errors="ignore")
-    return Form(encoding, mark, line_end_of(text))
+    mark, encoding = _mark(raw)
+    text = raw[len(mark) :].decode(encoding, errors="ignore")
+    if not mark and fallback is not None and not _is_utf8(raw, is_whole=is_whole):
+        encoding, text = fallback, raw.decode(fallback, errors="ignore")
+    return Form(encoding, mark, line_end_of(text if is_whole else text.removesuffix("\r")))
 
 
 def line_end_of(text: str) -> LineEnd | None:
@@ -87,7 +86,7 @@ def line_end_of(text: str) -> LineEnd | None:
 def encoded(text: str, form: Form) -> bytes:
     r"""The bytes of a new text in the form of the old one: its mark and encoding, and its line ends where both are of one kind.
 
-    What the old encoding cannot hold is written as UTF-8.
+    What the old encoding cannot hold is written as UTF-8. A byte order mark of the text itself is no second one.
 
     >>> encoded("one\ntwo\n", Form(line_end="\r\n"))
     b'one\r\ntwo\r\n'
@@ -95,6 +94,8 @@ def encoded(text: str, form: Form) -> bytes:
     current = line_end_of(text)
     if current is not None and form.line_end is not None and current != form.line_end:
         text = text.replace(current, form.line_end)
+    if form.mark:
+        text = text.removeprefix("\ufeff")
     try:
         return form.mark + text.encode(form.encoding)
     except UnicodeEncodeError:
@@ -111,12 +112,18 @@ def lines(text: str, line: int | None, limit: int | None) -> str:
     return text[start:] if limit is None else text[start : _after(text, start, limit)]
 
 
+_STRIDE: Final = 65536
+
+
 def _after(text: str, at: int, count: int) -> int:
-    for _ in range(count):
-        found = text.find("\n", at)
-        if found < 0:
+    """The place behind the next `count` line feeds. Whole strides are counted first: a file may be nothing but line feeds."""
+    while (found := text.count("\n", at, at + _STRIDE)) < count:
+        count -= found
+        at += _STRIDE
+        if at >= len(text):
             return len(text)
-        at = found + 1
+    for _ in range(count):
+        at = text.index("\n", at) + 1
     return at
 
 
@@ -124,9 +131,9 @@ def _mark(raw: bytes) -> tuple[bytes, str]:
     return next(((mark, encoding) for mark, encoding in _MARKS if raw.startswith(mark)), (b"", "utf-8"))
 
 
-def _is_start_of_utf8(sample: bytes) -> bool:
+def _is_utf8(raw: bytes, *, is_whole: bool) -> bool:
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample)
+        codecs.getincrementaldecoder("utf-8")().decode(raw, is_whole)
     except UnicodeDecodeError:
         return False
     return True

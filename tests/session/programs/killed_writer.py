@@ -39,7 +39,7 @@ STEPS = (
         "replace",
         "unlink",
     ),
-    *("rmdir", "dup", "lseek", "listxattr", "setxattr", "scandir", "makedirs"),
+    *("rmdir", "dup", "lseek", "listxattr", "getxattr", "setxattr", "scandir", "makedirs"),
 )
 
 

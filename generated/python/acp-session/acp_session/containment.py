@@ -32,6 +32,8 @@ Identity = tuple[int, int]
 
 ATTEMPTS: Final = 3
 """How often a path is looked up anew when something on it changes meanwhile, before it is refused."""
+MOST_LINKS: Final = 40
+"""Links that are followed on one path, as many as Linux follows."""
 LONGEST_PATH: Final = 4096
 """Bytes of a path; what is longer is refused."""
 
@@ -41,6 +43,11 @@ _FOLDER: Final[int] = (
     getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY) | _NOT_FOLLOWED | _CLOSED_ON_EXEC
 )
 _SYNCABLE_FOLDER: Final[int] = getattr(os, "O_DIRECTORY", 0) | os.O_RDONLY | _NOT_FOLLOWED | _CLOSED_ON_EXEC
+
+_IS_RELATIVE: Final = bool(_NOT_FOLLOWED) and os.supports_dir_fd.issuperset(
+    (os.open, os.stat, os.mkdir, os.unlink, os.rename)
+)
+"""Whether files can be opened, made and removed relative to a directory."""
 
 _OPENAT2: Final = 437  # the same number on every architecture but Alpha
 _BENEATH_WITHOUT_LINKS_OR_MOUNTS: Final = 0x08 | 0x04 | 0x02 | 0x01
@@ -97,7 +104,7 @@ class Root:
     """A directory that may be used with all that lies in it.
 
     `path` is the directory as it was declared, `real` its real path at that time, `identity` the directory itself: another one in the
-    same place is refused.
+    same place is refused, unless the root was removed first and the system gave its number to the new one.
     """
 
     path: str
@@ -142,7 +149,8 @@ def guarantees() -> Guarantees:
 
 
 _LIMITS: Final = (
-    "A directory moved out of a root while it is open takes along a temporary file; the write then fails by its last check.",
+    "A directory moved out of a root while a file in it is written: the write fails by its last check, unless it is moved after that.",
+    "A directory made where a removed root was, with the number that the removed one had, is taken for it.",
     "Whoever may write into a root by other means can put content there from outside; only hard links are recognised.",
     "A program that has files of its own access is not held by any of this: put it into a sandbox.",
 )
@@ -155,10 +163,8 @@ def _mechanism() -> Mechanism:
 
 
 def _has_walk() -> bool:
-    needed = (os.open, os.stat, os.mkdir, os.unlink, os.rename)
-    if not all(function in os.supports_dir_fd for function in needed) or not _NOT_FOLLOWED:
-        return False
-    return sys.platform != "linux" or os.path.exists("/proc/self/fdinfo")  # a mount is told by its id
+    tells_mounts = sys.platform != "linux" or os.path.exists("/proc/self/fdinfo")  # by their ids
+    return _IS_RELATIVE and tells_mounts
 
 
 @cache
@@ -209,7 +215,7 @@ def bind(path: str) -> Root:
     """The directory at `path` as a root. Raises `OSError` where there is none, `Refused` where roots cannot be enforced."""
     require_enforceable(path)
     _require_plain(path)
-    real = os.path.realpath(path)
+    real = _resolved(path)
     folder = os.open(real, _FOLDER)
     try:
         return Root(path, real, _identity(os.fstat(folder)))
@@ -219,25 +225,42 @@ def bind(path: str) -> Root:
 
 def require_enforceable(path: str) -> None:
     """Raise `Refused` on a platform where nothing can be promised."""
-    if not guarantees().enforced:
+    if _mechanism() is Mechanism.NONE:
         raise Refused(path, "this platform cannot keep an access inside its root")
 
 
 def places(roots: Sequence[Root], path: str) -> tuple[Place, ...]:
     """Every root that an absolute path leads into, in the order of the roots; links and `..` are followed. Empty: outside all.
 
-    The answer is the same whether a path outside exists or not. Raises `Refused` for what cannot be decided, and `OSError` (ELOOP) for
-    what changes while it is looked up.
+    What lies outside shows only where a link there leads into a root: a `..` in the path is followed inside the roots and on the way to
+    them, and nowhere else. Raises `Refused` for what cannot be decided, and `OSError` (ELOOP) for too many links.
     """
     _require_plain(path)
-    real = _real(path)
-    parents = path.split("/")
-    for index in range(1, len(parents)):
-        if parents[index] == "..":
-            before = _real("/".join(parents[:index]) or "/")
-            if _beneath(roots, before, path) and not stat.S_ISDIR(_mode(before)):
-                raise Refused(path, "'..' follows something that is no directory")
-    return _beneath(roots, real, path)
+    above = {parent for root in roots for declared in (root.path, root.real) for parent in _parents(declared)}
+
+    def climb(real: str) -> None:
+        if real in above:
+            return
+        if not _beneath(roots, real, path):
+            raise Refused(path, _OUTSIDE)
+        if not stat.S_ISDIR(_mode(real)):
+            raise Refused(path, "'..' follows something that is no directory")
+
+    try:
+        return _beneath(roots, _resolved(path, climb), path)
+    except OSError as error:
+        if not _beneath(roots, os.path.dirname(os.fsdecode(error.filename)), path):  # noqa: PTH120
+            raise Refused(path, _OUTSIDE) from None
+        raise
+
+
+def _parents(path: str) -> list[str]:
+    """The path and what lies above it."""
+    names = [name for name in path.split("/") if name]
+    return ["/" + "/".join(names[:length]) for length in range(len(names) + 1)]
+
+
+_OUTSIDE: Final = "it lies outside the workspace roots"
 
 
 def contains(roots: Sequence[Root], path: str) -> bool:
@@ -275,11 +298,44 @@ def _ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
     return found
 
 
-def _real(path: str) -> str:
+def _resolved(path: str, climb: Callable[[str], None] = lambda real: None) -> str:
+    """The real path, as far as it exists. `climb` is asked, with the real path so far, before a `..` of `path` itself is followed.
+
+    Raises `OSError` (ELOOP) for more than `MOST_LINKS` links, with the last of them.
+    """
+    real: list[str] = []
+    waiting = [(name, True) for name in _reversed_names(path)]
+    links = 0
+    while waiting:
+        name, is_given = waiting.pop()
+        if name == "..":
+            if is_given:
+                climb("/" + "/".join(real))
+            del real[-1:]
+            continue
+        real.append(name)
+        here = "/" + "/".join(real)
+        target = _target(here)
+        if target is None:
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), here)
+        del real[0 if target.startswith("/") else -1 :]
+        waiting += [(step, False) for step in _reversed_names(target)]
+    return "/" + "/".join(real)
+
+
+def _reversed_names(path: str) -> list[str]:
+    return [name for name in reversed(path.split("/")) if name not in ("", ".")]
+
+
+def _target(path: str) -> str | None:
+    """Where a link leads; `None` for everything else, also for what is not there or may not be seen: opening it decides."""
     try:
-        return os.path.realpath(path)
-    except OSError:  # a link became something else between two looks at it
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path) from None
+        return os.readlink(path)  # noqa: PTH115 - a name that is no Unicode text must come through
+    except OSError:
+        return None
 
 
 def _require_plain(path: str) -> None:
@@ -342,7 +398,7 @@ def reach(roots: Sequence[Root], path: str, use: Callable[[Place], T]) -> T:
         try:
             found = places(roots, path)
             if not found:
-                raise Refused(path, "it lies outside the workspace roots")
+                raise Refused(path, _OUTSIDE)
             return _first(found, use)
         except OSError as error:
             if error.errno == errno.EXDEV:
@@ -364,7 +420,10 @@ def _first(found: Sequence[Place], use: Callable[[Place], T]) -> T:
 
 @contextmanager
 def opened_root(root: Root) -> Generator[int, None, None]:
-    """The root's directory by descriptor. Raises `Refused` where another directory has taken its place, `OSError` where none is there."""
+    """The root's directory by descriptor. Raises `Refused` where another directory has taken its place, and on a platform where nothing
+    can be promised; `OSError` where none is there.
+    """
+    require_enforceable(root.path)
     folder = os.open(root.real, _FOLDER)
     try:
         if _identity(os.fstat(folder)) != root.identity:
@@ -435,7 +494,8 @@ def make_folder(root: Root, parts: Sequence[str]) -> tuple[int, int]:
                 try:
                     following = _step(folder, name)
                 except FileNotFoundError:
-                    made += _made(folder, name)
+                    # What somebody else made meanwhile stays, and so does what lies above it.
+                    made = made + 1 if _made(folder, name) else 0
                     depth += 1
                     following = _step(folder, name)
                 else:

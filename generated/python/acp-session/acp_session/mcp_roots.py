@@ -36,7 +36,7 @@ from .containment import (
     require_enforceable,
 )
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refused
-from .workspace import RootSet
+from .workspace import RootSet, normalise
 
 Consent: TypeAlias = "Callable[[str], Awaitable[bool]]"
 """Asks the user whether a directory may be shown to servers."""
@@ -177,8 +177,12 @@ class RootsProvider:
             await self.expose(root.path)
 
     async def withdraw(self, path: str) -> None:
-        """Take a directory away again."""
-        self._exposed = [exposed for exposed in self._exposed if path not in (exposed.root.path, exposed.root.real)]
+        """Take a directory away again, named as it was exposed or by its real path. Raises `LookupError` where it is not exposed."""
+        plain = normalise(path)
+        kept = [one for one in self._exposed if plain not in (normalise(one.root.path), one.root.real)]
+        if len(kept) == len(self._exposed):
+            raise LookupError(f"{path!r} is not exposed")
+        self._exposed = kept
         await self.check()
 
     async def check(self) -> bool:
@@ -264,7 +268,7 @@ class ServerRoots:
         except Refused as error:
             raise refused(path, error.reason) from None
         except OSError:
-            raise refused(path, "it changes while it is looked up") from None
+            raise refused(path, "a link on its way leads nowhere") from None
         if not found:
             raise refused(path, "it lies outside the roots")
         return found

@@ -29,6 +29,8 @@ ALLOWING: Final = frozenset({"allow_once", "allow_always"})
 """The kinds of options that are consent."""
 GENERIC_TITLE: Final = "Allow this tool call?"
 """The title of a v1 request whose tool call has none."""
+PLAIN_TITLE: Final = "Allow this?"
+"""The title that is shown for a v2 request whose own is blank."""
 
 
 # --- the agent asks (v2) ---------------------------------------------------------------------------------------------
@@ -104,7 +106,8 @@ def decide(request: AnyRequest, response: AnyResponse) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What to show the user: `title` always, `description` if there is one, `options` in order.
+    """What to show the user: `title` always, `description` if there is one, `options` in order. All words are the agent's: show them as
+    plain text.
 
     `tool_call` and `command` tell what it is about, for clients that can show it; both are `None` where the request has no subject or
     one that this version does not know (`is_understood` is false then: show the plain prompt). They are read from the request, which
@@ -151,7 +154,8 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
                 return None
     description = request.description if isinstance(request.description, str) and request.description else None
     options = tuple(request.options)
-    return Prompt(request.session_id, request.title, description, options, tool_call, command, understood)
+    title = request.title if request.title.strip() else PLAIN_TITLE
+    return Prompt(request.session_id, title, description, options, tool_call, command, understood)
 
 
 def tool_call_update(request: AnyRequest) -> v1.ToolCallUpdate | v2.ToolCallUpdate | None:
@@ -374,15 +378,29 @@ def _patch(path: str, old: str | None, new: str) -> str:
         *(f"+{line}" for line in after[same : len(after) - tail]),
         *(f" {line}" for line in before[len(before) - tail :]),
     ]
-    name = path.lstrip("/")
+    one, other = (_quoted(f"{side}/{path.lstrip('/')}") for side in "ab")
     head = [
-        f"diff --git a/{name} b/{name}\n",
+        f"diff --git {one} {other}\n",
         *(["new file mode 100644\n"] if old is None else []),
-        "--- /dev/null\n" if old is None else f"--- a/{name}\n",
-        f"+++ b/{name}\n",
+        "--- /dev/null\n" if old is None else f"--- {one}\n",
+        f"+++ {other}\n",
         f"@@ -{_range(before)} +{_range(after)} @@\n",
     ]
     return "".join([*head, *(line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)])
+
+
+def _quoted(name: str) -> str:
+    r"""A name as git writes it into a patch: on one line, whatever it holds.
+
+    >>> _quoted("a/w/tide data"), _quoted('a/w/x\nnew file mode 120000"')
+    ('a/w/tide data', '"a/w/x\\nnew file mode 120000\\""')
+    """
+    escapes = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
+    quoted = "".join(
+        escapes.get(character) or (f"\\{ord(character):03o}" if character < " " or character == "\x7f" else character)
+        for character in name
+    )
+    return name if quoted == name else f'"{quoted}"'
 
 
 _NO_END: Final = "\\ No newline at end of file"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 _SETTINGS: Final = (
@@ -16,19 +17,23 @@ _SETTINGS: Final = (
     *("-c", "safe.bareRepository=explicit"),  # a repository that an agent laid out in a folder is none
 )
 
+_GRACE: Final = 2.0
+"""Seconds that git has to tidy up when its time is over."""
+
 
 @dataclass(frozen=True, slots=True)
 class GitStage:
     """Stages files with git; give it to `FileSystem(stage=...)`.
 
-    `git` is the program, `timeout` in seconds ends it. Where there is no git, no repository, or git refuses, nothing happens: staging is
-    a courtesy, and the write has succeeded. Commands that a repository's settings name as filters do run, as they would in a terminal;
-    that is why `FilePolicy` does not let agents write below `.git`. Use git 2.38 or newer, which can be told not to take a folder that an
-    agent has laid out like a repository for one.
+    `git` is the program, `timeout` in seconds ends it. One runs at a time, in one event loop, since each of them locks the index. Where
+    there is no git, no repository, or git refuses, nothing happens: staging is a courtesy, and the write has succeeded. Commands that a
+    repository's settings name as filters do run, as they would in a terminal; that is why `FilePolicy` does not let agents write below
+    `.git`. Use git 2.38 or newer, which can be told not to take a folder that an agent has laid out like a repository for one.
     """
 
     git: str = "git"
     timeout: float = 30.0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False, compare=False)
 
     def arguments(self, path: str) -> tuple[str, ...]:
         """The argument vector for one absolute path.
@@ -43,10 +48,14 @@ class GitStage:
         """Stage one file; whether git said that it did."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment["GIT_TERMINAL_PROMPT"] = "0"
+        async with self._turn:
+            return await self._run(self.arguments(path), environment)
+
+    async def _run(self, arguments: tuple[str, ...], environment: dict[str, str]) -> bool:
         nothing = asyncio.subprocess.DEVNULL
         try:
             process = await asyncio.create_subprocess_exec(
-                *self.arguments(path), stdin=nothing, stdout=nothing, stderr=nothing, env=environment
+                *arguments, stdin=nothing, stdout=nothing, stderr=nothing, env=environment
             )
         except OSError:
             return False
@@ -55,6 +64,15 @@ class GitStage:
         except TimeoutError:
             return False
         finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
+            await _ended(process)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """End a program that still runs: asked first, since git removes its lock of the index then."""
+    with suppress(TimeoutError, ProcessLookupError):
+        if process.returncode is None:
+            process.terminate()
+            await asyncio.wait_for(process.wait(), _GRACE)
+    if process.returncode is None:
+        process.kill()
+        await process.wait()

@@ -32,7 +32,11 @@ NATIVE: Final[Flavour] = "windows" if os.name == "nt" else "posix"
 """The path rules of this machine."""
 
 Grant: TypeAlias = "Callable[[str], str | None]"
-"""A policy: told a normalised root, it returns why the root cannot be granted, or `None` if it can."""
+"""A policy: told a directory, it returns why it cannot be granted, or `None` if it can.
+
+It is asked about a root as it was declared (normalised) and, where links lead elsewhere, about the real path too: no root is granted by
+its spelling alone.
+"""
 
 
 class LifecycleRequest(Protocol):
@@ -77,8 +81,11 @@ def is_absolute(path: str, flavour: Flavour = NATIVE) -> bool:
     """
     if flavour == "posix":
         return path.startswith("/")
-    drive, rest = ntpath.splitdrive(path)
-    return bool(re.fullmatch(r"[\\/]{2}[^\\/].*[\\/][^\\/].*", drive)) or (bool(drive) and rest[:1] in ("\\", "/"))
+    return _WINDOWS_ROOT.match(path) is not None
+
+
+_WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|[\\/]{2}[^\\/]+[\\/][^\\/]")
+"""A drive's root, or a share of a server; what a drive is must not depend on the version of Python."""
 
 
 def normalise(path: str, flavour: Flavour = NATIVE) -> str:
@@ -233,7 +240,7 @@ class RootSet:
 
     @classmethod
     def bind(cls, found: Scope, grant: Grant = lambda path: None) -> RootSet:
-        """Bind every root or none. `grant` is asked for each one.
+        """Bind every root or none. `grant` is asked for each one, by its declared and by its real path.
 
         Raises `RequestError` that names the entry: -32002 where there is no such directory, -32001 where it is refused.
         """
@@ -255,7 +262,7 @@ class RootSet:
         except Refused as error:
             raise refused(path, error.reason) from None
         except OSError:
-            raise refused(path, "it changes while it is looked up") from None
+            raise refused(path, "a link on its way leads nowhere") from None
         if not found:
             raise refused(path, "it lies outside the workspace roots")
         return found
@@ -314,7 +321,7 @@ def _bound(entry: str, path: str, grant: Grant = lambda path: None) -> Root:
     if reason is not None:
         raise _ungranted(path, entry, reason)
     try:
-        return bind(path)
+        root = bind(path)
     except FileNotFoundError:
         raise RequestError(NOT_FOUND, f"{entry} is no directory that exists", {"path": path, "entry": entry}) from None
     except NotADirectoryError:
@@ -323,6 +330,10 @@ def _bound(entry: str, path: str, grant: Grant = lambda path: None) -> Root:
         raise _ungranted(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
     except Refused as error:
         raise _ungranted(path, entry, error.reason) from None
+    reason = grant(root.real) if root.real != path else None
+    if reason is not None:
+        raise _ungranted(path, entry, reason)
+    return root
 
 
 def _ungranted(path: str, entry: str, reason: str) -> RequestError:

@@ -13,6 +13,7 @@ from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
+from acpgen.targets.docs.ages import NO_AGES, Ages, Member
 from acpgen.targets.docs.book import Beside, Book, Counterpart, Difference, about_area
 from acpgen.targets.docs.layout import lay_out, relative
 from acpgen.targets.docs.places import (
@@ -25,21 +26,30 @@ from acpgen.targets.docs.places import (
     WHOLE,
     Linker,
     Places,
+    joined,
     places,
 )
+from acpgen.targets.docs.text import Markdown, code, prose
 from acpgen.targets.docs.types import plainly
 
 __all__ = [
     "WHOLE",
+    "Ages",
     "Beside",
     "Counterpart",
     "Difference",
+    "Markdown",
+    "Member",
+    "Places",
     "area_title",
+    "code",
     "compose",
+    "joined",
     "lay_out",
     "pages",
     "places_of",
     "plainly",
+    "prose",
     "relative",
     "render",
 ]
@@ -54,14 +64,22 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 
 
 def compose(
-    protocol: ir.Protocol, bundle: Bundle, settings: Settings, beside: Beside, *, for_site: bool = False
+    protocol: ir.Protocol,
+    bundle: Bundle,
+    settings: Settings,
+    beside: Beside,
+    ages: Ages = NO_AGES,
+    *,
+    for_site: bool = False,
 ) -> Mapping[str, str]:
-    """All pages below the prefix, each with its counterparts in other versions. Raises `Faults`.
+    """All pages below the prefix, each with its counterparts in other versions and with what is known of ages. Raises `Faults`.
 
     For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search leaves them out.
     """
     examples.check(bundle)
-    book = Book(protocol, bundle, places(protocol, bundle.origins), examples.collect(protocol, bundle))
+    found = examples.collect(protocol, bundle)
+    made = examples.made(protocol, bundle, found)
+    book = Book(protocol, bundle, places(protocol, bundle.origins), {**found, **made}, frozenset(made), ages)
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, str] = {}
     whole: list[str] = []

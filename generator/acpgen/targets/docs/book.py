@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, assert_never
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.targets.docs import lifecycles
+from acpgen.targets.docs.ages import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.layout import lay_out, relative
@@ -48,12 +49,14 @@ Beside: TypeAlias = Mapping[str, tuple[Counterpart, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """One protocol version and all that is computed for its pages once."""
+    """One protocol version and all that is computed for its pages once. `made` are definitions whose example is not the schema's own."""
 
     protocol: ir.Protocol
     bundle: Bundle
     places: Places
     examples: Examples
+    made: frozenset[str] = frozenset()
+    ages: Ages = NO_AGES
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,6 +84,7 @@ class Book:
             protocol=self.protocol,
             version=self.protocol.name,
             places=self.places,
+            ages=self.ages,
             counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
         )
 
@@ -126,9 +130,11 @@ class Book:
             "errors": codes_of(self.protocol, method),
             "request": self._request(method),
             "response": self._response(method),
+            "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
             "related": [other for other in dict.fromkeys(related) if other not in named],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
+            "since": _age(self.ages.methods.get(method.name)),
             "sides": {"agent": "the agent", "client": "the client", "server": "the server"}.get(
                 method.side, "either side"
             ),
@@ -139,8 +145,10 @@ class Book:
             "definition": definition,
             "kind": _kind(definition),
             "area": self._area_link(self.places.area_of[definition.name]),
+            "since": _age(self.ages.types.get(definition.name)),
             "used_by": self.used[definition.name],
             "examples": self.examples[definition.name],
+            "is_made": definition.name in self.made,
             "unknown": _unknown(definition),
             "strict": KNOWN_IS_STRICT
             if isinstance(definition, ir.TaggedUnion) and not definition.default_admits_known
@@ -280,6 +288,11 @@ def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
         if posixpath.basename(path).removesuffix(".json") == area:
             return title or area, doc
     return area, ""
+
+
+def _age(said: str | None) -> Markdown:
+    """Since when something is published; empty where that is not known."""
+    return shortly(said) if said is not None else Markdown()
 
 
 def _kind(definition: ir.Definition) -> str:

@@ -1,9 +1,12 @@
-"""Examples: every one that the schema gives is checked, and types without one show what stands in the examples of others."""
+"""Examples: every one that the schema gives is checked; types without one show what stands in the examples of others, or what is made."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import islice
 from typing import Any, Final, assert_never
 from urllib.parse import quote
 
@@ -12,9 +15,13 @@ import jsonschema_rs
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.errors import Fault, Faults, InvalidExample
+from acpgen.values import Unmakeable, Values
 from acpgen.walk import Schema, children, is_array, is_object, pointer
 
 LONGEST_REASON: Final = 200
+
+WITHOUT: Final = frozenset({"_meta"})
+"""What is left out where an example is made: it may hold anything."""
 
 FEW: Final = 3
 """As many examples are shown of a type that has none of its own."""
@@ -67,6 +74,31 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
                 add(inner, part)
     return {
         name: definition.examples or tuple(gathered[name].values()) for name, definition in protocol.definitions.items()
+    }
+
+
+def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
+    """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
+    judge = _Judge(bundle, [pointer("$defs", name) for name in bundle.definitions])
+    values = Values(protocol)
+
+    def tries(name: str) -> Iterator[ir.JSON]:
+        for make in (partial(values.full, without=WITHOUT), values.small):
+            with suppress(Unmakeable):
+                yield make(name)
+
+    return {
+        name: (value,)
+        for name, examples in found.items()
+        if not examples
+        for value in islice(
+            (
+                value
+                for value in tries(name)
+                if name not in bundle.definitions or judge.refusal(pointer("$defs", name), value) is None
+            ),
+            1,
+        )
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acpgen import ir
+from acpgen.targets.docs.ages import Ages
 from acpgen.targets.docs.places import Linker, joined
 from acpgen.targets.docs.text import Markdown, code, identifier, prose, value
 from acpgen.targets.docs.types import admits_null, constraints, in_words
@@ -45,7 +46,7 @@ class VariantView:
     rows: tuple[FieldRow, ...]
 
 
-def field_rows(record: ir.Record, linker: Linker) -> tuple[FieldRow, ...]:
+def field_rows(record: ir.Record, linker: Linker, ages: Ages) -> tuple[FieldRow, ...]:
     """The fields of a record, in the order of the schema."""
     return tuple(
         FieldRow(
@@ -53,18 +54,32 @@ def field_rows(record: ir.Record, linker: Linker) -> tuple[FieldRow, ...]:
             name=Markdown(f"{code(field.name)}{_unstable(field.unstable, ' ')}"),
             type=in_words(field.type, linker),
             required=Markdown("required" if field.required else "optional"),
-            meaning=joined(filter(None, (prose(field.doc), *_notes(field, linker))), "<br>"),
+            meaning=joined(
+                filter(
+                    None,
+                    (
+                        prose(field.doc),
+                        *_notes(field, linker),
+                        ages.note(field.owner or record.name, "field", field.name),
+                    ),
+                ),
+                "<br>",
+            ),
         )
         for field in record.fields
     )
 
 
-def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker) -> tuple[VariantView, ...]:
+def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker, ages: Ages) -> tuple[VariantView, ...]:
     """The branches of a union that have a tag."""
     found: list[VariantView] = []
     for variant in union.variants:
         definition = protocol.definitions[variant.type]
-        notes = [_gated(variant.capability, linker), _unstable(variant.unstable)]
+        notes = [
+            _gated(variant.capability, linker),
+            _unstable(variant.unstable),
+            ages.note(union.name, "variant", str(variant.tag)),
+        ]
         found.append(
             VariantView(
                 key=identifier(str(variant.tag)),
@@ -72,7 +87,7 @@ def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker) 
                 record=linker.type(variant.type),
                 doc=variant.doc or definition.doc,
                 notes=joined(filter(None, notes), " "),
-                rows=field_rows(definition, linker) if isinstance(definition, ir.Record) else (),
+                rows=field_rows(definition, linker, ages) if isinstance(definition, ir.Record) else (),
             )
         )
     return tuple(found)

@@ -38,6 +38,9 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
     from datamodel_code_generator.format import Formatter, PythonVersion
 
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
+    header = f'"""{protocol.name}: the records.\n\n{notice}\n"""'
+    if not records:  # which the emitter takes for a mistake
+        return f"{header}\n"
     fallbacks = _fallbacks(protocol)
     schema, overrides = _input(protocol, records, names, modules)
     views = {f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol) for r in records}
@@ -47,7 +50,7 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
         output_model_type=DataModelType.PydanticV2BaseModel,
         target_python_version=PythonVersion.PY_311,
         formatters=[Formatter.BUILTIN],
-        custom_file_header=f'"""{protocol.name}: the records.\n\n{notice}\n"""',
+        custom_file_header=header,
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, views),

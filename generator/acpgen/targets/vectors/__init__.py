@@ -25,7 +25,7 @@ from acpgen.targets.vectors.judge import Judge
 from acpgen.targets.vectors.messages import Messages
 from acpgen.targets.vectors.rows import Row, Subject, lines
 from acpgen.targets.vectors.types import Maker
-from acpgen.targets.vectors.values import Values
+from acpgen.values import Values
 
 _LONGEST: Final = 60
 

@@ -14,7 +14,7 @@ import jsonschema_rs
 
 from acpgen import ir
 from acpgen.bundle import Bundle, tolerant
-from acpgen.targets.vectors.values import Path
+from acpgen.values import Path
 from acpgen.walk import Schema, is_array, pointer
 
 

@@ -17,7 +17,7 @@ from acpgen.targets.vectors.rows import (
     Subject,
 )
 from acpgen.targets.vectors.types import Maker
-from acpgen.targets.vectors.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
+from acpgen.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 
 _PEERS: Final = {"agent": "client", "client": "agent", "server": "client"}
 

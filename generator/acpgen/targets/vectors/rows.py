@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acpgen.targets.vectors.values import Path
+from acpgen.values import Path
 
 ABSENT: Final = object()
 

@@ -11,7 +11,7 @@ from typing import Any, assert_never
 from acpgen import ir
 from acpgen.targets.vectors.judge import Judge
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row, pointer
-from acpgen.targets.vectors.values import (
+from acpgen.values import (
     EXTENSION,
     FUTURE,
     NO_OBJECTS,

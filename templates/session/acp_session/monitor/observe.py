@@ -49,7 +49,7 @@ class Monitor:
     def __init__(self, protocols: Iterable[Strict] | None = None) -> None:
         known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
         self._connection: Final = Connection(known)
-        self._chosen: dict[tuple[Kind, str], tuple[Rule, ...]] = {}
+        self._chosen: dict[tuple[Kind, str, bool, bool], tuple[Rule, ...]] = {}
         self._index = 0
 
     @property
@@ -71,7 +71,7 @@ class Monitor:
         value, problems = reader.read(line)
         if problems:
             return tuple(self._judge(self._event("unreadable", index, sender, None, problems=problems)))
-        if is_array(value) and reader.contract.batch:
+        if is_array(value) and (reader.contract.batch or self._connection.strict is None):
             return tuple(self._batch(index, sender, value))
         return tuple(self._message(index, sender, value, ()))
 
@@ -85,7 +85,8 @@ class Monitor:
         return tuple(self._judge(self._event("end", self._index, self._connection.sides[0], None)))
 
     def _batch(self, index: int, sender: str, value: list[Any]) -> Iterator[Breach]:
-        yield from self._judge(self._event("batch", index, sender, value))
+        if self._connection.strict is not None:
+            yield from self._judge(self._event("batch", index, sender, value))
         for place, item in enumerate(value):
             yield from self._message(index, sender, item, (place,))
 
@@ -93,6 +94,9 @@ class Monitor:
         event = self._event(_kind(value), index, sender, value, at)
         yield from self._judge(event)
         self._connection.apply(event)
+        for place, item in enumerate(value if is_array(value) and not at else ()):
+            # A batch where there are none: what it holds is not judged, but may be answered all the same.
+            self._connection.apply(self._event(_kind(item), index, sender, item, (place,)))
 
     def _event(
         self, kind: Kind, index: int, sender: str, value: Any, at: Path = (), problems: tuple[Any, ...] = ()
@@ -125,19 +129,22 @@ class Monitor:
         return self._connection.protocols.get(version) if isinstance(version, int | str) else None
 
     def _judge(self, event: Event) -> Iterator[Breach]:
-        for rule in self._rules(event.kind, event.method):
+        for rule in self._rules(event.kind, event.method, bool(event.problems), bool(event.uses)):
             for found in rule.check(event, self._connection):
                 yield _breach(rule, event, found)
 
-    def _rules(self, kind: Kind, method: str) -> tuple[Rule, ...]:
+    def _rules(self, kind: Kind, method: str, has_problems: bool, has_uses: bool) -> tuple[Rule, ...]:
         if method not in _NAMED:
             method = ""  # names that peers make up do not fill the table
-        chosen = self._chosen.get((kind, method))
+        chosen = self._chosen.get((kind, method, has_problems, has_uses))
         if chosen is None:
+            seen = {"all": True, "problems": has_problems, "uses": has_uses}
             chosen = tuple(
-                rule for rule in RULES.values() if kind in rule.kinds and (not rule.methods or method in rule.methods)
+                rule
+                for rule in RULES.values()
+                if kind in rule.kinds and (not rule.methods or method in rule.methods) and seen[rule.sees]
             )
-            self._chosen[kind, method] = chosen
+            self._chosen[kind, method, has_problems, has_uses] = chosen
         return chosen
 
 
@@ -155,9 +162,17 @@ def _kind(value: Any) -> Kind:
 def _breach(rule: Rule, event: Event, found: Found) -> Breach:
     pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in found.path)
     requirements = rule.requirements if found.requirements is None else found.requirements
-    index = event.index if found.about is None else found.about
+    about = event if found.about is None else found.about
     return Breach(
-        rule.id, rule.level, requirements, index, event.sender, event.method, pointer, found.earlier, found.sentence
+        rule.id,
+        rule.level,
+        requirements,
+        about.index,
+        about.sender,
+        about.method,
+        pointer,
+        found.earlier,
+        found.sentence,
     )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from inspect import cleandoc
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from .events import Event, Found, Kind, Level
 from .state import Connection
+
+Sees: TypeAlias = Literal["all", "problems", "uses"]
+"""`problems`: what the schema says against a message; `uses`: its places that depend on capabilities."""
 
 Check: TypeAlias = Callable[[Event, Connection], Iterator[Found]]
 
@@ -18,7 +21,8 @@ class Rule:
     """One rule of a conversation.
 
     `requirements` are numbers of the project's table of requirements, `level` is what the documents make of it. `kinds` and `methods`
-    are the messages that it looks at; no methods means all.
+    are the messages that it looks at; no methods means all. `protocols` are those that it is about; none means all that have such
+    messages. `sees` is what of a message it looks at: where there is none of that, it is not asked.
     """
 
     id: str
@@ -26,16 +30,25 @@ class Rule:
     level: Level
     kinds: tuple[Kind, ...]
     methods: tuple[str, ...]
+    protocols: tuple[str, ...]
+    sees: Sees
     doc: str
     check: Check = field(repr=False, compare=False)
 
+
+ACP: Final = ("acp/v1", "acp/v2")
 
 RULES: Final[dict[str, Rule]] = {}
 """Every rule by its id, in the order in which they look at a message."""
 
 
 def rule(
-    *kinds: Kind, methods: tuple[str, ...] = (), requirements: tuple[int, ...] = (), level: Level = "must"
+    *kinds: Kind,
+    methods: tuple[str, ...] = (),
+    requirements: tuple[int, ...] = (),
+    level: Level = "must",
+    protocols: tuple[str, ...] = (),
+    sees: Sees = "all",
 ) -> Callable[[Check], Check]:
     """Enter a function into the table."""
 
@@ -43,7 +56,7 @@ def rule(
         name = check.__name__.replace("_", "-")
         assert name not in RULES, name
         assert check.__doc__, name
-        RULES[name] = Rule(name, requirements, level, kinds, methods, cleandoc(check.__doc__), check)
+        RULES[name] = Rule(name, requirements, level, kinds, methods, protocols, sees, cleandoc(check.__doc__), check)
         return check
 
     return enter

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from .events import Event, Found, items, reach, shown, text
-from .rule import rule
+from .rule import ACP, rule
 from .state import Connection, key
 
 _STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
 """Methods that name a session which need not be open."""
 
+_OWN_CODES: Final = frozenset({-32800, -32700, -32600, -32601, -32602, -32000, -32002})
+"""Codes of errors that have nothing to do with a turn that was stopped."""
+
 _TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release")
 
 
-@rule("request", "notification")
+@rule("request", "notification", protocols=ACP)
 def session_not_open(event: Event, connection: Connection) -> Iterator[Found]:
     """A message names a session that was not opened on this connection, by `session/new`, `load`, `resume` or `fork`."""
     name = text(event.body, "sessionId")
@@ -28,7 +31,7 @@ def session_not_open(event: Event, connection: Connection) -> Iterator[Found]:
     yield Found(event.below("sessionId"), f"the session {shown(name)} was not opened on this connection")
 
 
-@rule("request", "notification")
+@rule("request", "notification", protocols=ACP)
 def session_closed(event: Event, connection: Connection) -> Iterator[Found]:
     """A message names a session that was closed: a prompt after `session/close`, or news of it after its answer."""
     name = text(event.body, "sessionId")
@@ -84,27 +87,26 @@ def permission_outcome_not_offered(event: Event, _connection: Connection) -> Ite
         yield Found(event.below("outcome", "optionId"), sentence, event.request.index)
 
 
-@rule("result", methods=("session/request_permission",))
+@rule("result", methods=("session/request_permission",), protocols=("acp/v1",))
 def permission_not_cancelled(event: Event, connection: Connection) -> Iterator[Found]:
     """A client of version 1 cancels a turn and still answers an open permission request of it with a choice."""
     outcome = text(event.body, "outcome", "outcome")
-    if connection.version != 1 or event.request is None or event.request.cancelled is None or outcome != "selected":
+    if connection.version != 1 or event.request is None or event.request.stopped is None or outcome != "selected":
         return
     sentence = "the turn was cancelled, so the answer is the outcome 'cancelled'"
-    yield Found(event.below("outcome", "outcome"), sentence, event.request.cancelled)
+    yield Found(event.below("outcome", "outcome"), sentence, event.request.stopped)
 
 
-@rule("error", methods=("session/prompt",))
+@rule("error", methods=("session/prompt",), protocols=("acp/v1",))
 def cancelled_prompt_failed(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent of version 1 answers a prompt with an error after the client cancelled the turn. The stop reason is `cancelled`, even
-    where stopping made things fail.
+    where stopping made things fail. Codes that say something else than a failure may have crossed the cancellation.
     """
     request = event.request
-    if connection.version != 1 or request is None or request.cancelled is None or reach(event.body, "code") == -32800:
+    if connection.version != 1 or request is None or request.stopped is None or reach(event.body, "code") in _OWN_CODES:
         return
-    yield Found(
-        (*event.at, "error"), "a cancelled prompt is answered with the stop reason 'cancelled'", request.cancelled
-    )
+    sentence = "a cancelled prompt is answered with the stop reason 'cancelled'"
+    yield Found((*event.at, "error"), sentence, request.stopped)
 
 
 @rule("request", methods=("session/set_mode",))
@@ -120,15 +122,17 @@ def mode_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
 
 @rule("request", methods=("session/set_config_option",))
 def config_option_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
-    """A client sets a configuration option that the session does not have, or gives it a value that it does not offer."""
+    """A client sets a configuration option that the session does not have, or gives it a value that it does not offer. What the
+    agent's last update withdrew still counts as offered: the client may not have read it yet.
+    """
     session, wanted = connection.session(event.session), text(event.body, "configId")
     if session is None or session.options is None or session.opening is not None or wanted is None:
         return
-    if (key(wanted) or "") not in session.options:
+    name, value = key(wanted) or "", text(event.body, "value")
+    offers = [options[name] for options in (session.options, session.withdrawn or {}) if name in options]
+    if not offers:
         yield Found(event.below("configId"), f"the session has no option {shown(wanted)}", session.opened)
-        return
-    values, value = session.options[key(wanted) or ""], text(event.body, "value")
-    if values is not None and value is not None and key(value) not in values:
+    elif value is not None and all(values is not None and key(value) not in values for values in offers):
         yield Found(event.below("value"), f"the option {shown(wanted)} does not offer {shown(value)}", session.opened)
 
 
@@ -147,11 +151,11 @@ def terminal_not_open(event: Event, connection: Connection) -> Iterator[Found]:
 
 @rule("request", methods=("tool_call/cancel", "terminal/cancel"))
 def cancel_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
-    """A client of version 2 stops a tool call or a terminal that does not offer `capabilities.cancel`."""
+    """A client of version 2 stops a tool call or a terminal that never offered `capabilities.cancel`."""
     session = connection.session(event.session)
     field = "toolCallId" if event.method == "tool_call/cancel" else "terminalId"
     name = text(event.body, field)
     if session is None or name is None or session.stoppable.forgot or not connection.whole:
         return
     if not session.stoppable.get(f"{field} {key(name)}"):
-        yield Found(event.below(field), f"{shown(name)} does not offer to be cancelled")
+        yield Found(event.below(field), f"{shown(name)} never offered to be cancelled")

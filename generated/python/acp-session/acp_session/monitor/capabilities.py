@@ -47,13 +47,13 @@ def method_used_without_capability(event: Event, connection: Connection) -> Iter
     yield Found((*event.at, "method"), sentence, connection.advertised_at.get(side), _numbers(path))
 
 
-@rule("request", "notification", "result", requirements=(1, 2))
+@rule("request", "notification", "result", requirements=(1, 2), sees="uses")
 def field_used_without_capability(event: Event, connection: Connection) -> Iterator[Found]:
     """A field is sent to a side that did not advertise the capability for it."""
     yield from _uses(event, connection, "field")
 
 
-@rule("request", "notification", "result")
+@rule("request", "notification", "result", sees="uses")
 def variant_used_without_capability(event: Event, connection: Connection) -> Iterator[Found]:
     """A variant or value (a kind of content, of server, of question, of update) is sent to a side that did not advertise the
     capability for it.
@@ -62,7 +62,7 @@ def variant_used_without_capability(event: Event, connection: Connection) -> Ite
     yield from _uses(event, connection, "value")
 
 
-@rule("request", "notification", "result", requirements=(7, 8))
+@rule("request", "notification", "result", requirements=(7, 8), sees="uses")
 def required_once_advertised(event: Event, connection: Connection) -> Iterator[Found]:
     """A side that advertised a capability leaves out a field that comes with it, such as the roots of a listed session."""
     for use in event.uses:

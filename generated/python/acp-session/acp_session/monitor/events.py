@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from .json_types import is_array, is_object
 
@@ -24,15 +24,15 @@ Level: TypeAlias = Literal["must", "should", "note"]
 class Found(NamedTuple):
     """What a rule found. `path` leads into the message, `earlier` is the message that makes this one a breach.
 
-    `requirements` are those behind this breach, where they are not all of the rule's; `about` is the message at fault, where it is
-    not the one that was looked at.
+    `requirements` are those behind this breach, where they are not all of the rule's; `about` is the request at fault, where it is
+    not the message that was looked at.
     """
 
     path: Path
     sentence: str
     earlier: int | None = None
     requirements: tuple[int, ...] | None = None
-    about: int | None = None
+    about: Pending | None = None
 
 
 @dataclass(slots=True)
@@ -83,14 +83,11 @@ class Event:
 def reach(value: Any, *path: str | int) -> Any:
     """What stands at a path of a JSON value; `None` where there is nothing."""
     for step in path:
-        value = _below(value, step)
+        if isinstance(step, str):
+            value = value.get(step) if is_object(value) else None
+        else:
+            value = value[step] if is_array(value) and 0 <= step < len(value) else None
     return value
-
-
-def _below(value: Any, step: str | int) -> Any:
-    if isinstance(step, str):
-        return value.get(step) if is_object(value) else None
-    return value[step] if is_array(value) and 0 <= step < len(value) else None
 
 
 def text(value: Any, *path: str | int) -> str | None:
@@ -107,5 +104,10 @@ def items(value: Any, *path: str | int) -> list[Any]:
 
 def shown(value: object) -> str:
     """A value in a sentence, cut at 80 characters."""
-    whole = repr(value) if isinstance(value, str) else str(value)
+    whole = _WORDS[value] if value is None or isinstance(value, bool) else str(value)
+    if isinstance(value, str):
+        whole = repr(value)
     return whole if len(whole) <= 80 else f"{whole[:77]}..."
+
+
+_WORDS: Final = {None: "null", True: "true", False: "false"}

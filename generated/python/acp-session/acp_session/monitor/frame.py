@@ -8,32 +8,39 @@ from typing import Final
 from .events import Event, Found, reach, shown
 from .json_types import is_object
 from .rootpaths import is_about_roots
-from .rule import rule
-from .state import Connection, key
+from .rule import ACP, rule
+from .state import Connection, Pending, key
 
-_WHERE: Final[dict[tuple[str, str], tuple[int, ...]]] = {
-    ("session/request_permission", "title"): (90,),
-    ("session/request_permission", "description"): (91,),
-    ("session/request_permission", "subject"): (92, 93, 97),
-    ("session/request_permission", "options"): (94,),
-    ("initialize", "clientCapabilities"): (102,),
-    ("fs/read_text_file", ""): (105,),
-    ("fs/write_text_file", ""): (106,),
-    ("roots/list", ""): (76, 77, 78),
+_WHERE: Final[dict[tuple[str, str, str], tuple[int, ...]]] = {
+    ("params", "session/request_permission", "title"): (90,),
+    ("params", "session/request_permission", "description"): (91,),
+    ("params", "session/request_permission", "subject"): (92, 93, 97),
+    ("params", "session/request_permission", "options"): (94,),
+    ("params", "initialize", "clientCapabilities"): (102,),
+    ("params", "fs/read_text_file", ""): (105,),
+    ("params", "fs/write_text_file", ""): (106,),
+    ("params", "roots/list", ""): (76,),
+    ("result", "fs/read_text_file", ""): (105,),
+    ("result", "fs/write_text_file", ""): (106,),
+    ("result", "roots/list", "uri"): (77,),
+    ("result", "roots/list", "name"): (78,),
+    ("result", "roots/list", ""): (76,),
 }
-"""The requirements behind malformed params and results, by method and field; an empty field stands for every one."""
-
-_SHAPES: Final = (76, 77, 78, 90, 91, 92, 93, 94, 97, 102, 105, 106)
+"""The requirements behind malformed params and results, by method and field; an empty field stands for every other one."""
 
 
-@rule("unreadable")
+def _behind(part: str) -> tuple[int, ...]:
+    return tuple(sorted({number for where, numbers in _WHERE.items() if where[0] == part for number in numbers}))
+
+
+@rule("unreadable", sees="problems")
 def not_json(event: Event, _connection: Connection) -> Iterator[Found]:
     """A line is not UTF-8 text of one JSON value. Only messages belong on the connection; logs go to standard error."""
     for problem in event.problems:
         yield Found(event.at, problem.sentence)
 
 
-@rule("malformed", "request", "notification", "result", "error")
+@rule("malformed", "request", "notification", "result", "error", sees="problems")
 def envelope_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
     """A message is no JSON-RPC 2.0 request, notification or response: `jsonrpc`, `id` or `method` is missing or wrong, or both
     `result` and `error` are there.
@@ -65,17 +72,21 @@ def batch_of_unbatchable(event: Event, _connection: Connection) -> Iterator[Foun
         yield Found((*event.at, "method"), f"{event.method!r} may not be part of a batch")
 
 
-@rule("request", "notification")
+@rule("request", "notification", protocols=ACP, sees="problems")
 def method_unknown(event: Event, connection: Connection) -> Iterator[Found]:
-    """A method is called that this version of the protocol does not have and that is no extension (`_…`)."""
+    """A method is called that this version of the protocol does not have and that is neither an extension (`_…`) nor a
+    notification of the protocol's own level (`$/…`).
+    """
     if connection.strict is None or connection.strict.contract.name.startswith("mcp/"):
         return  # the schema of MCP holds the part about roots alone
+    if event.kind == "notification" and event.method.startswith("$/"):
+        return  # receivers are free to ignore it, so that newer peers may send it
     for problem in event.problems:
         if problem.rule == "method" and event.route is None:
             yield _at(event, problem.pointer, problem.sentence)
 
 
-@rule("request", "notification")
+@rule("request", "notification", sees="problems")
 def method_misdirected(event: Event, _connection: Connection) -> Iterator[Found]:
     """A peer calls a method that it handles itself."""
     for problem in event.problems:
@@ -83,19 +94,28 @@ def method_misdirected(event: Event, _connection: Connection) -> Iterator[Found]
             yield _at(event, problem.pointer, problem.sentence)
 
 
-@rule("request", "notification", requirements=_SHAPES)
+@rule("request", "notification", requirements=_behind("params"), sees="problems")
 def params_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
     """The params of a call do not have the shape that the schema gives them. What concerns roots has a rule of its own."""
     yield from _malformed(event, "params")
 
 
-@rule("result", requirements=_SHAPES)
+@rule("result", requirements=_behind("result"), sees="problems")
 def result_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
     """A result does not have the type of its request's method."""
-    yield from _malformed(event, "result")
+    if not _is_null_result(event):
+        yield from _malformed(event, "result")
 
 
-@rule("error")
+@rule("result", requirements=(106,), level="note")
+def result_null(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A result is null where the schema has an object without required fields. Receivers read it as the empty object."""
+    if _is_null_result(event):
+        numbers = (106,) if event.method == "fs/write_text_file" else ()
+        yield Found(event.below(), f"the result of {event.method!r} is an object; null is read as {{}}", None, numbers)
+
+
+@rule("error", sees="problems")
 def error_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
     """The error of a response has no integer code, no message, or data of a shape that its code does not have."""
     yield from _malformed(event, "error")
@@ -138,21 +158,36 @@ def cancel_of_unknown_request(event: Event, connection: Connection) -> Iterator[
 
 @rule("end")
 def cancelled_request_unanswered(_event: Event, connection: Connection) -> Iterator[Found]:
-    """A request that was cancelled never got an answer. Cancelling does not waive it: a result or error -32800 is still due."""
-    for side in connection.sides:
-        for request in connection.pending[side].values():
-            if request.cancelled is not None:
-                sentence = f"{request.method!r} of the {side} was cancelled and never answered"
-                yield Found((), sentence, request.cancelled, about=request.index)
+    """A request that was cancelled never got an answer, though the other side called or answered something later. Cancelling does
+    not waive it: a result or error -32800 is still due.
+    """
+    for request in _unanswered(connection):
+        if _is_passed_over(request, connection):
+            sentence = f"{request.method!r} of the {request.sender} was cancelled and never answered"
+            yield Found((), sentence, request.cancelled, about=request)
 
 
 @rule("end", level="note")
 def request_unanswered(_event: Event, connection: Connection) -> Iterator[Found]:
     """The conversation ended while a request waited for its answer."""
+    for request in _unanswered(connection):
+        if not _is_passed_over(request, connection):
+            yield Found((), f"{request.method!r} of the {request.sender} was never answered", about=request)
+
+
+def _unanswered(connection: Connection) -> Iterator[Pending]:
     for side in connection.sides:
-        for request in connection.pending[side].values():
-            if request.cancelled is None:
-                yield Found((), f"{request.method!r} of the {side} was never answered", about=request.index)
+        yield from connection.pending[side].values()
+
+
+def _is_passed_over(request: Pending, connection: Connection) -> bool:
+    """Whether the answer to a cancelled request was due: the side that owes it went on with something else."""
+    answerer = connection.other(request.sender)
+    return request.cancelled is not None and connection.heard.get(answerer, -1) > request.cancelled
+
+
+def _is_null_result(event: Event) -> bool:
+    return event.body is None and event.route is not None and event.route.null_result
 
 
 def _malformed(event: Event, part: str) -> Iterator[Found]:
@@ -165,11 +200,12 @@ def _malformed(event: Event, part: str) -> Iterator[Found]:
 
 
 def _requirements(event: Event, part: str, pointer: str, sentence: str) -> tuple[int, ...]:
-    parts = pointer.split("/")
-    field = parts[2] if len(parts) > 2 and parts[1] == part else ""
-    for (method, name), numbers in _WHERE.items():
-        missing = not field and f"'{name}'" in sentence
-        if method == event.method and (not name or name == field or missing):
+    steps = pointer.split("/")[2:] if pointer.startswith(f"/{part}/") else []
+    fields = {*steps[:1], *steps[-1:]}
+    is_field_missing = not steps or steps[-1].isdigit()
+    for (where, method, name), numbers in _WHERE.items():
+        named = name in fields or (is_field_missing and f"'{name}'" in sentence)
+        if (where, method) == (part, event.method) and (not name or named):
             return numbers
     return ()
 

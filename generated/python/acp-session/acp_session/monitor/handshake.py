@@ -19,20 +19,16 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
         return
     if connection.once(f"before initialize: {event.sender}"):
         earlier = connection.refused if connection.refused is not None else connection.asked
-        state = (
-            "was refused"
-            if connection.refused is not None
-            else "was not answered yet"
-            if earlier
-            else "did not come yet"
-        )
+        state = "did not come yet" if earlier is None else "was not answered yet"
+        if connection.refused is not None:
+            state = "was refused"
         yield Found((*event.at, "method"), f"{event.method!r} was called while `initialize` {state}", earlier)
 
 
 @rule("request", methods=("initialize",))
 def initialize_repeated(event: Event, connection: Connection) -> Iterator[Found]:
     """`initialize` is called again after it succeeded, or while it waits for its answer."""
-    if connection.asked is not None and connection.refused is None:
+    if connection.asked is not None:
         yield Found((*event.at, "method"), "`initialize` was called before on this connection", connection.asked)
 
 
@@ -44,7 +40,7 @@ def version_unknown(event: Event, connection: Connection) -> Iterator[Found]:
         yield Found(event.below("protocolVersion"), f"version {shown(version)} is not known; shapes are not judged")
 
 
-@rule("result", methods=("initialize",), requirements=(66, 67), level="note")
+@rule("result", methods=("initialize",), requirements=(66, 67), level="note", protocols=("acp/v2",))
 def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Found]:
     """An agent of version 2 advertises one of the markers that this version has dropped. `capabilities.session` alone says it."""
     if reach(event.body, "protocolVersion") != 2:

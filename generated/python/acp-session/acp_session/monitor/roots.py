@@ -7,7 +7,7 @@ from typing import Final
 
 from .events import Event, Found, items, reach, shown, text
 from .rootpaths import Misfit, distinct, listed_roots, misfit, plain
-from .rule import rule
+from .rule import ACP, rule
 from .state import Connection, Pending, key
 
 _LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork")
@@ -30,6 +30,9 @@ _ACCEPTED: Final[dict[Misfit, tuple[int, ...]]] = {
 }
 """What an agent breaks that goes on with malformed roots."""
 
+_REFUSING: Final = frozenset({-32602, -32601, -32000, -32800})
+"""Invalid params, or: no such method, log in first, cancelled."""
+
 _SUPPLIED: Final = {
     "session/new": (22,),
     "session/load": (23, 24, 25),
@@ -39,7 +42,7 @@ _SUPPLIED: Final = {
 """What says which roots a session has, by the method that opened it."""
 
 
-@rule("request", "result", requirements=(12, 13, 15, 51))
+@rule("request", "result", requirements=(12, 13, 15, 51), protocols=ACP, sees="problems")
 def roots_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
     """Additional roots are no array of absolute paths: null, an entry that is no string, is empty or is relative."""
     for problem in event.problems:
@@ -63,9 +66,9 @@ def malformed_roots_accepted(event: Event, _connection: Connection) -> Iterator[
 
 @rule("error", methods=(*_LIFECYCLE, "session/list"), requirements=(42,), level="should")
 def malformed_roots_refused_otherwise(event: Event, _connection: Connection) -> Iterator[Found]:
-    """An agent refuses malformed roots with another code than -32602."""
+    """An agent refuses malformed roots with another code than -32602. Codes that have nothing to do with params do not count."""
     code = reach(event.body, "code")
-    if event.request is not None and event.request.malformed_roots and code != -32602:
+    if event.request is not None and event.request.malformed_roots and code not in _REFUSING:
         yield Found(
             event.below("code"), f"malformed roots are refused with -32602, not {shown(code)}", event.request.index
         )
@@ -118,17 +121,18 @@ def list_result_outside_filter(event: Event, _connection: Connection) -> Iterato
     request = event.request
     if request is None or not request.well_formed:
         return
+    both = (10,) if request.has_roots and request.cwd is not None else ()
     for index, info in enumerate(items(event.body, "sessions")):
         roots, cwd = listed_roots(info), text(info, "cwd")
         is_told = reach(info, _FIELD) is not None
         is_filtered = request.has_roots and request.roots is not None and is_told and roots is not None
         if is_filtered and list(map(plain, roots or ())) != list(map(plain, request.roots or ())):
-            numbers = (9, 11) if not request.roots else (9, 10)
+            numbers = (9, *both, *(() if request.roots else (11,)))
             sentence = f"the roots are not {shown(list(request.roots or ()))}, for which the list was filtered"
             yield Found(event.below("sessions", index, _FIELD), sentence, request.index, numbers)
         if request.cwd is not None and cwd is not None and plain(cwd) != plain(request.cwd):
             sentence = f"the working directory is not {shown(request.cwd)}, for which the list was filtered"
-            yield Found(event.below("sessions", index, "cwd"), sentence, request.index, (10,))
+            yield Found(event.below("sessions", index, "cwd"), sentence, request.index, both)
 
 
 @rule("result", methods=("session/list",), requirements=(22, 23, 24, 25, 28, 29))
@@ -181,8 +185,10 @@ def _differing(
         listed = listed_roots(info) if reach(info, _FIELD) is not None else None
         if session is None or session.closed is not None or session.opening is not None:
             continue
-        if session.roots is None or listed is None:
+        if session.roots is None or listed is None or event.request is None or session.settled is None:
             continue
+        if event.request.index < session.settled:
+            continue  # what is listed may be the state before
         roots, supplied = distinct(listed, session.cwd), distinct(session.roots, session.cwd)
         if roots != supplied:
             opener = Pending(connection.sides[0], session.origin, session.opened)

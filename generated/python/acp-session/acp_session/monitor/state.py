@@ -6,10 +6,10 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from .events import Event, items, reach, text
-from .json_types import is_object
+from .json_types import is_array, is_object
 from .rootpaths import Misfit, listed_roots, misfit
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+Options: TypeAlias = "dict[str, frozenset[str] | None]"
+"""Configuration options: by id the ids of their values, `None` where any value goes."""
 
 LONGEST_KEY: Final = 256
 """Characters of an id that are kept; of a longer one a digest is."""
@@ -85,7 +88,7 @@ class Pending:
     """A request that waits for its answer, with what is needed to judge that.
 
     `roots` are its additional directories, `None` where they were malformed. `has_roots`: the field was there. `options` are the
-    ids that a permission request offers. `cancelled` is the message that cancelled it.
+    ids that a permission request offers. `cancelled` is the message that cancelled it, `stopped` the one that cancelled its turn.
     """
 
     sender: str
@@ -98,6 +101,7 @@ class Pending:
     path: str | None = None
     options: frozenset[str] | None = None
     cancelled: int | None = None
+    stopped: int | None = None
     well_formed: bool = True
     malformed_roots: frozenset[Misfit] = frozenset()
 
@@ -114,7 +118,9 @@ class Terminal:
 class Session:
     """A session of this connection. Indices are those of messages; `None` where there was none yet.
 
-    `opening` is a load or resume that waits for its answer. `roots` is `None` where they are not known.
+    `opening` is a load or resume that waits for its answer, `settled` the answer that opened the session. `roots` is `None` where they
+    are not known. `withdrawn` are the options before the agent last changed them of its own accord: a client may not have read of it.
+    `stoppable` says what ever offered to be cancelled.
     """
 
     opened: int
@@ -123,10 +129,12 @@ class Session:
     had_roots: bool = False
     cwd: str | None = None
     opening: int | None = None
+    settled: int | None = None
     closing: int | None = None
     closed: int | None = None
     modes: frozenset[str] | None = None
-    options: dict[str, frozenset[str] | None] | None = None
+    options: Options | None = None
+    withdrawn: Options | None = None
     terminals: Recent[str, Terminal] = field(default_factory=lambda: Recent[str, Terminal](MOST_PARTS))
     stoppable: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
 
@@ -159,6 +167,10 @@ class Connection:
         self.advertised: dict[str, frozenset[str]] = {}
         self.advertised_at: dict[str, int] = {}
         self.auth_methods: dict[str, str] | None = None
+        self.heard: dict[str, int] = {}
+        """The last call that waits for an answer, or answer, of each side."""
+        self.early = Recent[str, Options](MOST_REQUESTS)
+        """Options of sessions whose id the client has not been told yet."""
         self.pending = {side: Recent[str, Pending](MOST_REQUESTS) for side in self.sides}
         self.answered = {side: Recent[str, int](MOST_REQUESTS) for side in self.sides}
         self.sessions = Recent[str, Session](MOST_SESSIONS)
@@ -216,6 +228,8 @@ class Connection:
 
     def apply(self, event: Event) -> None:
         """Take in a message, after the rules have judged it."""
+        if event.kind in ("request", "result", "error"):
+            self.heard[event.sender] = event.index
         match event.kind:
             case "request":
                 self._request(event)
@@ -250,7 +264,8 @@ class Connection:
         self.answered[event.sender].pop(name)
         if event.method == "initialize":
             self._offer(event, event.body)
-            self.asked = event.index if self.asked is None else self.asked
+            if self.asked is None:
+                self.asked, self.refused = event.index, None
             self.strict = self.protocols.get(_hashable(reach(event.body, "protocolVersion")), self.strict)
         session = self.session(request.session)
         if event.method in ("session/load", "session/resume") and request.session is not None:
@@ -274,23 +289,29 @@ class Connection:
             for side in self.sides:
                 for request in self.pending[side].values():
                     concerned = request.method in ("session/prompt", "session/request_permission")
-                    if concerned and request.session == event.session and request.cancelled is None:
-                        request.cancelled = event.index
+                    if concerned and request.session == event.session and request.stopped is None:
+                        request.stopped = event.index
+                        request.cancelled = event.index if request.cancelled is None else request.cancelled
         elif event.method == "session/update":
             self._update(event)
 
     def _update(self, event: Event) -> None:
         session = self.session(event.session)
         update = reach(event.body, "update")
-        if session is None or not is_object(update):
+        if not is_object(update):
+            return
+        if session is None:
+            if update.get("sessionUpdate") == "config_option_update" and self.is_opening():
+                self.early[key(event.session) or ""] = offered_options(update)
             return
         match update.get("sessionUpdate"):
             case "config_option_update":
-                session.options = offered_options(update)
+                session.withdrawn, session.options = session.options, offered_options(update)
             case "tool_call_update" | "terminal_update" as kind if "capabilities" in update:
                 field_ = "terminalId" if kind == "terminal_update" else "toolCallId"
-                name = key(text(update, field_))
-                session.stoppable[f"{field_} {name}"] = is_offer(reach(update, "capabilities", "cancel"))
+                name = f"{field_} {key(text(update, field_))}"
+                offers = is_offer(reach(update, "capabilities", "cancel"))
+                session.stoppable[name] = offers or bool(session.stoppable.get(name))
             case _:
                 pass
 
@@ -304,8 +325,8 @@ class Connection:
         self.answered[asker][name] = event.index
         session = self.session(request.session)
         if event.kind == "error":
-            if request.method == "initialize":
-                self.refused = event.index
+            if request.method == "initialize" and request.index == self.asked:
+                self.asked, self.refused = None, event.index
             if session is not None:
                 self._failed(request, session)
             return
@@ -358,12 +379,17 @@ class Connection:
 
     def _open(self, name: str, request: Pending, event: Event) -> None:
         session = Session(request.index, request.method, request.roots, request.has_roots, request.cwd)
+        session.settled = event.index
+        session.modes, session.options = frozenset(), self.early.pop(key(name) or "") or {}
         before = self.session(name)
         if before is not None:
             session.terminals, session.stoppable = before.terminals, before.stoppable
-        modes = [text(mode, "id") for mode in items(event.body, "modes", "availableModes")]
-        session.modes = frozenset(key(mode) or "" for mode in modes[:MOST_PARTS] if mode is not None)
-        session.options = offered_options(event.body)
+            session.modes, session.options = before.modes or frozenset(), before.options or {}
+        if is_object(reach(event.body, "modes")):
+            modes = [text(mode, "id") for mode in items(event.body, "modes", "availableModes")]
+            session.modes = frozenset(key(mode) or "" for mode in modes[:MOST_PARTS] if mode is not None)
+        if is_array(reach(event.body, "configOptions")):
+            session.options = offered_options(event.body)
         self.sessions[key(name) or ""] = session
         self.deleted.pop(key(name) or "")
 
@@ -374,9 +400,9 @@ class Connection:
                 self.listed[key(name) or ""] = Listed(event.index, listed_roots(info))
 
 
-def offered_options(value: Any) -> dict[str, frozenset[str] | None]:
-    """The configuration options in a message: by id the ids of their values; `None` where any value goes."""
-    found: dict[str, frozenset[str] | None] = {}
+def offered_options(value: Any) -> Options:
+    """The configuration options in a message."""
+    found: Options = {}
     for option in items(value, "configOptions")[:MOST_PARTS]:
         name = text(option, "configId") or text(option, "id")
         if name is None:

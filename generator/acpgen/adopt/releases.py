@@ -1,0 +1,40 @@
+"""Keeps what was adopted as a release: facts alone, beside the releases before it. The docs compute changelogs from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from acpgen.adopt import layout
+from acpgen.adopt.adoption import read_upstream
+from acpgen.errors import BadMaterial, Faults
+from acpgen.load import decode, place, read_bytes
+from acpgen.material import INDEX, RELEASES, index
+
+_VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+def folder_of(schema: Path, protocol: str) -> Path:
+    """Where the releases of a protocol are kept."""
+    return schema / RELEASES / protocol
+
+
+def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:
+    """The files of `folder` that keep the facts of upstream's `file` under a version, as the newest release. Raises `Faults`."""
+    if not _VERSION.fullmatch(version) or f"{version}.json" == INDEX:
+        reason, remedy = "this cannot be the name of a release", "Use letters, digits, '.', '+' and '-', as 1.21.0 does"
+        raise Faults([BadMaterial(at="--keep-as", reason=reason, remedy=remedy)])
+    text = layout.compact({"$schema": _DIALECT, **read_upstream(file)})
+    path = folder / INDEX
+    about, versions = index(read_bytes(path) if path.exists() else None, place(path))
+    if version in versions:
+        at = folder / f"{version}.json"
+        if at.exists() and decode(read_bytes(at), place(at)) == text:
+            return {}
+        reason = f"{version} is kept already, with other facts"
+        raise Faults([BadMaterial(at=place(at), reason=reason, remedy="Give this release another name")])
+    listed = {"about": about, "versions": [*versions, version]}
+    return {f"{version}.json": text, INDEX: layout.text(listed)}

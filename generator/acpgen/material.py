@@ -1,0 +1,196 @@
+"""What a project adds to its docs beside the schemas: pages written by hand, earlier releases of its protocols, a table of requirements.
+
+    schema/pages/*.md                               pages of the docs; index.md is the head of the home page
+    schema/releases/<protocol>/index.json           the releases that are kept, oldest first
+    schema/releases/<protocol>/<version>.json       what was published then: facts alone, without descriptions
+    schema/requirements.json                        the requirements and what enforces each
+
+All of it may be absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from acpgen.errors import BadMaterial, Fault, Faults, NoFiles
+from acpgen.load import Documents, Source, decode, parse, parse_json, place, read_bytes, read_folder
+
+if TYPE_CHECKING:
+    from acpgen.ir import JSON
+
+PAGES: Final = "pages"
+RELEASES: Final = "releases"
+REQUIREMENTS: Final = "requirements.json"
+RESERVED: Final = (PAGES, RELEASES)
+"""Folders of the schema folder that hold no protocol."""
+
+INDEX: Final = "index.json"
+
+_KEEP: Final = "Store it with acpgen adopt FILE --keep-as VERSION, or strike the version out"
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The material as bytes, by path below the schema folder `root` (as people know it)."""
+
+    root: str
+    files: tuple[tuple[str, bytes], ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A protocol as it was published under a version."""
+
+    version: str
+    documents: Documents = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """The releases of a protocol that are kept, oldest first. `about` says where they come from and what their numbers mean."""
+
+    about: str
+    releases: tuple[Release, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a project adds to its docs. `pages` are texts by file name, `releases` stand by protocol."""
+
+    pages: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    releases: Mapping[str, Releases] = field(default_factory=dict[str, Releases])
+    requirements: JSON = field(default=None, repr=False)
+    root: str = ""
+
+
+NONE: Final = Material(MappingProxyType({}), MappingProxyType({}))
+
+
+def is_material(path: str) -> bool:
+    """Whether a path below a project's schema folder belongs to no protocol but to the docs."""
+    return path == REQUIREMENTS or path.partition("/")[0] in RESERVED
+
+
+def schemas(source: Source) -> Source:
+    """The files of a project's schema folder that belong to protocols."""
+    return replace(source, files=tuple(file for file in source.files if not is_material(file[0])))
+
+
+def read(schema: Path, protocols: Iterable[str]) -> Files:
+    """The material beside the schemas of these protocols, as bytes. Raises `Faults`."""
+    wanted = [(PAGES, ".md"), *((f"{RELEASES}/{protocol}", ".json") for protocol in protocols)]
+    found: list[tuple[str, bytes]] = []
+    faults: list[Fault] = []
+    for folder, ending in wanted:
+        if (schema / folder).is_dir():
+            try:
+                found += [(f"{folder}/{path}", content) for path, content in read_folder(schema / folder, ending)]
+            except Faults as caught:  # an empty folder is none
+                faults.extend(fault for fault in caught.faults if not isinstance(fault, NoFiles))
+    if (schema / REQUIREMENTS).exists():
+        found.append((REQUIREMENTS, read_bytes(schema / REQUIREMENTS)))
+    if faults:
+        raise Faults(faults)
+    return Files(place(schema), tuple(found))
+
+
+def parsed(files: Files) -> Material:
+    """The material of a project, understood. Raises `Faults`."""
+    faults: list[Fault] = []
+    pages: dict[str, str] = {}
+    folders: dict[str, dict[str, bytes]] = {}
+    requirements: JSON = None
+    for path, content in files.files:
+        at = f"{files.root}/{path}" if files.root else path
+        folder, _, name = path.rpartition("/")
+        try:
+            if folder.startswith(PAGES):
+                pages[path.removeprefix(f"{PAGES}/")] = decode(content, at)
+            elif not folder:
+                requirements = parse_json(decode(content, at), at)
+            else:
+                folders.setdefault(folder.removeprefix(f"{RELEASES}/"), {})[name] = content
+        except Faults as caught:
+            faults.extend(caught.faults)
+    releases: dict[str, Releases] = {}
+    for protocol, contents in folders.items():
+        try:
+            releases[protocol] = _releases(protocol, contents, f"{files.root}/{RELEASES}/{protocol}".lstrip("/"))
+        except Faults as caught:
+            faults.extend(caught.faults)
+    faults.extend(_page_faults(pages, files.root))
+    if faults:
+        raise Faults(faults)
+    return Material(pages, releases, requirements, files.root)
+
+
+def index(content: bytes | None, at: str) -> tuple[str, list[str]]:
+    """What an index of releases says: where they come from, and their versions. Raises `Faults`."""
+    if content is None:
+        return "", []
+    value = parse_json(decode(content, at), at)
+    table = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    versions, about = table.get("versions"), table.get("about", "")
+    listed = cast("list[object]", versions) if isinstance(versions, list) else []
+    faults = [
+        BadMaterial(at=f"{at}#/{key}", reason="there is no such key here", remedy=_INDEX_REMEDY)
+        for key in sorted(table.keys() - _KEYS)
+    ]
+    if not isinstance(about, str):
+        faults.append(BadMaterial(at=f"{at}#/about", reason="this is no text", remedy=_INDEX_REMEDY))
+    if not isinstance(versions, list) or not all(isinstance(version, str) for version in listed):
+        reason = "this is no list of the versions that are kept, oldest first"
+        faults.append(BadMaterial(at=f"{at}#/versions", reason=reason, remedy=_INDEX_REMEDY))
+    if len(set(map(str, listed))) < len(listed):
+        faults.append(BadMaterial(at=f"{at}#/versions", reason="a version stands twice", remedy="Remove one of them"))
+    if faults:
+        raise Faults(faults)
+    return str(about), [str(version) for version in listed]
+
+
+_KEYS: Final = frozenset({"about", "versions"})
+_INDEX_REMEDY: Final = 'Write {"about": "…", "versions": ["…"]}'
+
+
+def _releases(protocol: str, contents: Mapping[str, bytes], at: str) -> Releases:
+    about, versions = index(contents.get(INDEX), f"{at}/{INDEX}")
+    listed = {f"{version}.json" for version in versions}
+    faults: list[Fault] = [
+        BadMaterial(at=f"{at}/{name}", reason=f"{INDEX} does not list this release", remedy="List it, oldest first")
+        for name in contents.keys() - listed - {INDEX}
+    ]
+    faults += [
+        BadMaterial(at=f"{at}/{INDEX}#/versions/{number}", reason=f"there is no file {version}.json", remedy=_KEEP)
+        for number, version in enumerate(versions)
+        if f"{version}.json" not in contents
+    ]
+    found: list[Release] = []
+    for version in versions:
+        name = f"{version}.json"
+        if name in contents:
+            try:
+                found.append(Release(version, parse(Source(f"{protocol} {version}", at, ((name, contents[name]),)))))
+            except Faults as caught:
+                faults.extend(caught.faults)
+    if faults:
+        raise Faults(sorted(faults, key=str))
+    return Releases(about, tuple(found))
+
+
+def _page_faults(pages: Mapping[str, str], root: str) -> Iterator[Fault]:
+    for path, text in pages.items():
+        at = f"{root}/{PAGES}/{path}".lstrip("/")
+        if "/" in path:
+            yield BadMaterial(at=at, reason="this page stands in a folder of its own", remedy="Move it up")
+        elif title(text) is None:
+            yield BadMaterial(at=at, reason="this page has no title", remedy="Begin it with a line such as '# Title'")
+
+
+def title(page: str) -> str | None:
+    """The first heading of a page; `None` where it does not begin with one."""
+    first = next((line for line in page.splitlines() if line.strip()), "")
+    return first[2:].strip() or None if first.startswith("# ") else None

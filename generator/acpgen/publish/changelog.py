@@ -1,0 +1,150 @@
+"""The changelog of a protocol, computed: what the compatibility check finds between each release that is kept and the one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from acpgen.compat.findings import SEVERITIES, Severity, worst
+from acpgen.compat.protocol.check import Judged, check, restructured
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.report.markdown import VERDICTS
+from acpgen.publish.history import History
+from acpgen.publish.versions import Version
+from acpgen.targets import docs
+from acpgen.targets.docs import Markdown, Places, code, joined
+from acpgen.walk import pointer_parts
+
+PAGE: Final = "changelog.md"
+
+FEW: Final = 6
+"""As many places, types or methods are named of a change that has more."""
+
+MANY: Final = 60
+"""As many changes are told of one step; the others are counted."""
+
+_EVERYWHERE: Final = 3
+"""A change that more methods share than this stands before the methods."""
+
+
+def page(version: Version, history: History, rules: str) -> str:
+    """The changelog, newest first; at its end what the schema of this project says otherwise than the newest release."""
+    path = version.path(PAGE)
+    teller = _Teller(version, docs.places_of(version.protocol, version.bundle), path, rules)
+    steps = [
+        _step(teller, old.version, new.version, old.revised, new.revised) for old, new in pairwise(history.releases)
+    ]
+    last = history.releases[-1]
+    own = _step(teller, last.version, "this schema", last.revised, Revised(version.protocol, version.bundle))
+    return docs.lay_out(
+        "changelog",
+        path=path,
+        version=version.protocol.name,
+        about=history.about,
+        steps=steps[::-1],
+        own=own,
+        first=history.releases[0].version,
+        rules=rules,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One rule's findings with the same words, in as many places as there are."""
+
+    severity: Severity
+    rule: str
+    message: str
+    judged: tuple[Judged, ...]
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each.method or "" for each in self.judged))
+
+
+def _step(teller: _Teller, old: str, new: str, before: Revised, after: Revised) -> dict[str, Any]:
+    """What a template shows of one step between revisions."""
+    judged = check(before, after).judged
+    if not judged and before.bundle.schema != after.bundle.schema:
+        judged = (restructured(before, after, "", ""),)
+    verdict = worst(tuple(each.severity for each in judged))
+    counts = [(sum(each.severity == severity for each in judged), severity) for severity in SEVERITIES]
+    changes = _changes(each for each in judged if each.severity != "editorial")
+    return {
+        "old": old,
+        "new": new,
+        "verdict": VERDICTS[verdict],
+        "counts": [f"{count} {severity}" for count, severity in counts if count],
+        "groups": list(teller.groups(changes[:MANY])),
+        "more": max(0, len(changes) - MANY),
+    }
+
+
+def _changes(judged: Iterable[Judged]) -> list[_Change]:
+    """The findings with the same words together, worst first."""
+    found: dict[tuple[Severity, str, str], list[Judged]] = {}
+    for each in judged:
+        found.setdefault((each.severity, each.rule, each.message), []).append(each)
+    changes = [_Change(*key, tuple(group)) for key, group in found.items()]
+    return sorted(changes, key=lambda change: SEVERITIES.index(change.severity))
+
+
+@dataclass(frozen=True, slots=True)
+class _Teller:
+    """Puts changes into words and links for one page."""
+
+    version: Version
+    places: Places
+    path: str
+    rules: str
+
+    def groups(self, changes: Sequence[_Change]) -> Iterator[tuple[Markdown, list[Markdown]]]:
+        """The changes by method; first those that many methods share."""
+        heads: dict[str, list[_Change]] = {}
+        for change in changes:
+            methods = change.methods
+            heads.setdefault(methods[0] if len(methods) == 1 else "", []).append(change)
+        shared = heads.pop("", [])
+        if shared:
+            yield Markdown("In several methods"), [self._told(change) for change in shared]
+        for name in sorted(heads):
+            yield self._method(name), [self._told(change) for change in heads[name]]
+
+    def _told(self, change: _Change) -> Markdown:
+        rule = Markdown(f"[{code(change.rule)}]({docs.relative(self.path, self.rules)}#{change.rule})")
+        parts = [Markdown(f"**{change.severity}**, {rule}: {docs.prose(change.message)}")]
+        methods = [name for name in change.methods if name]
+        if len(methods) > 1:
+            parts.append(Markdown(f"In {_some([self._method(name) for name in methods])}."))
+        places = list(dict.fromkeys(each.location for each in change.judged if each.location))
+        if len(methods) <= _EVERYWHERE and places:
+            parts.append(Markdown(f"At {_some([code(place) for place in places])}."))
+        types = list(dict.fromkeys(filter(None, map(self._type, change.judged))))
+        if types:
+            parts.append(Markdown(f"See {_some(types)}."))
+        return joined(parts, " ")
+
+    def _method(self, name: str) -> Markdown:
+        return self._link(name, self.places.methods.get(name))
+
+    def _type(self, judged: Judged) -> Markdown | None:
+        """A link to the type in which a change stands, as far as there still is one."""
+        types = self.places.types
+        for at in (judged.new_at, judged.old_at):
+            parts = pointer_parts(f"#{at.partition('#')[2]}")
+            if len(parts) > 1 and parts[1] in types:
+                return self._link(parts[1], types[parts[1]])
+        return None
+
+    def _link(self, name: str, page: str | None) -> Markdown:
+        if page is None:
+            return code(name)
+        return Markdown(f"[{code(name)}]({docs.relative(self.path, self.version.path(page))})")
+
+
+def _some(items: Sequence[Markdown]) -> Markdown:
+    """The first few, and how many more there are."""
+    shown = joined(items[:FEW])
+    return shown if len(items) <= FEW else Markdown(f"{shown} and {len(items) - FEW} more")

@@ -1,0 +1,58 @@
+"""What differs between two versions of a protocol, as a page: methods and types side by side."""
+
+from __future__ import annotations
+
+from acpgen.publish.counterparts import matched, same_method
+from acpgen.publish.versions import Version
+from acpgen.targets import docs
+
+
+def name(old: Version, new: Version) -> str:
+    """The page of two versions."""
+    return old.beside(f"changes-{old.last}-{new.last}.md")
+
+
+def page(old: Version, new: Version, path: str) -> str:
+    """The methods and types of two versions beside one another."""
+    before, after = docs.places_of(old.protocol, old.bundle), docs.places_of(new.protocol, new.bundle)
+    pairs = {there: found for there, found in matched(old, new) if found[0] is not None}
+    methods = [
+        (
+            method.name,
+            docs.relative(path, old.path(before.methods[method.name])),
+            (other := same_method(method, new.protocol)) and other.name,
+            other and docs.relative(path, new.path(after.methods[other.name])),
+            len(pairs.get(before.methods[method.name], (None, ()))[1] or ()),
+        )
+        for method in old.protocol.methods
+    ]
+    kept = {row[2] for row in methods}
+    types = {name: found for name in old.protocol.definitions if (found := pairs.get(before.types[name]))}
+    reached = {found[0] for found in types.values()}
+    return docs.lay_out(
+        "changes",
+        path=path,
+        old=old.protocol.name,
+        new=new.protocol.name,
+        methods=methods,
+        added=[
+            (m.name, docs.relative(path, new.path(after.methods[m.name])))
+            for m in new.protocol.methods
+            if m.name not in kept
+        ],
+        changed_types=[
+            (name, docs.relative(path, old.path(before.types[name])), len(found[1] or ()))
+            for name, found in sorted(types.items())
+            if found[1]
+        ],
+        removed_types=[
+            (name, docs.relative(path, old.path(before.types[name])))
+            for name in sorted(old.protocol.definitions)
+            if name not in types
+        ],
+        added_types=[
+            (name, docs.relative(path, new.path(after.types[name])))
+            for name in sorted(new.protocol.definitions)
+            if after.types[name] not in reached
+        ],
+    )

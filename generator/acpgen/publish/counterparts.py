@@ -1,0 +1,136 @@
+"""The same method or type in another version of its protocol, and what differs there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import assert_never
+
+from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.publish.versions import Version
+from acpgen.targets import docs
+from acpgen.targets.docs import Counterpart, Difference
+
+
+def beside(version: Version, others: Sequence[Version]) -> docs.Beside:
+    """For each page of a version, the page about the same thing in every other version."""
+    found: dict[str, list[Counterpart]] = {}
+    for other in others:
+        known = dict(matched(version, other))
+        there = set(docs.pages(other.protocol, other.bundle))
+        for page in docs.pages(version.protocol, version.bundle):
+            target, differences = known.get(page, (page if page in there else None, None))
+            found.setdefault(page, []).append(
+                Counterpart(
+                    version=other.protocol.name,
+                    page=other.path(target) if target is not None else None,
+                    home=other.home(),
+                    differences=differences,
+                )
+            )
+    return {page: tuple(counterparts) for page, counterparts in found.items()}
+
+
+def matched(here: Version, there: Version) -> Iterator[tuple[str, tuple[str | None, tuple[Difference, ...] | None]]]:
+    """The pages of methods and types with their counterparts and what differs."""
+    pages_here, pages_there = docs.places_of(here.protocol, here.bundle), docs.places_of(there.protocol, there.bundle)
+    for method in here.protocol.methods:
+        other = same_method(method, there.protocol)
+        if other is None:
+            yield pages_here.methods[method.name], (None, None)
+        else:
+            differences = tuple(_method_differences(here.protocol, method, there.protocol, other))
+            yield pages_here.methods[method.name], (pages_there.methods[other.name], differences)
+    for name, definition in here.protocol.definitions.items():
+        same = _same_type(name, here.bundle, there.bundle)
+        found = there.protocol.definitions.get(same or "")
+        if found is None:
+            yield pages_here.types[name], (None, None)
+        else:
+            differences = tuple(_told(_facts(definition), _facts(found)))
+            yield pages_here.types[name], (pages_there.types[found.name], differences)
+
+
+def same_method(method: ir.Method, protocol: ir.Protocol) -> ir.Method | None:
+    """The method of another version with this name, or with a name that one of the two had before."""
+    return next(
+        (other for other in protocol.methods if other.name == method.name and other.kind == method.kind),
+        next((o for o in protocol.methods if method.name in o.was or o.name in method.was), None),
+    )
+
+
+def _same_type(name: str, here: Bundle, there: Bundle) -> str | None:
+    if name in there.definitions:
+        return name
+    earlier = {item.rpartition("/")[2] for item in here.definitions.get(name, {}).get("x-was", ())}
+    later = [other for other, schema in there.definitions.items() if f"#/$defs/{name}" in schema.get("x-was", ())]
+    return next(iter([*later, *(other for other in there.definitions if other in earlier)]), None)
+
+
+# --- differences -----------------------------------------------------------------------------------------------------
+
+
+def _method_differences(
+    here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method
+) -> Iterator[Difference]:
+    yield from _told(_about(method), _about(other))
+    for part, mine, theirs in (("params", method.params, other.params), ("result", method.result, other.result)):
+        yield from (
+            Difference(f"{part}.{row.what}" if row.what else part, row.here, row.there)
+            for row in _told(_facts(here.definitions.get(mine or "")), _facts(there.definitions.get(theirs or "")))
+        )
+
+
+def _told(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[Difference]:
+    """The facts that differ, those of this version first."""
+    for what in dict.fromkeys((*here, *there)):
+        if here.get(what) != there.get(what):
+            yield Difference(what, here.get(what, ""), there.get(what, ""))
+
+
+def _about(method: ir.Method) -> Mapping[str, str]:
+    facts = {
+        "name": method.name,
+        "kind": method.kind,
+        "handled by": method.side,
+        "capability": method.capability or "",
+        "in a batch": method.batch or "",
+        "tier": "unstable" if method.unstable else "",
+    }
+    return {what: text for what, text in facts.items() if text}
+
+
+def _facts(definition: ir.Definition | None) -> Mapping[str, str]:
+    """What a definition says, a line for each member; the empty name stands for the whole."""
+    match definition:
+        case None:
+            return {}
+        case ir.Record():
+            return {field.name: _field(field) for field in definition.fields}
+        case ir.TaggedUnion():
+            facts = {str(variant.tag): _variant(variant) for variant in definition.variants}
+            return {"unknown tags": definition.openness, **facts}
+        case ir.Enum():
+            return {"unknown values": definition.openness, **{str(item.value): "value" for item in definition.values}}
+        case ir.Alias():
+            return {"type": docs.plainly(definition.type)}
+        case _:
+            assert_never(definition)
+
+
+def _field(field: ir.Field) -> str:
+    parts = [docs.plainly(field.type), "required" if field.required else "optional"]
+    if field.null is not None:
+        parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
+    if field.capability is not None:
+        parts.append(f"needs {field.capability.partition(':')[2]}")
+    if field.unstable:
+        parts.append("unstable")
+    return ", ".join(parts)
+
+
+def _variant(variant: ir.Variant) -> str:
+    parts = [variant.body or "variant"]
+    if variant.capability is not None:
+        parts.append(f"needs {variant.capability.partition(':')[2]}")
+    return ", ".join(parts)

@@ -1,0 +1,85 @@
+"""The rules of the monitor as a page: what `acpgen validate --session`, `acpgen tap` and `acp_session.monitor` report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from inspect import getdoc
+from typing import Any, Final, Protocol, cast
+
+from acpgen import borrowed
+from acpgen.publish.versions import Version
+from acpgen.targets import docs
+from acpgen.targets.docs import Markdown, code, joined
+
+PAGE: Final = "monitor.md"
+FAMILIES: Final = ("acp", "mcp")
+"""The protocols that the monitor knows."""
+
+LEVELS: Final = {
+    "must": "Breaks what the documents demand.",
+    "should": "Breaks what the documents recommend.",
+    "note": "Breaks nothing, and is worth knowing.",
+}
+
+
+class Rule(Protocol):
+    """`acp_session.monitor.Rule`."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def requirements(self) -> tuple[int, ...]: ...
+    @property
+    def level(self) -> str: ...
+    @property
+    def methods(self) -> tuple[str, ...]: ...
+    @property
+    def protocols(self) -> tuple[str, ...]: ...
+    @property
+    def doc(self) -> str: ...
+    @property
+    def check(self) -> Callable[..., object]: ...
+
+
+def rules() -> Mapping[str, Rule]:
+    """Every rule by its id."""
+    return cast("Mapping[str, Rule]", borrowed.session("monitor").RULES)
+
+
+def is_known(version: Version) -> bool:
+    """Whether the monitor judges conversations in a protocol."""
+    return version.family in FAMILIES
+
+
+def page(versions: Sequence[Version], requirements: str | None) -> str:
+    """Every rule: when it speaks, how severe that is, what it enforces and in which protocols. `requirements` is the page of those."""
+    known = [version for version in versions if is_known(version)]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for rule in rules().values():
+        subject = (getdoc(sys.modules[rule.check.__module__]) or "").split("\n")[0]
+        groups.setdefault(subject, []).append(
+            {
+                "id": rule.id,
+                "doc": rule.doc,
+                "level": rule.level,
+                "requirements": joined(_requirement(number, requirements) for number in rule.requirements),
+                "protocols": joined(code(name) for name in protocols(rule, known)),
+                "methods": joined(code(method) for method in rule.methods),
+            }
+        )
+    return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS, count=len(rules()))
+
+
+def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
+    """The protocols that a rule is about, among those at hand."""
+    found: list[str] = []
+    for version in versions:
+        has = not rule.methods or not {method.name for method in version.protocol.methods}.isdisjoint(rule.methods)
+        if has and (not rule.protocols or version.protocol.name in rule.protocols):
+            found.append(version.protocol.name)
+    return tuple(found)
+
+
+def _requirement(number: int, page: str | None) -> Markdown:
+    return Markdown(f"[{number}]({page}#req-{number})" if page is not None else f"{number}")

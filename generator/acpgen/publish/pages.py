@@ -1,0 +1,58 @@
+"""The pages that a project adds to its docs: taken as they are written, once it is sure that their links lead somewhere."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+from urllib.parse import unquote
+
+from acpgen.errors import BadMaterial, Fault, Faults
+from acpgen.material import PAGES, Material
+from acpgen.publish.versions import INDEX
+from acpgen.targets.docs import Markdown
+
+_CODE: Final = re.compile(r"^(```+|~~~+).*?^\1\s*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_LINK: Final = re.compile(r"\]\(\s*<?([^)\s>]+)")
+_FOREIGN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+
+
+def head(material: Material) -> Markdown | None:
+    """What stands at the top of the home page; `None` where the project has written nothing for it."""
+    text = material.pages.get(INDEX)
+    return Markdown(text.strip()) if text is not None else None
+
+
+def added(material: Material, made: Mapping[str, str]) -> Mapping[str, str]:
+    """The other pages. Raises `Faults` for those whose name is taken."""
+    found = {path: f"{text.strip()}\n" for path, text in material.pages.items() if path != INDEX}
+    faults = [
+        BadMaterial(at=_at(material, path), reason="a page of this name is made from the schemas", remedy="Rename it")
+        for path in found
+        if path in made
+    ]
+    if faults:
+        raise Faults(faults)
+    return found
+
+
+def require_links(material: Material, files: Mapping[str, str]) -> None:
+    """Raise `Faults` for links of these pages that lead to no page of the docs."""
+    faults = [fault for path in material.pages for fault in _dangling(material, path, files)]
+    if faults:
+        raise Faults(faults)
+
+
+def _dangling(material: Material, path: str, files: Mapping[str, str]) -> Iterator[Fault]:
+    for link in dict.fromkeys(_LINK.findall(_CODE.sub("", material.pages[path]))):
+        page = unquote(link.partition("#")[0])
+        if page and not _FOREIGN.match(link) and posixpath.normpath(page) not in files:
+            reason = f"the link to {link} leads to no page of the docs"
+            yield BadMaterial(
+                at=_at(material, path), reason=reason, remedy="Name a page by its path there, such as acp/v1/index.md"
+            )
+
+
+def _at(material: Material, path: str) -> str:
+    return f"{material.root}/{PAGES}/{path}".lstrip("/")

@@ -1,0 +1,207 @@
+"""The page of requirements: every rule of the documents that a project implements, and what enforces it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.publish.table import PEERS, WAYS, Document, Place, Rule, Table, parse
+from acpgen.publish.versions import Version
+from acpgen.targets import docs
+from acpgen.targets.docs.places import TYPES, Places
+from acpgen.targets.docs.text import Markdown, code, identifier, prose
+from acpgen.walk import is_array, is_object, pointer_parts
+
+__all__ = ["MONITOR", "PAGE", "page", "parse"]
+
+PAGE: Final = "requirements.md"
+MONITOR: Final = "monitor.md"
+
+_MEANINGS: Final = {
+    "schema": "The bundled JSON Schema says so, at the place that is named. Every judge and every binding knows it.",
+    "validator": "`validate` refuses a message that breaks the rule, by the keyword that is named.",
+    "lint": "`acpgen lint` refuses a schema that breaks the rule.",
+    "monitor": "It reports a breach in a conversation, with the number of the rule.",
+    "functions": "A program that calls them keeps the rule.",
+    "bindings": "The generated types and codecs keep it by themselves.",
+    "documentation": "What is left to people, and why nothing else reaches it.",
+}
+
+
+def page(table: Table, versions: Sequence[Version], rules: Collection[str]) -> str:
+    """The page of a table, with links to the types and the rules of the monitor that enforce it.
+
+    `rules` are the ids that the page about the monitor tells of; none where there is no such page. Raises `Faults` for a place that is
+    not what the table says, and for a rule that the monitor does not have.
+    """
+    faults = list(_unfounded(table, versions, rules))
+    if faults:
+        raise Faults(faults)
+    shelf = {
+        version.protocol.name: _Shelf(version, docs.places_of(version.protocol, version.bundle)) for version in versions
+    }
+    views = [
+        _DocumentView(document, [_view(rule, shelf, rules) for rule in table.rules if rule.document == document.id])
+        for document in table.documents
+    ]
+    ways = [_Way(title, _MEANINGS[key], sum(key in rule.ways for rule in table.rules)) for key, title in WAYS.items()]
+    alone = [_numbered(rule) for rule in table.rules if rule.ways == ("documentation",)]
+    return docs.lay_out("requirements", documents=views, total=len(table.rules), ways=ways, alone=alone)
+
+
+# --- what the table claims -------------------------------------------------------------------------------------------
+
+
+def _unfounded(table: Table, versions: Sequence[Version], rules: Collection[str]) -> Iterator[Fault]:
+    """What a well-formed table says and the schemas and the monitor do not bear out."""
+    schemas = {version.protocol.name: version.bundle.schema for version in versions}
+    for index, rule in enumerate(table.rules):
+        at = f"{table.at}#/rules/{index}"
+        for number, place in enumerate(rule.schema):
+            for where in place.at:
+                reason = _contradicted(place, where, schemas)
+                if reason is not None:
+                    yield BadMaterial(
+                        at=f"{at}/schema/{number}", reason=reason, remedy="Correct the place or the schema"
+                    )
+        for name in rule.monitor if rules else ():
+            if name not in rules:
+                yield UnknownName(f"{at}/monitor", "rule of the monitor", name, did_you_mean(name, rules))
+
+
+def _contradicted(place: Place, where: str, schemas: Mapping[str, Any]) -> str | None:
+    """Why a place is not what the table says; `None` if it is."""
+    protocol, _, fragment = where.partition("#")
+    if protocol not in schemas:
+        return f"the docs hold no protocol {shown(protocol)}"
+    value = schemas[protocol]
+    for part in pointer_parts(fragment):
+        if not is_object(value) or part not in value:
+            return f"nothing stands at {where}"
+        value = value[part]
+    if not is_object(value) and not is_array(value):
+        return f"what stands at {where} is no object and no array"
+    missing = [name for name in place.has if name not in value]
+    if missing:
+        return f"{where} has no {', '.join(map(shown, missing))}"
+    present = [name for name in place.lacks if name in value]
+    return f"{where} has {', '.join(map(shown, present))}" if present else None
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way of enforcement in the summary."""
+
+    title: str
+    meaning: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """A version and its pages."""
+
+    version: Version
+    places: Places
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One way in which a requirement is enforced, or how that is shown: a word, and phrases."""
+
+    title: str
+    phrases: tuple[Markdown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A requirement as the page shows it."""
+
+    rule: Rule
+    who: str
+    lines: tuple[_Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _DocumentView:
+    document: Document
+    rules: Sequence[_View]
+
+
+def _view(rule: Rule, shelf: Mapping[str, _Shelf], rules: Collection[str]) -> _View:
+    lines = [
+        _Line(WAYS["schema"], tuple(phrase for place in rule.schema for phrase in _places(place, shelf))),
+        _Line(WAYS["validator"], (_refuses(rule.validator),) if rule.validator else ()),
+        _Line(WAYS["lint"], tuple(map(code, rule.lint))),
+        _Line(WAYS["monitor"], tuple(_rule_link(name, rules) for name in rule.monitor)),
+        _Line(WAYS["functions"], tuple(code(name.replace(":", ".")) for name in rule.functions)),
+        _Line(WAYS["bindings"], tuple(code(name.replace(":", ".")) for name in rule.bindings)),
+        _Line("Shown by", tuple(map(code, rule.tests))),
+    ]
+    return _View(rule, PEERS[rule.who], tuple(line for line in lines if line.phrases))
+
+
+def _numbered(rule: Rule) -> Markdown:
+    return Markdown(f"[{rule.number}](#{rule.anchor})")
+
+
+def _rule_link(name: str, rules: Collection[str]) -> Markdown:
+    return Markdown(f"[{code(name)}]({MONITOR}#{name})") if name in rules else code(name)
+
+
+def _refuses(keywords: Sequence[str]) -> Markdown:
+    return Markdown(f"refuses by {_listed(keywords)}")
+
+
+_PHRASES: Final = {
+    ("properties", True): ("the field {}", "the fields {}", "of"),
+    ("properties", False): ("no field {}", "no fields {}", "in"),
+    ("required", True): ("{} is required", "{} are required", "in"),
+    ("required", False): ("{} is not required", "{} are not required", "in"),
+    ("$defs", True): ("the type {}", "the types {}", "in"),
+    ("$defs", False): ("no type {}", "no types {}", "in"),
+    ("", True): ("{}", "{}", "at"),
+    ("", False): ("no {}", "no {}", "at"),
+}
+"""What a place has or lacks, by the last key of its pointer: of one thing, of several, and how what holds it is joined on."""
+
+
+def _places(place: Place, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:
+    """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is told once."""
+    kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
+    for where in place.at:
+        protocol, _, fragment = where.partition("#")
+        parts = list(pointer_parts(fragment))
+        kind = parts.pop() if len(parts) in (1, 3) and (parts[-1], True) in _PHRASES else ""
+        below = ".".join(part for part in parts[2:] if part != "properties")
+        types = kinds.setdefault((kind, below), {})
+        types.setdefault("".join(parts[1:2]), []).append(_type_link(shelf[protocol], parts))
+    for (kind, below), types in kinds.items():
+        one, several, joint = _PHRASES[kind, bool(place.has)]
+        words = place.has or place.lacks
+        what = (one if len(words) == 1 else several).format(_listed(words))
+        holders = [f"{code(name)} ({', '.join(links)})" if name else ", ".join(links) for name, links in types.items()]
+        member = f"{code(below)} of " if below else ""
+        yield Markdown(f"{what} {joint} {member}{', '.join(holders)}")
+
+
+def _type_link(shelf: _Shelf, parts: Sequence[str]) -> Markdown:
+    """A protocol, linked to the page of the type at `parts` of its schema, and to the field if they lead to one."""
+    version, types = shelf.version, shelf.places.types
+    match parts:
+        case ["$defs", name, "properties", member, *_] if name in types:
+            target = f"{version.path(types[name])}#field-{identifier(member)}"
+        case ["$defs", name, *_] if name in types:
+            target = version.path(types[name])
+        case _:
+            target = version.path(TYPES)
+    return Markdown(f"[{prose(version.protocol.name)}]({target})")
+
+
+def _listed(names: Sequence[str]) -> Markdown:
+    return Markdown(", ".join(map(code, names)))

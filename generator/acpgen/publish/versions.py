@@ -1,0 +1,52 @@
+"""Protocol versions whose docs are made together, and how they follow one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.targets import Settings
+
+INDEX: Final = "index.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One protocol version whose docs are to be made. `at` turns a place in its files into one that users can open."""
+
+    protocol: ir.Protocol
+    bundle: Bundle
+    settings: Settings
+    at: Callable[[str], str] = str
+
+    @property
+    def last(self) -> str:
+        """What tells it from the other versions: `v1` of `acp/v1`."""
+        return self.protocol.name.rpartition("/")[2]
+
+    @property
+    def family(self) -> str:
+        """What its versions have in common: `acp` of `acp/v1`."""
+        return self.protocol.name.rpartition("/")[0] or self.protocol.name
+
+    def home(self) -> str:
+        return self.path(INDEX)
+
+    def beside(self, page: str) -> str:
+        """A page about all versions of its protocol, as seen from the folder above."""
+        return f"{self.family}/{page}"
+
+    def path(self, page: str) -> str:
+        """A page as seen from the folder above all versions."""
+        return f"{self.settings.prefix}/{page}" if self.settings.prefix else page
+
+
+def successions(versions: Sequence[Version]) -> Iterator[tuple[Version, Version]]:
+    """Versions of one protocol that follow one another, in the order given."""
+    for index, old in enumerate(versions):
+        new = next((other for other in versions[index + 1 :] if other.family == old.family), None)
+        if new is not None:
+            yield old, new

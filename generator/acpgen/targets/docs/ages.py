@@ -1,0 +1,39 @@
+"""How old things are, as far as somebody knows: texts that name a release, by the thing they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from acpgen.targets.docs.text import Markdown, prose
+
+Kind: TypeAlias = Literal["field", "variant", "value"]
+
+Member: TypeAlias = tuple[str, Kind, str]
+"""A definition, and its field, the tag of its variant, or its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """Since when there are methods, types and members of types: `1.21.0`, `0.4.0 or earlier`, `not in a release yet`."""
+
+    methods: Mapping[str, str] = field(default_factory=dict[str, str])
+    types: Mapping[str, str] = field(default_factory=dict[str, str])
+    members: Mapping[Member, str] = field(default_factory=dict[Member, str])
+
+    def note(self, definition: str, kind: Kind, name: str) -> Markdown:
+        """What is to be said of a member: nothing where it is as old as its type."""
+        said = self.members.get((definition, kind, name))
+        if said is None or said == self.types.get(definition):
+            return Markdown()
+        text = shortly(said)
+        return Markdown(f"{text[0].upper()}{text[1:]}.")
+
+
+NO_AGES: Final = Ages()
+
+
+def shortly(said: str) -> Markdown:
+    """An age as a phrase: `since 1.21.0`, `not in a release yet`."""
+    return prose(said if said.startswith(("not ", "in ")) else f"since {said}")

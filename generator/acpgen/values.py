@@ -1,0 +1,281 @@
+"""Values of definitions, made from what the schema means: as small as may be, or with everything that has a place in them.
+
+Whether a value is valid is for the judge to say: branches told apart by shape may exclude one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, Final, TypeAlias, assert_never
+
+from acpgen import ir
+
+Path: TypeAlias = "tuple[str | int, ...]"
+
+WRONG: Final[tuple[Any, ...]] = (7, "text", {}, [], True, 1.5, -1)
+"""One value of each JSON type but null, and some numbers; those that a type takes are no damage to it."""
+
+NO_OBJECTS: Final = tuple(value for value in WRONG if value != {})
+"""Those that no record takes. An empty object is one whose fields are missing, which the record's own rows show."""
+
+EXTENSION: Final = "_example.com"
+"""A tag that nobody knows and that says so."""
+
+FUTURE: Final = "future_value"
+"""A tag that nobody knows yet."""
+
+UNKNOWN_FIELD: Final = "futureField"
+UNKNOWN_VALUE: Final[Any] = {"a": [1.5, None, "é"]}
+
+_TEXTS: Final = ("text", "/text", "file:///text", "https://example.com", "text@example.com", "TXT", "1", "")
+_OF_FORMAT: Final = {
+    "uri": "https://example.com/text",
+    "uri-reference": "https://example.com/text",
+    "email": "text@example.com",
+    "date": "2026-07-02",
+    "date-time": "2026-07-02T08:30:00Z",
+    "byte": "dGV4dA==",
+}
+"""A text for each format that annotates, since there are readers that assert them."""
+
+_NUMBERS: Final = (0, 1, 0.5, -1, 2)
+
+
+class Unmakeable(ValueError):
+    """There is no value of a type that this module can think of; the text says which type."""
+
+
+class Values:
+    """Makes values of one protocol's definitions."""
+
+    def __init__(self, protocol: ir.Protocol) -> None:
+        self.definitions: Final[Mapping[str, ir.Definition]] = protocol.definitions
+        self._small: dict[str, Any] = {}
+        self._under_way: set[str] = set()
+
+    # --- small ---
+
+    def small(self, name: str) -> Any:
+        """A value of a definition without any field that is not required. Raises `Unmakeable`."""
+        if name not in self._small:
+            if name in self._under_way:
+                raise Unmakeable(f"{name} holds itself")
+            self._under_way.add(name)
+            try:
+                self._small[name] = self._made(self.definitions[name])
+            finally:
+                self._under_way.discard(name)
+        return self._small[name]
+
+    def _made(self, definition: ir.Definition) -> Any:
+        match definition:
+            case ir.Record():
+                return {field.name: self.of_field(definition, field) for field in definition.fields if field.required}
+            case ir.TaggedUnion():
+                return self._first(map(ir.Ref, (variant.type for variant in definition.variants)))
+            case ir.Enum():
+                return definition.values[0].value
+            case ir.Alias():
+                return next((example for example in definition.examples if _is_scalar(example)), None) or self.of(
+                    definition.type
+                )
+            case _:
+                assert_never(definition)
+
+    def of_field(self, record: ir.Record, field: ir.Field, *, filled: bool = False) -> Any:
+        """A value of a field; of one that must not hold known tags, an unknown one. Raises `Unmakeable`."""
+        return EXTENSION if field.name in dict(record.excluded) else self.of(field.type, filled=filled)
+
+    def of(self, type_: ir.Type, *, filled: bool = False) -> Any:
+        """A value of a type; `filled` arrays and maps hold one item, and null gives way to anything else. Raises `Unmakeable`."""
+        match type_:
+            case ir.Anything():
+                return UNKNOWN_VALUE if filled else {}
+            case ir.Nothing():
+                raise Unmakeable("no value is allowed")
+            case ir.Null():
+                return None
+            case ir.Boolean():
+                return True
+            case ir.Number():
+                return _first_fitting((*_NUMBERS, *_limits(type_)), type_)
+            case ir.String():
+                length = type_.min_length or 0
+                own = "dGV4dA==" if type_.encoding == "base64" else _OF_FORMAT.get(type_.format or "", "text")
+                return _first_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
+            case ir.Constant():
+                return type_.values[0]
+            case ir.Array():
+                least = type_.min_items or 0
+                count = max(least, 1) if filled and type_.max_items != 0 else least
+                if count > 1 and type_.unique:
+                    raise Unmakeable("several different items are asked for")
+                return [self.of(type_.items) for _ in range(count)]
+            case ir.Map():
+                return {"key": self.of(type_.values, filled=filled)} if filled else {}
+            case ir.Ref():
+                found = self._alias(type_)
+                return self.of(found, filled=True) if filled and found is not type_ else self.small(type_.name)
+            case ir.AnyOf():
+                return self._first((one for one in type_.types if one != ir.Null()), filled=filled)
+            case _:
+                assert_never(type_)
+
+    def _first(self, types: Iterable[ir.Type], *, filled: bool = False) -> Any:
+        reason = "a union has no branch"
+        for one in types:
+            try:
+                return self.of(one, filled=filled)
+            except Unmakeable as unmakeable:
+                reason = str(unmakeable)
+        raise Unmakeable(reason)
+
+    def _alias(self, type_: ir.Type) -> ir.Type:
+        """What a reference to a list or a map stands for; other types as they are."""
+        if isinstance(type_, ir.Ref):
+            definition = self.definitions[type_.name]
+            if isinstance(definition, ir.Alias) and isinstance(definition.type, ir.Array | ir.Map):
+                return definition.type
+        return type_
+
+    # --- full ---
+
+    def full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
+        """A value of a definition with all of its fields but those `without`, each as small as may be. Raises `Unmakeable`."""
+        definition = self.definitions[name]
+        match definition:
+            case ir.Record():
+                found: dict[str, Any] = {}
+                for field in definition.fields:
+                    if field.required or field.name not in without:
+                        found[field.name] = self.of_field(definition, field, filled=True)
+                return found
+            case ir.TaggedUnion():
+                return self.full(definition.variants[0].type, without=without)
+            case ir.Enum():
+                return self.small(name)
+            case ir.Alias():
+                return self.of(definition.type, filled=True)
+            case _:
+                assert_never(definition)
+
+    # --- damage ---
+
+    def damaged(self, type_: ir.Type) -> Iterator[tuple[Path, Any]]:
+        """Values that a type may refuse, each with the path of what is wrong in it; the judge says whether and why it does."""
+        match type_:
+            case ir.Ref():
+                definition = self.definitions[type_.name]
+                if isinstance(definition, ir.Alias):
+                    yield from self.damaged(definition.type)
+                    return
+                if isinstance(definition, ir.Enum):
+                    yield from (((), value) for value in (*WRONG, FUTURE, 987654))
+                else:
+                    yield from (((), value) for value in NO_OBJECTS)
+            case ir.AnyOf():
+                others = [one for one in type_.types if one != ir.Null()]
+                if len(others) == 1:
+                    yield from self.damaged(others[0])
+                else:
+                    yield from (((), value) for value in NO_OBJECTS)
+                    yield from self._both(others)
+            case ir.Array():
+                yield from (((), value) for value in WRONG)
+                yield from self._damaged_items(type_)
+            case ir.Map():
+                yield from (((), value) for value in WRONG)
+                yield from ((("key", *path), {"key": value}) for path, value in self.damaged(type_.values))
+            case ir.String():
+                yield from (((), value) for value in (*WRONG, "", "relative/path"))
+                if type_.min_length is not None and 0 < type_.min_length < 5000:
+                    yield (), "x" * (type_.min_length - 1)
+                if type_.max_length is not None and type_.max_length < 5000:
+                    yield (), "x" * (type_.max_length + 1)
+            case ir.Number():
+                yield from (((), value) for value in WRONG)
+                for limit in _limits(type_):
+                    yield from (((), limit + step) for step in (-1, 0, 1))
+            case _:
+                yield from (((), value) for value in WRONG)
+
+    def _damaged_items(self, array: ir.Array) -> Iterator[tuple[Path, Any]]:
+        try:
+            good = self.of(array.items)
+        except Unmakeable:
+            return
+        least = array.min_items or 0
+        before = [good] * (least - 1)
+        for path, bad in self.damaged(array.items):
+            yield (len(before), *path), [*before, bad]
+        if least:
+            yield (), [good] * (least - 1)
+        if array.max_items is not None and array.max_items < 200:
+            yield (), [good] * (array.max_items + 1)
+        if array.unique:
+            yield (), [good, good]
+
+    def _both(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
+        """What two branches told apart by shape take both; refused where only one may."""
+        for first, second in pairwise(types):
+            try:
+                one, other = self.of(first), self.of(second)
+            except Unmakeable:
+                continue
+            if isinstance(one, dict) and isinstance(other, dict):
+                yield (), {**one, **other}
+
+
+def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Array | None:
+    """The array that a type is, null aside; `None` where it is something else."""
+    match type_:
+        case ir.Array():
+            return type_
+        case ir.Ref():
+            definition = definitions[type_.name]
+            return array_of(definition.type, definitions) if isinstance(definition, ir.Alias) else None
+        case ir.AnyOf():
+            others = [one for one in type_.types if one != ir.Null()]
+            return array_of(others[0], definitions) if len(others) == 1 else None
+        case _:
+            return None
+
+
+def _is_scalar(example: ir.JSON) -> bool:
+    return isinstance(example, str | int | float) and not isinstance(example, bool)
+
+
+def _limits(number: ir.Number) -> list[int | float]:
+    found = (number.minimum, number.maximum, number.exclusive_minimum, number.exclusive_maximum, number.multiple_of)
+    return [limit for limit in found if limit is not None]
+
+
+def _first_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) -> Any:
+    for value in candidates:
+        if _fits(type_, value):
+            return value
+    raise Unmakeable("no candidate satisfies the constraints of a scalar")
+
+
+def _fits(type_: ir.Number | ir.String, value: Any) -> bool:
+    if isinstance(type_, ir.String):
+        longest = len(value) if type_.max_length is None else type_.max_length
+        if not (type_.min_length or 0) <= len(value) <= longest:
+            return False
+        return type_.pattern is None or _matches(type_.pattern, value)
+    if type_.integer and value != int(value):
+        return False
+    return (
+        (type_.minimum is None or value >= type_.minimum)
+        and (type_.maximum is None or value <= type_.maximum)
+        and (type_.exclusive_minimum is None or value > type_.exclusive_minimum)
+        and (type_.exclusive_maximum is None or value < type_.exclusive_maximum)
+        and (not type_.multiple_of or value % type_.multiple_of == 0)
+    )
+
+
+def _matches(pattern: str, value: str) -> bool:
+    import jsonschema_rs  # only where a pattern is met
+
+    return jsonschema_rs.is_valid({"pattern": pattern}, value)

@@ -1,0 +1,449 @@
+"""What stands above versions in the docs: a project's own pages, changelogs, since when, the monitor's rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen import cli, config, ir, material, project, publish
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import SEVERITIES
+from acpgen.errors import Faults
+from acpgen.generate import understand
+from acpgen.load import load
+from acpgen.publish import changelog, monitor
+from acpgen.publish.ages import UNRELEASED, ages
+from acpgen.publish.history import History, histories
+from acpgen.targets import Settings, docs
+from acpgen.targets.docs import examples
+from monitor.cases import CASES, MCP_CASES
+
+ROOT = Path(__file__).parents[1]
+PROTOCOLS = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+
+Json = dict[str, Any]
+
+
+@cache
+def versions() -> tuple[publish.Version, ...]:
+    return tuple(
+        publish.Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name))
+        for name in PROTOCOLS
+    )
+
+
+@cache
+def beside() -> material.Material:
+    return material.parsed(material.read(ROOT / "schema", PROTOCOLS))
+
+
+@cache
+def past() -> Mapping[str, History]:
+    return histories(versions(), beside())
+
+
+@cache
+def files() -> Mapping[str, str]:
+    return publish.documents(versions(), beside())
+
+
+# --- a small project -------------------------------------------------------------------------------------------------
+
+ASK: Json = {
+    "type": "object",
+    "properties": {"question": {"type": "string"}},
+    "required": ["question"],
+    "x-method": "ask",
+    "x-side": "agent",
+}
+ANSWER: Json = {
+    "type": "object",
+    "properties": {"mood": {"$ref": "#/$defs/Mood"}},
+    "x-method": "ask",
+    "x-side": "agent",
+}
+PART: Json = {
+    "anyOf": [
+        {"type": "object", "properties": {"type": {"const": "text"}, "text": {"type": "string"}}, "required": ["type"]}
+    ]
+}
+
+
+def schema(**changes: Json | None) -> Json:
+    made: dict[str, Json | None] = {
+        "AskRequest": ASK,
+        "AskResponse": ANSWER,
+        "Mood": {"enum": ["calm", "angry"]},
+        "Part": PART,
+        **changes,
+    }
+    return {"$defs": {name: value for name, value in made.items() if value is not None}}
+
+
+def with_field(definition: Json, name: str, field: Json) -> Json:
+    return {**definition, "properties": {**definition["properties"], name: field}}
+
+
+def small(
+    folder: Path, now: Json, releases: Mapping[str, Json], pages: Mapping[str, str] | None = None
+) -> config.Config:
+    """A project of one protocol `p/v1` with docs, and its releases, oldest first."""
+    (folder / "pyproject.toml").write_text('[tool.acpgen.outputs."docs"]\ntarget = "docs"\nprotocols = ["p/v1"]\n')
+    texts = {
+        f"schema/{name}": text for name, text in {f"pages/{name}": text for name, text in (pages or {}).items()}.items()
+    }
+    texts["schema/p/v1/p.json"] = json.dumps(now)
+    if releases:
+        index = {"about": "From *somewhere*.", "versions": list(releases)}
+        texts["schema/releases/p/v1/index.json"] = json.dumps(index)
+        texts |= {f"schema/releases/p/v1/{name}.json": json.dumps(value) for name, value in releases.items()}
+    for path, text in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    found = config.read(folder)
+    assert found is not None
+    return found
+
+
+def made(found: config.Config) -> Mapping[str, str]:
+    project.run(project.configured(found))
+    return {
+        path.relative_to(found.root / "docs").as_posix(): path.read_text("utf-8")
+        for path in (found.root / "docs").rglob("*.*")
+    }
+
+
+# --- pages of the project --------------------------------------------------------------------------------------------
+
+
+def test_pages_of_a_project_go_into_its_docs_and_its_navigation(tmp_path: Path) -> None:
+    pages = {
+        "index.md": "# The toy\n\nRead [why](why.md) and [ask](p/v1/methods/ask.md).\n",
+        "why.md": "# Why *this*\n\n| a |\n| --- |\n| <b>raw</b> |\n\nBack [home](index.md#the-toy).\n",
+    }
+    found = small(tmp_path, schema(), {}, pages)
+    files = made(found)
+    assert files["why.md"] == pages["why.md"]
+    home = files["index.md"]
+    assert home.startswith("# The toy\n\nRead [why](why.md)") and "# Protocols" not in home
+    assert home.index("# The toy") < home.index("## [p/v1](p/v1/index.md)")
+    assert "(why.md)" in files["llms.txt"]
+    beside = material.parsed(material.read(tmp_path / "schema", ["p/v1"]))
+    version = publish.Version(*understand(load(tmp_path / "schema/p/v1", name="p/v1")), Settings(prefix="p/v1"))
+    entries = publish.navigation([version], beside)
+    assert entries[:2] == [("Home", "index.md"), ("Why *this*", "why.md")]
+    assert "Changelog" not in json.dumps(entries) and "monitor.md" not in files
+
+
+@pytest.mark.parametrize(
+    "path", ["pages/why.md", "releases/p/v1/1.0.json", "releases/p/v1/index.json", "requirements.json"]
+)
+def test_an_edit_beside_the_schemas_makes_the_docs_anew_and_nothing_else(tmp_path: Path, path: str) -> None:
+    small(tmp_path, schema(), {"1.0": schema()}, {"why.md": "# Why\n"})
+    (tmp_path / "pyproject.toml").write_text(
+        (tmp_path / "pyproject.toml").read_text()
+        + '\n[tool.acpgen.outputs."bundles"]\ntarget = "bundle"\nprotocols = ["p/v1"]\n'
+    )
+    found = config.find(tmp_path)
+    project.run(project.configured(found))
+    assert len(project.run(project.configured(found)).fresh) == 2
+    edited = tmp_path / "schema" / path
+    if path == "requirements.json":
+        edited.write_text((ROOT / "schema" / path).read_text())
+    elif path.endswith(".md"):
+        edited.write_text(edited.read_text() + "\nMore.\n")
+    else:
+        edited.write_text(edited.read_text().replace("somewhere", "elsewhere").replace("question", "wish"))
+    stamps = project._materials(project.configured(found))  # pyright: ignore[reportPrivateUsage]
+    assert path in dict(stamps[tmp_path / "docs"].files)
+    if path == "requirements.json":
+        return  # a table about other protocols is a fault here; that it is read is what counts
+    assert project.run(project.configured(found)).fresh == (tmp_path / "bundles",)
+
+
+def test_what_lies_beside_the_schemas_is_no_protocol(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = small(tmp_path, schema(), {"1.0": schema()}, {"why.md": "# Why\n"})
+    (tmp_path / "schema" / "requirements.json").write_text("{}")
+    monkeypatch.chdir(found.root)
+    with pytest.raises(SystemExit):
+        cli.app(["lint"], prog_name="acpgen")
+    places = {line.partition(":")[0] for line in capsys.readouterr().out.splitlines()}
+    assert places == {"schema/p/v1/p.json"}
+    with pytest.raises(SystemExit):
+        cli.app(["validate", "--protocol", "releases/p/v1", "/dev/null"], prog_name="acpgen")
+    assert "there is no protocol 'releases/p/v1' here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[]", "index.json#/versions: this is no list"),
+        ('{"versions": "1.0"}', "index.json#/versions: this is no list"),
+        ('{"versions": [1]}', "index.json#/versions: this is no list"),
+        ('{"about": 1, "versions": []}', "index.json#/about: this is no text"),
+        ("{", "index.json:1:2: this is not JSON"),
+    ],
+)
+def test_an_index_of_releases_that_is_none_is_a_fault_with_its_place(text: str, told: str) -> None:
+    with pytest.raises(Faults, match=re.escape(told)):
+        material.index(text.encode(), "index.json")
+
+
+def test_a_project_without_any_of_it_has_no_page_for_it(tmp_path: Path) -> None:
+    (tmp_path / "schema" / "pages").mkdir(parents=True)
+    files = made(small(tmp_path, schema(), {}))
+    assert not {"requirements.md", "monitor.md", "p/v1/changelog.md"} & files.keys()
+    assert files["index.md"].startswith("# Protocols\n")
+    assert "Published" not in files["p/v1/methods/ask.md"]
+
+
+# --- since when ------------------------------------------------------------------------------------------------------
+
+
+def test_methods_types_and_their_members_say_since_when_they_are_published(tmp_path: Path) -> None:
+    tell = {"type": "object", "x-method": "tell", "x-side": "agent"}
+    first = schema(Mood=None, AskResponse={**ANSWER, "properties": {}})
+    second = schema(AskRequest=with_field(ASK, "tone", {"type": "string"}), Mood={"enum": ["calm"]}, TellRequest=tell)
+    third = schema(AskRequest=with_field(ASK, "tone", {"type": "string"}))
+    now = schema(
+        AskRequest=with_field(with_field(ASK, "tone", {"type": "string"}), "haste", {"type": "boolean"}),
+        TellRequest=tell,
+        HintRequest={"type": "object", "x-method": "hint", "x-side": "agent"},
+    )
+    files = made(small(tmp_path, now, {"1.0": first, "1.1": second, "2.0": third}))
+    ask = files["p/v1/methods/ask.md"]
+    assert "- Published: since 1.0 or earlier\n" in ask
+    rows = {name: line for line in ask.splitlines() for name in re.findall(r'^\| <a id="params-(\w+)">', line)}
+    assert "Since" not in rows["question"] and "Since 1.1." in rows["tone"]
+    assert "Not in a release yet." in rows["haste"]
+    assert "- Published: in releases up to 1.1\n" in files["p/v1/methods/tell.md"]
+    assert "- Published: not in a release yet\n" in files["p/v1/methods/hint.md"]
+    mood = files["p/v1/types/Mood.md"]
+    assert " · since 1.1\n" in mood
+    values = {name: line for line in mood.splitlines() for name in re.findall(r'^\| <a id="value-(\w+)">', line)}
+    assert "Since" not in values["calm"] and "Since 2.0." in values["angry"]
+
+
+def test_nothing_is_said_of_a_type_whose_name_upstream_does_not_know(tmp_path: Path) -> None:
+    nested = {"type": "object", "properties": {"depth": {"type": "integer"}}}
+    now = schema(AskRequest=with_field(ASK, "inner", nested), Ours={"type": "object", "properties": {"a": True}})
+    files = made(small(tmp_path, now, {"1.0": schema(AskRequest=with_field(ASK, "inner", nested))}))
+    named = [path for path in files if path.startswith("p/v1/types/") and "nner" in path]
+    assert named
+    for path in (*named, "p/v1/types/Ours.md"):
+        assert "since" not in files[path].lower() and "release" not in files[path]
+
+
+def test_a_type_that_was_another_kind_of_thing_makes_no_claim_about_its_members(tmp_path: Path) -> None:
+    text = {"type": "string"}
+    files = made(small(tmp_path, schema(), {"1.0": schema(Mood=text), "1.1": schema()}))
+    assert " · since 1.0 or earlier\n" in files["p/v1/types/Mood.md"]
+    assert "Since 1.1 or earlier." in files["p/v1/types/Mood.md"]
+
+
+@pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
+def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) -> None:
+    """Told again without the meaning: by the words that stand in the files."""
+    version = next(each for each in versions() if each.protocol.name == name)
+    known = ages(version, past()[name])
+    releases = [release.version for release in beside().releases[name].releases]
+    raw = [(ROOT / "schema" / "releases" / name / f"{each}.json").read_text() for each in releases]
+    for method, said in known.methods.items():
+        has = [f'"x-method":"{method}"' in text for text in raw]
+        if said == UNRELEASED:
+            assert not any(has), method
+        elif said.startswith("in releases up to "):
+            last = releases.index(said.removeprefix("in releases up to "))
+            assert has[last] and not any(has[last + 1 :]), method
+        else:
+            first = releases.index(said.removesuffix(" or earlier"))
+            assert all(has[first:]), method
+            assert not any(has[:first]), method
+    for type_, said in known.types.items():
+        has = [re.search(rf'^  "{re.escape(type_)}": ', text, re.MULTILINE) is not None for text in raw]
+        if said in releases and any(has):
+            assert has[releases.index(said)] and not has[releases.index(said) - 1], type_
+    assert len(known.types) > 100 and len(known.members) > 300
+    assert UNRELEASED in known.methods.values()
+
+
+def test_a_method_of_each_age_says_so_on_its_page() -> None:
+    for page, said in (
+        ("acp/v1/methods/session_new.md", "since 0.4.0 or earlier"),
+        ("acp/v1/methods/session_list.md", "since 0.12.1"),
+        ("acp/v1/methods/elicitation_create.md", "since 1.21.0"),
+        ("acp/v1/methods/session_fork.md", UNRELEASED),
+        ("acp/v2/methods/tool_call_cancel.md", "since typescript-sdk-2.4.0"),
+    ):
+        assert f"- Published: {said}\n" in files()[page], page
+    assert "Published" not in files()["mcp/2025-06-18/methods/roots_list.md"]
+
+
+# --- changelogs ------------------------------------------------------------------------------------------------------
+
+
+def sections(page: str) -> list[tuple[str, str]]:
+    found = re.split(r"^## ", page, flags=re.MULTILINE)[1:]
+    return [(head, body) for part in found for head, _, body in [part.partition("\n")]]
+
+
+@pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
+def test_the_changelog_tells_what_the_compatibility_check_finds_between_releases(name: str) -> None:
+    releases = beside().releases[name].releases
+    told = sections(files()[f"{name}/changelog.md"])
+    assert len(told) == len(releases) + 1
+    for (old, new), (head, body) in zip(pairwise(releases), reversed(told[: len(releases) - 1]), strict=True):
+        assert head == f"`{new.version}`, after `{old.version}`"
+        report = compare(old.documents, new.documents)
+        counts = [(sum(each.severity == level for each in report.findings), level) for level in SEVERITIES]
+        tally = ", ".join(f"{count} {level}" for count, level in counts if count)
+        assert body.strip().startswith(report.verdict.capitalize())
+        assert f"Findings: {tally}." in body if tally else "Findings" not in body
+        told_rules = set(re.findall(r"compatibility\.md#([a-z-]+)\)", body))
+        assert told_rules <= {each.rule for each in report.findings if each.severity != "editorial"}
+        if "more kinds of change" not in body:
+            assert told_rules == {each.rule for each in report.findings if each.severity != "editorial"}
+            named = {each.method for each in report.findings if each.severity in ("breaking", "risky") and each.method}
+            if len(named) <= changelog.FEW:
+                assert all(f"`{method}`" in body for method in named)
+    assert told[-1][0].startswith("This schema, beside")
+    assert "there may have been others" in files()[f"{name}/changelog.md"]
+
+
+def test_a_changelog_links_what_is_still_there_and_names_what_is_not(tmp_path: Path) -> None:
+    tell = {"type": "object", "properties": {"a": {"type": "string"}}, "x-method": "tell", "x-side": "agent"}
+    first = schema(TellRequest=tell)
+    second = schema(AskRequest=with_field(ASK, "<b>|`x`", {"type": "string"}))
+    page = made(small(tmp_path, second, {"1.0": first, "2.0": second}))["p/v1/changelog.md"]
+    heads = [head for head, _ in sections(page)]
+    assert heads == ["`2.0`, after `1.0`", "`1.0` and earlier", "This schema, beside `2.0`"]
+    step = sections(page)[0][1]
+    assert "**`tell`**" in step and "**breaking**, [`method-removed`](../../compatibility.md#method-removed)" in step
+    assert "**[`ask`](methods/ask.md)**" in step and "[`AskRequest`](types/AskRequest.md)" in step
+    assert "<b>" not in page and "From &#42;somewhere&#42;." in page
+    assert sections(page)[2][1].split("\n\n")[-1].strip() == "Identical."
+
+
+def test_a_step_of_many_changes_is_cut_and_says_so(tmp_path: Path) -> None:
+    many = {f"field{index}": {"type": "string"} for index in range(changelog.MANY + 5)}
+    grown = schema(AskRequest={**ASK, "properties": {**ASK["properties"], **many}})
+    page = made(small(tmp_path, grown, {"1.0": schema(), "2.0": grown}))["p/v1/changelog.md"]
+    assert page.count("`field-added`") == changelog.MANY
+    assert "And 5 more kinds of change" in page
+
+
+def test_one_change_in_many_places_is_one_entry() -> None:
+    step = dict(sections(files()["acp/v1/changelog.md"]))["`0.9.0`, after `0.8.0`"]
+    assert "113 breaking" in step
+    assert step.count("\n- **breaking**") < 10 and " more." in step
+
+
+def test_changelogs_stay_small() -> None:
+    assert max(len(files()[f"{name}/changelog.md"].encode()) for name in PROTOCOLS[:2]) < 200_000
+
+
+# --- rules of the monitor --------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_the_monitor_is_the_list_of_its_rules() -> None:
+    page = files()["monitor.md"]
+    told = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
+    rules = monitor.rules()
+    assert list(told) == list(rules)
+    assert {case.rule for case in (*CASES, *MCP_CASES)} <= set(told)
+    for name, rule in rules.items():
+        assert " ".join(rule.doc.split())[:40].split("`")[0] in told[name]
+        assert f"- Level: {rule.level}\n" in told[name] and rule.level in monitor.LEVELS
+        linked = re.findall(r"\[(\d+)\]\(requirements\.md#req-(\d+)\)", told[name])
+        assert [int(number) for number, _ in linked] == list(rule.requirements)
+        assert all(number == anchor for number, anchor in linked)
+        assert re.search(r"^- In: `", told[name], re.MULTILINE), name
+
+
+def test_a_rule_names_the_protocols_in_which_it_can_be_broken() -> None:
+    spoken = {rule: set(monitor.protocols(found, versions())) for rule, found in monitor.rules().items()}
+    assert spoken["mode-not-offered"] == {"acp/v1"} and spoken["marker-without-meaning"] == {"acp/v2"}
+    assert spoken["root-with-traversal"] == {"mcp/2025-06-18"} and spoken["not-json"] == set(PROTOCOLS)
+    for case in (*CASES, *MCP_CASES):
+        text = json.dumps([repr(line) for line in case.said])
+        asked = re.search(r"protocolVersion\D+?(1|2|2025-06-18)\D", text)
+        if asked is not None:
+            protocol = {"1": "acp/v1", "2": "acp/v2"}.get(asked[1], "mcp/2025-06-18")
+            assert protocol in spoken[case.rule], case
+
+
+# --- capabilities ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_what_a_capability_gates_says_so_where_it_is_told(version: publish.Version) -> None:
+    where = docs.places_of(version.protocol, version.bundle)
+
+    def lines(name: str) -> list[str]:
+        return files()[version.path(where.types[name])].splitlines()
+
+    count = 0
+    for method in version.protocol.methods:
+        page = files()[version.path(where.methods[method.name])]
+        (line,) = (line for line in page.splitlines() if line.startswith("- Needs the capability: "))
+        assert (f"`{(method.capability or '').partition(':')[2]}`" in line) == (method.capability is not None)
+    for definition in version.protocol.definitions.values():
+        if isinstance(definition, ir.Record):
+            for field in definition.fields:
+                if field.capability is not None:
+                    row = next(line for line in lines(definition.name) if f'<a id="field-{field.name}">' in line)
+                    assert f"has advertised [`{field.capability.partition(':')[2]}`]" in row
+                    count += 1
+        elif isinstance(definition, ir.TaggedUnion):
+            page = "\n".join(lines(definition.name))
+            for variant in definition.variants:
+                if variant.capability is not None:
+                    section = page.partition(f'\n<a id="tag-{variant.tag}"></a>')[2].partition("\n## ")[0]
+                    assert f"has advertised [`{variant.capability.partition(':')[2]}`]" in section
+                    count += 1
+    assert count >= (10 if version.family == "acp" else 0)
+
+
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_every_type_has_an_example_of_its_own_or_one_that_is_made(version: publish.Version) -> None:
+    given = examples.collect(version.protocol, version.bundle)
+    made = examples.made(version.protocol, version.bundle, given)
+    assert made.keys() == {name for name, found in given.items() if not found}
+    where = docs.places_of(version.protocol, version.bundle)
+    for name in version.protocol.definitions:
+        page = files()[version.path(where.types[name])]
+        assert "## Examples" in page
+        assert ("this value is made from it" in page) == (name in made)
+    for method in version.protocol.methods:
+        assert not {method.params, method.result} & made.keys()
+
+
+def test_a_method_without_examples_shows_messages_that_are_made_and_hold(tmp_path: Path) -> None:
+    page = made(small(tmp_path, schema(), {}))["p/v1/methods/ask.md"]
+    request, answer = (json.loads(body) for body in re.findall(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    assert request == {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"question": "text"}}
+    assert answer == {"jsonrpc": "2.0", "id": 1, "result": {"mood": "calm"}}
+    assert "what it lacks was made from it" in page
+
+
+def test_a_type_that_admits_nothing_has_no_example(tmp_path: Path) -> None:
+    page = made(small(tmp_path, schema(Never={"type": "object", "properties": {"a": False}, "required": ["a"]}), {}))
+    assert "```" not in page["p/v1/types/Never.md"]
+
+
+def test_a_definition_is_an_ir_definition() -> None:
+    """The kinds that ages tell members of are all that there are but aliases."""
+    kinds = {type(found) for version in versions() for found in version.protocol.definitions.values()}
+    assert kinds == {ir.Record, ir.TaggedUnion, ir.Enum, ir.Alias}

@@ -1,0 +1,233 @@
+"""The page of requirements: every rule at its anchor with links to what enforces it, and faults for a table that is not right."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from acpgen import borrowed
+from acpgen.errors import Faults
+from acpgen.generate import understand
+from acpgen.load import load
+from acpgen.publish import Version, requirements
+from acpgen.publish.table import WAYS
+from acpgen.targets import Settings, docs
+
+ROOT: Final = Path(__file__).parents[1]
+FILE: Final = "schema/requirements.json"
+WHOLE: Final[dict[str, Any]] = json.loads((ROOT / FILE).read_text("utf-8"))
+
+SMALL: Final[dict[str, Any]] = {
+    "documents": [{"id": "tides", "title": "Tides & *currents*", "protocols": ["acp/v1"], "about": "On <water>."}],
+    "rules": [
+        {
+            "number": 3,
+            "document": "tides",
+            "level": "MUST",
+            "who": "agent",
+            "says": "A `<b>` is *no* markup.",
+            "schema": [
+                {"at": ["acp/v1#/$defs/NewSessionRequest/properties/cwd"], "has": ["$ref"]},
+                {"at": ["acp/v1#/$defs/NewSessionRequest/required"], "lacks": ["_meta"]},
+            ],
+            "monitor": ["roots-kept"],
+            "tests": ["tests/test_tides.py::test_they_turn[ebb]"],
+        },
+        {
+            "number": 5,
+            "document": "tides",
+            "level": "fact",
+            "who": "both",
+            "says": "The moon pulls.",
+            "documentation": "Nobody can send a message about that.",
+        },
+    ],
+}
+
+
+@cache
+def versions() -> tuple[Version, ...]:
+    names = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+    return tuple(Version(*understand(load(ROOT / "schema" / name, name=name)), Settings(prefix=name)) for name in names)
+
+
+@cache
+def rules() -> tuple[str, ...]:
+    return tuple(borrowed.session("monitor").RULES)
+
+
+def made(table: Any = WHOLE) -> str:
+    return requirements.page(requirements.parse(table, FILE), versions(), rules())
+
+
+def faults(table: Any) -> list[str]:
+    with pytest.raises(Faults) as caught:
+        made(table)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def section(page: str, number: int) -> str:
+    found = re.search(rf'^<a id="req-{number}"></a>\n\n### .*?(?=^<a|\Z)', page, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
+def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
+    page = made()
+    for rule in requirements.parse(WHOLE, FILE).rules:
+        text = section(page, rule.number)
+        assert docs.prose(rule.says) in text
+        assert all(f"[`{name}`](monitor.md#{name})" in text for name in rule.monitor)
+        for name in (*rule.functions, *rule.bindings):
+            assert f"`{name.replace(':', '.')}`" in text
+        assert all(f"`{name}`" in text for name in (*rule.tests, *rule.validator, *rule.lint))
+        for place in rule.schema:
+            for where in place.at:
+                name = where.split("/$defs/")[-1].split("/")[0]
+                assert f"/types/{name}.md" in text or where.endswith("/$defs"), where
+
+
+def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
+    files: dict[str, str] = {}
+    for version in versions():
+        files.update(docs.render(version.protocol, version.bundle, version.settings))
+    for target in re.findall(r"\]\(([^)]+)\)", made()):
+        path, _, anchor = target.partition("#")
+        if path in ("", requirements.MONITOR):
+            assert f'<a id="{anchor}"></a>' in made() or anchor in rules(), target
+        else:
+            assert path in files, target
+            assert not anchor or f'<a id="{anchor}"></a>' in files[path], target
+
+
+def test_the_summary_counts_every_way() -> None:
+    page = made()
+    table = requirements.parse(WHOLE, FILE)
+    for key, title in WAYS.items():
+        count = sum(bool(getattr(rule, key)) for rule in table.rules)
+        assert count
+        assert re.search(rf"^\| {title} \| .* \| {count} of 113 \|$", page, re.MULTILINE)
+    alone = [rule.number for rule in table.rules if rule.ways == ("documentation",)]
+    assert "Documentation alone stands behind " + ", ".join(f"[{number}](#req-{number})" for number in alone) in page
+    assert all(len(line.split("|")) <= 5 for line in page.splitlines() if line.startswith("|"))
+    assert "](#document-mcp-roots), requirements 73 to 88\n" in page
+
+
+def test_a_small_table_makes_a_small_page() -> None:
+    page = made(SMALL)
+    text = section(page, 3)
+    assert "**Agent, MUST**: A `<b>` is &#42;no&#42; markup." in text.replace("<code>&#60;b&#62;</code>", "`<b>`")
+    assert (
+        "- Schema:\n    - `$ref` at `cwd` of `NewSessionRequest` ([acp/v1](acp/v1/types/NewSessionRequest.md#field-cwd))\n"
+        in text
+    )
+    assert (
+        "    - `_meta` is not required in `NewSessionRequest` ([acp/v1](acp/v1/types/NewSessionRequest.md))\n" in text
+    )
+    assert "- Monitor: [`roots-kept`](monitor.md#roots-kept)\n" in text
+    assert "- Shown by: `tests/test_tides.py::test_they_turn[ebb]`\n" in text
+    assert "- Documentation: Nobody can send a message about that.\n" in section(page, 5)
+    assert "Documentation alone stands behind [5](#req-5)." in page
+    assert "Tides &#38; &#42;currents&#42;" in page
+
+
+def test_without_a_page_about_the_monitor_nothing_links_to_one() -> None:
+    page = requirements.page(requirements.parse(SMALL, FILE), versions(), ())
+    assert "- Monitor: `roots-kept`\n" in page
+    assert "monitor.md" not in page
+
+
+def put(*keys: Any) -> Callable[[Any], None]:
+    """A change to a table: the last of `keys` is put where the others lead."""
+    *way, last, value = keys
+    return lambda table: led(table, way).__setitem__(last, value)
+
+
+def add(*keys: Any) -> Callable[[Any], None]:
+    *way, value = keys
+    return lambda table: led(table, way).append(value)
+
+
+def drop(*keys: Any) -> Callable[[Any], None]:
+    *way, last = keys
+    return lambda table: led(table, way).__delitem__(last)
+
+
+def led(table: Any, way: Sequence[Any]) -> Any:
+    for key in way:
+        table = table[key]
+    return table
+
+
+BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
+    (drop("rules"), "/rules", "no array with something in it"),
+    (put("documents", []), "/documents", "no array with something in it"),
+    (put("notes", []), "/notes", "'notes' is not known"),
+    (put("rules", 0, "sayz", "x"), "/rules/0/sayz", "Did you mean 'says'?"),
+    (put("rules", 0, 7), "/rules/0", "this is no object"),
+    (put("rules", 0, "number", "3"), "/rules/0/number", "no positive integer"),
+    (put("rules", 0, "number", True), "/rules/0/number", "no positive integer"),
+    (put("rules", 1, "number", 3), "/rules/1/number", "3 comes after 3"),
+    (put("rules", 0, "level", "SHALL"), "/rules/0/level", "Write MUST or MUST NOT"),
+    (put("rules", 0, "who", "user"), "/rules/0/who", "Write client or agent"),
+    (put("rules", 0, "document", "moons"), "/rules/0/document", "Write tides"),
+    (put("rules", 0, "says", " "), "/rules/0/says", "this is no text"),
+    (put("rules", 0, "tests", []), "/rules/0/tests", "no array of texts"),
+    (put("rules", 0, "tests", ["a", "a"]), "/rules/0/tests", "stands twice"),
+    (drop("rules", 0, "tests"), "/rules/0", "no test shows this rule"),
+    (drop("rules", 1, "documentation"), "/rules/1", "nothing enforces this rule"),
+    (put("rules", 0, "schema", 0, "lacks", ["x"]), "/rules/0/schema/0", "Write one of 'has' and 'lacks'"),
+    (put("rules", 0, "schema", 0, "at", "acp/v1#/x"), "/rules/0/schema/0/at", "no array of texts"),
+    (put("rules", 0, "schema", 0, "at", ["acp/v9#/$defs"]), "/rules/0/schema/0/at/0", "It is about acp/v1"),
+    (
+        put("rules", 0, "schema", 0, "at", ["acp/v1#/$defs/Tide"]),
+        "/rules/0/schema/0",
+        "nothing stands at acp/v1#/$defs/Tide",
+    ),
+    (put("rules", 0, "schema", 0, "has", ["type"]), "/rules/0/schema/0", "has no 'type'"),
+    (put("rules", 0, "schema", 1, "lacks", ["cwd"]), "/rules/0/schema/1", "required has 'cwd'"),
+    (put("rules", 0, "monitor", ["roots-keep"]), "/rules/0/monitor", "Did you mean 'roots-kept'?"),
+    (put("documents", 0, "protocols", []), "/documents/0/protocols", "no array of texts"),
+    (add("documents", {**SMALL["documents"][0], "id": "moons"}), "/documents/1", "no rule is from this document"),
+    (put("documents", 0, "a/b", 1), "/documents/0/a~1b", "'a/b' is not known"),
+)
+
+
+@pytest.mark.parametrize(("change", "pointer", "words"), BAD, ids=[f"{at} {words}" for _, at, words in BAD])
+def test_a_table_that_is_not_right_is_a_fault_with_its_place(
+    change: Callable[[Any], None], pointer: str, words: str
+) -> None:
+    table = copy.deepcopy(SMALL)
+    change(table)
+    found = [fault for fault in faults(table) if fault.startswith(f"{FILE}#{pointer}: ")]
+    assert any(words in fault for fault in found), faults(table)
+
+
+def test_an_id_that_two_documents_have_is_a_fault() -> None:
+    table = {**SMALL, "documents": SMALL["documents"] * 2}
+    assert faults(table) == [f"{FILE}#/documents: an id stands twice. Give each document its own."]
+
+
+def test_all_faults_are_told_at_once() -> None:
+    table = copy.deepcopy(SMALL)
+    put("rules", 0, "level", "SHALL")(table)
+    put("rules", 1, "who", 7)(table)
+    assert len(faults(table)) == 2
+
+
+NO_TABLES: Final = (
+    *("null", "7", '"x"', "[]", "{}", '{"documents": {}, "rules": {}}', '{"documents": [7], "rules": [[]]}'),
+    '{"documents": [{"id": []}], "rules": [{"number": 1.5, "schema": [7], "tests": [7]}]}',
+)
+
+
+@pytest.mark.parametrize("text", NO_TABLES)
+def test_what_is_no_table_at_all_is_faults_and_never_an_exception(text: str) -> None:
+    assert faults(json.loads(text))
