@@ -223,14 +223,14 @@ def test_methods_types_and_their_members_say_since_when_they_are_published(tmp_p
     ask = files["p/v1/methods/ask.md"]
     assert "- Published: since 1.0 or earlier\n" in ask
     rows = {name: line for line in ask.splitlines() for name in re.findall(r'^\| <a id="params-(\w+)">', line)}
-    assert "Since" not in rows["question"] and "Since 1.1." in rows["tone"]
+    assert "Since" not in rows["question"] and "Since 1.1 (1.0 lacks it)." in rows["tone"]
     assert "Not in a release yet." in rows["haste"]
     assert "- Published: in releases up to 1.1\n" in files["p/v1/methods/tell.md"]
     assert "- Published: not in a release yet\n" in files["p/v1/methods/hint.md"]
     mood = files["p/v1/types/Mood.md"]
-    assert " · since 1.1\n" in mood
+    assert " · since 1.1 (1.0 lacks it)\n" in mood
     values = {name: line for line in mood.splitlines() for name in re.findall(r'^\| <a id="value-(\w+)">', line)}
-    assert "Since" not in values["calm"] and "Since 2.0." in values["angry"]
+    assert "Since" not in values["calm"] and "Since 2.0 (1.1 lacks it)." in values["angry"]
 
 
 def test_nothing_is_said_of_a_type_whose_name_upstream_does_not_know(tmp_path: Path) -> None:
@@ -265,13 +265,15 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
             last = releases.index(said.removeprefix("in releases up to "))
             assert has[last] and not any(has[last + 1 :]), method
         else:
-            first = releases.index(said.removesuffix(" or earlier"))
+            first = releases.index(said.partition(" ")[0])
             assert all(has[first:]), method
             assert not any(has[:first]), method
+            assert said.endswith(" or earlier" if first == 0 else f" ({releases[first - 1]} lacks it)"), method
     for type_, said in known.types.items():
         has = [re.search(rf'^  "{re.escape(type_)}": ', text, re.MULTILINE) is not None for text in raw]
-        if said in releases and any(has):
-            assert has[releases.index(said)] and not has[releases.index(said) - 1], type_
+        if said.endswith("lacks it)") and any(has):
+            at = releases.index(said.partition(" ")[0])
+            assert has[at] and not has[at - 1], type_
     assert len(known.types) > 100 and len(known.members) > 300
     assert UNRELEASED in known.methods.values()
 
@@ -279,10 +281,10 @@ def test_every_age_is_that_of_the_first_release_that_names_the_thing(name: str) 
 def test_a_method_of_each_age_says_so_on_its_page() -> None:
     for page, said in (
         ("acp/v1/methods/session_new.md", "since 0.4.0 or earlier"),
-        ("acp/v1/methods/session_list.md", "since 0.12.1"),
-        ("acp/v1/methods/elicitation_create.md", "since 1.21.0"),
+        ("acp/v1/methods/session_list.md", "since 0.12.1 (0.11.0 lacks it)"),
+        ("acp/v1/methods/elicitation_create.md", "since 1.21.0 (0.13.5 lacks it)"),
         ("acp/v1/methods/session_fork.md", UNRELEASED),
-        ("acp/v2/methods/tool_call_cancel.md", "since typescript-sdk-2.4.0"),
+        ("acp/v2/methods/tool_call_cancel.md", "since typescript-sdk-2.4.0 (2.0.0-alpha.3 lacks it)"),
     ):
         assert f"- Published: {said}\n" in files()[page], page
     assert "Published" not in files()["mcp/2025-06-18/methods/roots_list.md"]

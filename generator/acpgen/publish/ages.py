@@ -1,5 +1,7 @@
 """Since when: the first kept release that has a method, type, field, variant or value, told by the names that stand on the wire.
 
+Releases between two that are kept may have had it too, so the one before is named beside it.
+
 A type is known again by the name that its file gives it, or as the params or result of a method. Of what cannot be known again nothing
 is said.
 """
@@ -54,8 +56,10 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
     first = len(present) - 1
     while first > 0 and present[first - 1]:
         first -= 1
-    is_certain = first > 0 and present[first - 1] is False
-    return releases[first].version if is_certain else f"{releases[first].version} or earlier"
+    version = releases[first].version
+    if first == 0 or present[first - 1] is None:
+        return f"{version} or earlier"
+    return f"{version} ({releases[first - 1].version} lacks it)"
 
 
 def _same(version: Version, name: str, past: Past) -> ir.Definition | None:

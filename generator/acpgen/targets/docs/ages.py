@@ -16,7 +16,7 @@ Member: TypeAlias = tuple[str, Kind, str]
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """Since when there are methods, types and members of types: `1.21.0`, `0.4.0 or earlier`, `not in a release yet`."""
+    """Since when there are methods, types and members of types: `1.21.0 (0.13.5 lacks it)`, `0.4.0 or earlier`, `not in a release yet`."""
 
     methods: Mapping[str, str] = field(default_factory=dict[str, str])
     types: Mapping[str, str] = field(default_factory=dict[str, str])
