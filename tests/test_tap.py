@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from acpgen import judge, recording
 from acpgen.tap import Chunk, Listener, Recorder, Splitter, Watcher
+from acpgen.validate import conversation, judged
 from monitor.cases import CASES
 from monitor.scripts import Case, opened, prompt, v1
 
@@ -121,6 +123,137 @@ def test_an_agent_ends_when_its_client_is_gone() -> None:
     assert process.wait(60) != 0
     assert process.stderr is not None
     process.stderr.close()
+
+
+def test_an_agent_ends_when_its_client_is_gone_though_it_never_reads() -> None:
+    process = tap(agent=python("import time; time.sleep(60)"))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"x" * 60_000)  # as much as fits, twice: into the pipe to the tap, and into the one behind it
+    process.stdin.flush()
+    process.stdin.write(b"x" * 60_000)
+    process.stdout.close()
+    process.stdin.close()
+    assert process.wait(40) == 128 + signal.SIGTERM
+    assert process.stderr is not None
+    process.stderr.close()
+
+
+AGENT_IN_FOREGROUND = """
+import os, signal, sys, time
+hits = []
+def stop(*_):
+    hits.append(1)
+signal.signal(signal.SIGINT, stop)
+sys.stdout.write(sys.stdin.readline()); sys.stdout.flush()
+while not hits:
+    time.sleep(0.01)
+time.sleep(0.5)
+sys.stdout.write('{"jsonrpc":"2.0","method":"_interrupted","params":%d}\\n' % len(hits)); sys.stdout.flush()
+sys.exit(7)
+"""
+
+CLIENT_IN_FOREGROUND = """
+import fcntl, json, signal, subprocess, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+process = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+signal.signal(signal.SIGINT, lambda *_: None)
+process.stdin.write(b'{"jsonrpc":"2.0","method":"_hello"}\\n'); process.stdin.flush()
+first = process.stdout.readline()
+print("ready", flush=True)
+rest = process.stdout.read()
+code = process.wait()
+with open(sys.argv[1], "w") as file:
+    json.dump([first.decode(), rest.decode(), code], file)
+"""
+
+
+def test_ctrl_c_in_the_terminal_reaches_the_agent_once_and_the_recording_is_whole(tmp_path: Path) -> None:
+    if not hasattr(os, "openpty"):
+        pytest.skip("there are no terminals here")
+    tape, seen = tmp_path / "tape", tmp_path / "seen"
+    tapped = [sys.executable, "-m", "acpgen", "tap", "--record", str(tape), "--report", str(tmp_path / "report"), "--"]
+    command = [*python(CLIENT_IN_FOREGROUND), str(seen), *tapped, *python(AGENT_IN_FOREGROUND)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    terminal, screen = os.openpty()
+    client = subprocess.Popen(
+        command, stdin=screen, stdout=screen, stderr=screen, env=environment, start_new_session=True
+    )
+    os.close(screen)
+    shown = b""
+    while b"ready" not in shown:
+        shown += os.read(terminal, 4096)
+    os.write(terminal, b"\x03")
+    assert client.wait(60) == 0, os.read(terminal, 4096)
+    os.close(terminal)
+    hello = '{"jsonrpc":"2.0","method":"_hello"}'
+    told = '{"jsonrpc":"2.0","method":"_interrupted","params":1}'
+    assert json.loads(seen.read_text()) == [f"{hello}\n", f"{told}\n", 7]
+    rows = [json.loads(line) for line in tape.read_text().splitlines()]
+    assert [(row["from"], row["message"]) for row in rows] == [
+        ("client", json.loads(hello)),
+        ("agent", json.loads(hello)),
+        ("agent", json.loads(told)),
+    ]
+
+
+def test_a_monitor_that_breaks_takes_nothing_with_it() -> None:
+    code = (
+        "import sys\nfrom acpgen.tap import end, tap\n"
+        f"end(tap([sys.executable, '-c', {ECHO!r}], lambda: 1 // 0, print, lambda told: print(told, file=sys.stderr)))"
+    )
+    data = b'{"jsonrpc":"2.0","method":"_x"}\n' * 5000
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    ran = subprocess.run(python(code), input=data, capture_output=True, check=False, env=environment, timeout=60)
+    assert (ran.returncode, ran.stdout) == (0, data)
+    assert b"ZeroDivisionError" in ran.stderr
+    assert b"The monitor ended early" in ran.stderr
+
+
+def test_a_protocol_that_cannot_be_understood_is_told_in_one_line_and_the_messages_pass(tmp_path: Path) -> None:
+    schema = tmp_path / "loop.json"
+    schema.write_text(
+        '{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"A": {"$ref": "#/$defs/A"}}}'
+    )
+    process = tap("--protocol", schema, agent=["cat"])
+    out, err = process.communicate(b"{}\n", timeout=60)
+    assert (out, process.returncode) == (b"{}\n", 0)
+    assert b"The monitor ended early: " in err
+    assert b"#/$defs/A" in err
+    assert b"Traceback" not in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_what_cannot_be_written_costs_neither_a_message_nor_the_exit_code() -> None:
+    line = b'{"jsonrpc":"2.0","method":"tide"}\n'
+    agent = ["sh", "-c", "cat; exit 3"]
+    for option, name in (("--record", b"recording"), ("--report", b"monitor")):
+        process = tap(option, "/dev/full", agent=agent)
+        out, err = process.communicate(line, timeout=60)
+        assert (out, process.returncode) == (line, 3)
+        assert b"The " + name + b" ended early: " in err
+        assert b"Traceback" not in err
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    command = [sys.executable, "-m", "acpgen", "tap", "--", *agent]
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(command, input=line, stdout=subprocess.PIPE, stderr=full, check=False, env=environment)
+    assert (ran.stdout, ran.returncode) == (line, 3)
+
+
+def test_a_flood_passes_whole_and_is_recorded_whole(tmp_path: Path) -> None:
+    tape = tmp_path / "tape"
+    said = [
+        {"jsonrpc": "2.0", "method": "_x", "params": {"number": number, "text": "y" * 900}} for number in range(20_000)
+    ]
+    data = b"".join(json.dumps(message).encode() + b"\n" for message in said)
+    process = tap("--record", tape, "--report", tmp_path / "report", agent=["cat"])
+    out, err = process.communicate(data, timeout=120)
+    assert out == data
+    assert b"recording" not in err
+    with tape.open("rb") as file:
+        rows = [json.loads(line) for line in file]
+    for side in ("client", "agent"):
+        assert [row["message"]["params"]["number"] for row in rows if row["from"] == side] == list(range(20_000))
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
@@ -244,13 +377,14 @@ def test_lines_are_put_together_from_chunks_of_both_sides() -> None:
 def test_after_a_gap_the_rest_of_a_broken_line_is_left_out() -> None:
     splitter = Splitter()
     parts = [chunk(b'{"a":'), chunk(None), chunk(b"1}\nwhole\n")]
-    assert [line for part in parts for line in splitter.lines(part)] == [("client", b"whole")]
+    assert [line for part in parts for line in splitter.lines(part)] == [("client", None), ("client", b"whole")]
 
 
 def test_a_line_without_end_is_not_held() -> None:
     splitter = Splitter(longest=100)
     parts = [chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"x" * 60), chunk(b"\nnext\n")]
-    assert [line for part in parts for line in splitter.lines(part)] == [("client", b"next")]
+    found = [line for part in parts for line in splitter.lines(part)]
+    assert found == [("client", None), ("client", b"next")], "and it is told once that it is missing"
 
 
 def test_a_listener_that_is_slow_never_makes_the_sender_wait_and_hears_of_the_gap() -> None:
@@ -288,8 +422,6 @@ def test_a_listener_that_fails_takes_nothing_with_it() -> None:
 
 
 def test_the_monitor_is_told_of_a_gap_and_does_not_take_it_for_a_breach() -> None:
-    from acpgen import judge
-
     found: list[Any] = []
     watcher = Watcher(lambda: judge.monitor([judge.strict(judge.find("acp/v1"))]), found.append)
     said = [(sender, json.dumps(message).encode() + b"\n") for sender, message in [*v1(), *opened(), prompt()]]
@@ -303,6 +435,32 @@ def test_the_monitor_is_told_of_a_gap_and_does_not_take_it_for_a_breach() -> Non
     assert found[0].level == "note"
 
 
+def test_a_gap_is_told_by_the_recording_and_a_replay_does_not_take_it_for_a_breach(tmp_path: Path) -> None:
+    said = [(sender, json.dumps(message).encode() + b"\n") for sender, message in [*v1(), *opened(), prompt()]]
+    with (tmp_path / "tape").open("wb") as file:
+        recorder = Recorder(file)
+        for sender, line in said[:2]:
+            recorder.take(chunk(line, sender))
+        recorder.take(chunk(None))
+        recorder.take(chunk(b'cut off"}\n', "agent"))
+        recorder.take(chunk(b'{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}\n', "agent"))
+    rows = [json.loads(line) for line in (tmp_path / "tape").read_bytes().splitlines()]
+    assert [row.get("gap") for row in rows] == [None, None, True, None]
+    strict = {one.contract.version: one for one in (judge.strict(judge.find(name)) for name in judge.ACP)}
+    with (tmp_path / "tape").open("rb") as file:
+        found = list(conversation(recording.lines(file), judge.monitor(strict.values())))
+        assert [[problem.rule for problem in verdict.problems] for verdict in found] == [
+            [],
+            [],
+            ["messages-missed"],
+            [],
+        ]
+        file.seek(0)
+        verdicts = list(judged(recording.lines(file), strict, None))
+    assert [verdict.kind for verdict in verdicts] == ["request", "result", "gap", "result"]
+    assert all(verdict.is_valid for verdict in verdicts)
+
+
 def test_a_recording_holds_each_message_as_it_came(tmp_path: Path) -> None:
     with (tmp_path / "tape").open("wb") as file:
         recorder = Recorder(file)
@@ -310,6 +468,7 @@ def test_a_recording_holds_each_message_as_it_came(tmp_path: Path) -> None:
         recorder.take(chunk(b"2}"))
         recorder.finish()
     rows = (tmp_path / "tape").read_bytes().splitlines()
+    assert len(rows) == 3
     assert rows[0] == b'{"from": "client", "at": "1970-01-01T00:00:00.000+00:00", "message": {"a" : 1.0}}'
     assert json.loads(rows[1])["text"] == "no json"
     assert json.loads(rows[2])["message"] == {"b": 2}

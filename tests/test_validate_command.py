@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
+import select
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Iterator
 from functools import cache
@@ -168,6 +171,35 @@ def test_results_are_judged_by_the_request_that_they_answer() -> None:
     assert "not judged" in verdicts[2].note
 
 
+def test_who_sent_a_batch_is_told_from_what_it_holds() -> None:
+    info = {"name": "a", "version": "1"}
+    begin = {"protocolVersion": 2, "info": info, "capabilities": {}}
+    said: list[Any] = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": begin},
+        [{"jsonrpc": "2.0", "method": "_x"}, {"jsonrpc": "2.0", "id": 1, "method": "elicitation/create", "params": {}}],
+        [{"jsonrpc": "2.0", "id": 1, "result": {"action": 7}}],
+        [],
+    ]
+    verdicts = list(judged(read(lines(*said)), strict(), None))
+    assert [verdict.sender for verdict in verdicts] == ["client", "agent", "client", "client"]
+    assert [problem.pointer for problem in verdicts[2].problems] == ["/0/result/action"]
+
+
+def test_a_byte_order_mark_and_line_ends_of_windows_are_no_fault() -> None:
+    for form in (lines(GOOD, GOOD), recorded(*v1(), *opened())):
+        content = codecs.BOM_UTF8 + form.replace(b"\n", b"\r\n")
+        assert acpgen("validate", given=content).returncode == 0
+    assert acpgen("validate", "--session", given=content).returncode == 0
+    assert acpgen("validate", given=lines(GOOD) + codecs.BOM_UTF8 + lines(GOOD)).returncode == 1, "only at the start"
+
+
+def test_after_a_line_that_is_too_long_the_monitor_concludes_nothing_from_it() -> None:
+    content = recorded(*v1(), *opened(answer={"_meta": {"x": "y" * 3000}}), prompt())
+    found = list(conversation(recording.lines(io.BytesIO(content), longest=2000), judge.monitor(strict().values())))
+    rules = [(verdict.line, [problem.rule for problem in verdict.problems]) for verdict in found if verdict.problems]
+    assert rules == [(4, ["recording", "messages-missed"]), (5, ["request-unanswered"])]
+
+
 def test_a_recording_is_judged_line_by_line_without_session_too() -> None:
     said = [*v1(), *opened(), prompt(), result("agent", "p", {"stopReason": "bored"})]
     verdicts = list(judged(read(recorded(*said)), strict(), None))
@@ -181,7 +213,8 @@ def test_a_recorded_conversation_is_judged_by_the_monitor(case: Any) -> None:
     found = {problem.rule: (verdict.line, problem) for verdict in verdicts for problem in verdict.problems}
     line, problem = found[case.rule]
     assert line == (len(case.said) if case.end else len(case.said) + case.at + 1)
-    assert problem.earlier == (None if case.earlier is None else len(case.said) + case.earlier + 1)
+    since = case.at if case.end and case.earlier is None else case.earlier
+    assert problem.earlier == (None if since is None else len(case.said) + since + 1)
     assert problem.requirements == case.requirements
 
 
@@ -224,6 +257,13 @@ def test_a_conversation_without_a_breach_prints_nothing_and_exits_with_zero(tmp_
     ran = acpgen("validate", "--session", file)
     assert (ran.returncode, ran.stdout) == (0, b""), ran.stdout
     assert b"nothing wrong" in ran.stderr
+
+
+def test_what_is_noted_at_the_end_counts_as_no_line() -> None:
+    ran = acpgen("validate", "--session", given=recorded(*v1(), *opened(), prompt()))
+    assert ran.returncode == 0
+    assert ran.stdout.decode().endswith("'session/prompt' of the client was never answered [line 5]\n")
+    assert ran.stderr.decode().splitlines() == ["5 lines, nothing wrong.", "Notes: request-unanswered 1."]
 
 
 def test_lines_that_are_no_recording_are_told_and_the_numbers_stay_those_of_the_file() -> None:
@@ -279,6 +319,58 @@ def test_text_of_messages_is_shown_and_never_obeyed() -> None:
     evil: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "\x1b[2Jwipe", "params": {}}
     ran = acpgen("validate", "-", given=lines(evil))
     assert b"\x1b" not in ran.stdout + ran.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_verdicts_that_cannot_be_written_are_a_fault_of_one_line() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "acpgen", "validate"],
+            input=lines(GOOD) * 20_000,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env=environment,
+        )
+    assert ran.returncode == 2
+    first, *rest = ran.stderr.decode().splitlines()
+    assert first.startswith("standard output: ")
+    assert "Traceback" not in "".join(rest)
+
+
+def test_a_progress_bar_on_the_terminal_leaves_the_verdicts_where_they_go(tmp_path: Path) -> None:
+    """The bar appears after a second; the verdicts go to a file before and after."""
+    if not hasattr(os, "openpty"):
+        pytest.skip("there are no terminals here")
+    terminal, screen = os.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator"), "TERM": "xterm"}
+    with (tmp_path / "verdicts").open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "acpgen", "validate"],
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=screen,
+            env=environment,
+        )
+        os.close(screen)
+        assert process.stdin is not None
+        shown = b""
+        while b"line" not in shown:
+            for _ in range(100):
+                process.stdin.write(lines(GOOD))
+            process.stdin.flush()
+            time.sleep(0.05)
+            if select.select([terminal], [], [], 0)[0]:
+                shown += os.read(terminal, 4096)
+        for _ in range(100):
+            process.stdin.write(lines(GOOD))
+        process.stdin.close()
+        assert process.wait(60) == 0
+    os.close(terminal)
+    verdicts = (tmp_path / "verdicts").read_text().splitlines()
+    assert len(verdicts) % 100 == 0
+    assert verdicts == [f"{number}: ok client request session/list" for number in range(1, len(verdicts) + 1)]
 
 
 @cache

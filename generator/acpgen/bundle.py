@@ -296,6 +296,8 @@ class _Bundler:
     def _name_shapes(self, name: str, keyword: str, branches: list[Any]) -> None:
         """Name the inline objects among branches that are not all objects."""
         for index, branch in enumerate(branches):
+            if keyword not in self.definitions[name]:
+                return  # the union stands in a part, which keeps it as it is
             if is_object(branch) and lone_reference(branch) is None and _needs_name(branch):
                 title = _title(branch)
                 at = f"{self.origins[name]}/{keyword}/{index}"
@@ -306,7 +308,8 @@ class _Bundler:
     def _expanded(self, schema: Schema) -> Schema:
         """`schema` with every in-place part that holds a union of objects written into it."""
         node = dict(schema)
-        parts: list[Schema] = list(node.pop("allOf", ()))
+        every = node.pop("allOf", ())
+        parts: list[Schema] = [part for part in every if is_object(part)]
         if "$ref" in node:
             parts.append({"$ref": node.pop("$ref")})
         kept: list[Schema] = []
@@ -318,6 +321,8 @@ class _Bundler:
                 node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
             else:
                 kept.append({"$ref": pointer("$defs", reference)})
+        if False in every:
+            kept.append({"not": {}})
         if kept:
             node["allOf"] = [*kept, *node.get("allOf", ())]
         return node
@@ -414,6 +419,8 @@ def _without_null(schema: Schema) -> tuple[Schema | None, bool]:
         left = [branch for branch in branches if not is_null(branch)]
         if len(left) == len(branches):
             return schema, False
+        if any(asserts(key) for key in schema if key != keyword):
+            return None, False  # what stands beside the union may refuse null
         if len(left) == 1:
             inner = left[0]
             return (inner if is_object(inner) and lone_reference(inner) is None else None), True
@@ -422,8 +429,9 @@ def _without_null(schema: Schema) -> tuple[Schema | None, bool]:
     if is_array(types) and "null" in types and len(types) > 1:
         left_types = [name for name in types if name != "null"]
         narrowed = {**schema, "type": left_types[0] if len(left_types) == 1 else left_types}
-        if is_array(narrowed.get("enum")):
-            narrowed["enum"] = [value for value in narrowed["enum"] if value is not None]
+        if is_array(schema.get("enum")):
+            narrowed["enum"] = [value for value in schema["enum"] if value is not None]
+            return narrowed, None in schema["enum"]
         return narrowed, True
     return schema, False
 
@@ -440,7 +448,14 @@ def _needs_name(schema: Schema) -> bool:
     if union is not None and len([branch for branch in union[1] if not is_null(branch)]) > 1:
         return True
     return (
-        len([part for part in schema.get("allOf", ()) if lone_reference(part) is not None or "properties" in part]) > 1
+        len(
+            [
+                part
+                for part in schema.get("allOf", ())
+                if is_object(part) and (lone_reference(part) or "properties" in part)
+            ]
+        )
+        > 1
     )
 
 

@@ -10,6 +10,7 @@ from acpgen import borrowed, config, resources
 from acpgen.errors import Faults, UnknownName, did_you_mean
 from acpgen.generate import understand
 from acpgen.load import Documents, load
+from acpgen.material import is_material
 
 if TYPE_CHECKING:
     from acpgen.contract import Row
@@ -87,7 +88,7 @@ def find(protocol: str) -> Documents:
     for root in _roots():
         for path in sorted(root.rglob("*.json")):
             name = path.parent.relative_to(root).as_posix()
-            if name != ".":
+            if name != "." and not is_material(f"{name}/"):
                 known.setdefault(name, path.parent)
     if protocol in known:
         return load(known[protocol], name=protocol)

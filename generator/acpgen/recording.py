@@ -1,17 +1,21 @@
 """Recorded conversations: JSON Lines of `{"from": "client" | "agent", "message": …, "at": RFC 3339}`, read and written a line at a time.
 
-A line that was no JSON is recorded as `text` in place of `message`.
+A line that was no JSON is recorded as `text` in place of `message`. `"gap": true` stands where lines went by unrecorded.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
+
+from pydantic_core import from_json
 
 from acpgen.errors import Faults, NotCreated, NotFound, Unreadable
 from acpgen.load import place
@@ -31,12 +35,18 @@ def opened(path: Path) -> BinaryIO:
         raise Faults([Unreadable(at=place(path), reason=_reason(error))]) from None
 
 
-def created(path: Path) -> BinaryIO:
-    """A new or emptied file. Raises `Faults`."""
+@contextlib.contextmanager
+def created(path: Path) -> Generator[BinaryIO]:
+    """A new or emptied file, closed at the end whether or not all of it could be written. Raises `Faults`."""
     try:
-        return path.open("wb")
+        file = path.open("wb", buffering=1 << 20)
     except (OSError, ValueError) as error:
         raise Faults([NotCreated(at=place(path), reason=_reason(error))]) from None
+    try:
+        yield file
+    finally:
+        with contextlib.suppress(OSError):
+            file.close()
 
 
 def size(stream: BinaryIO) -> int | None:
@@ -62,7 +72,7 @@ class Line:
 
 
 def lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[Line]:
-    """The lines of a stream that are not blank; never more than one of them is held."""
+    """The lines of a stream that are not blank, without a byte order mark; never more than one of them is held."""
     number, end = 0, 0
     while piece := stream.readline(longest):
         number, end = number + 1, end + len(piece)
@@ -71,17 +81,18 @@ def lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[Line]:
             is_whole = False
             piece = stream.readline(longest)
             end += len(piece)
-        content = piece.strip(b"\r\n\t ") if is_whole else b""
+        content = piece.removeprefix(BOM_UTF8 if number == 1 else b"").strip(b"\r\n\t ") if is_whole else b""
         if content or not is_whole:
             yield Line(number, content, end, is_whole)
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one line of a recording holds: who said it, and the message as JSON, or the text that was none."""
+    """What one line of a recording holds: who said it, and the message as JSON, or the text that was none; or that some is missing."""
 
     sender: str
-    message: Any
+    message: Any = None
+    is_gap: bool = False
 
 
 def said(value: object, sides: tuple[str, ...]) -> Said | str:
@@ -94,17 +105,24 @@ def said(value: object, sides: tuple[str, ...]) -> Said | str:
         return Said(value["from"], value["message"])
     if isinstance(value.get("text"), str):
         return Said(value["from"], value["text"])
+    if value.get("gap") is True:
+        return Said(value["from"], is_gap=True)
     return "a recorded line has a 'message', or 'text' that was no JSON"
 
 
 def recorded(sender: str, line: bytes, at: str) -> bytes:
     """One line of a recording. The message stands in it byte for byte, if it is JSON."""
     try:
-        json.loads(line)
-    except (ValueError, RecursionError):
+        from_json(line, allow_inf_nan=False)
+    except ValueError:
         text = json.dumps(line.decode("utf-8", "backslashreplace"))
         return f'{{"from": "{sender}", "at": "{at}", "text": {text}}}\n'.encode()
     return f'{{"from": "{sender}", "at": "{at}", "message": '.encode() + line.strip() + b"}\n"
+
+
+def unrecorded(sender: str, at: str) -> bytes:
+    """The line of a recording that stands where some of what a side said is missing."""
+    return f'{{"from": "{sender}", "at": "{at}", "gap": true}}\n'.encode()
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from acpgen.errors import Faults, NotStarted
-from acpgen.recording import LONGEST, recorded
+from acpgen.recording import LONGEST, recorded, unrecorded
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -51,15 +51,18 @@ class Chunk:
 
 
 class Listener:
-    """A queue with a bound in bytes, and the thread that empties it. Putting never waits."""
+    """A queue with a bound in bytes, and the thread that empties it. Putting never waits. `rest` is called when the queue is empty."""
 
-    def __init__(self, name: str, take: Callable[[Chunk], None], room: int = ROOM) -> None:
+    def __init__(
+        self, name: str, take: Callable[[Chunk], None], room: int = ROOM, rest: Callable[[], None] = lambda: None
+    ) -> None:
         self._waiting: deque[Chunk] = deque()
         self._ready = threading.Condition()
         self._room, self._size, self._closed = room, 0, False
-        self._take = take
+        self._take, self._rest = take, rest
         self.missed = 0
         self.finished = self._dead = False
+        self.reason = ""
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
         self.thread.start()
 
@@ -89,8 +92,14 @@ class Listener:
         try:
             while (chunk := self._next()) is not None:
                 self._take(chunk)
+                if not self._waiting:
+                    self._rest()
             self.finished = True
-        finally:  # what a listener raises ends it alone, and is shown by threading's hook
+        except OSError as error:  # what it writes to is full, or gone
+            self.reason = error.strerror or str(error)
+        except Faults as faults:  # the protocol that the monitor was to judge by
+            self.reason = "; ".join(map(str, faults.faults))
+        finally:  # what else a listener raises ends it alone, and is shown by threading's hook
             with self._ready:
                 self._dead = True
                 self._waiting.clear()
@@ -107,32 +116,38 @@ class Listener:
 
 
 class Splitter:
-    """From chunks to lines, for each side apart. After a gap the rest of the broken line is left out."""
+    """From chunks to lines, for each side apart; `None` stands for lines that were not kept. After a gap the rest of the broken line is
+    left out.
+    """
 
     def __init__(self, longest: int = LONGEST) -> None:
         self._parts: dict[str, bytearray] = {}
         self._broken: set[str] = set()
         self._longest = longest
 
-    def lines(self, chunk: Chunk) -> Generator[tuple[str, bytes]]:
+    def lines(self, chunk: Chunk) -> Generator[tuple[str, bytes | None]]:
         """The lines that a chunk completes, blank ones left out."""
         if chunk.data is None:
             self._parts.clear()
             self._broken = {"client", "agent"}
+            yield chunk.sender, None
             return
         held = self._parts.setdefault(chunk.sender, bytearray())
         held += chunk.data
         if b"\n" not in chunk.data and len(held) <= self._longest:
             return
         *whole, rest = held.split(b"\n")
-        self._parts[chunk.sender] = bytearray() if len(rest) > self._longest else rest
-        if len(rest) > self._longest:
-            self._broken.add(chunk.sender)
         for line in whole:
             if chunk.sender in self._broken:
                 self._broken.discard(chunk.sender)
             elif line.strip():
                 yield chunk.sender, bytes(line)
+        if len(rest) > self._longest:
+            rest = bytearray()
+            if chunk.sender not in self._broken:
+                self._broken.add(chunk.sender)
+                yield chunk.sender, None
+        self._parts[chunk.sender] = rest
 
     def rest(self) -> Generator[tuple[str, bytes]]:
         """What stood at the end without a line end."""
@@ -153,10 +168,13 @@ class Watcher:
         """Judge what a chunk completes."""
         if self._monitor is None:
             self._monitor = self._make()
-        if chunk.data is None:
-            self._tell(self._monitor.lose("the monitor fell behind, and messages went by unseen"))
         for sender, line in self._splitter.lines(chunk):
-            self._tell(self._monitor.observe(sender, line))
+            if line is None:
+                self._tell(
+                    self._monitor.lose("the monitor fell behind, or a line was too long: messages went by unseen")
+                )
+            else:
+                self._tell(self._monitor.observe(sender, line))
 
     def finish(self) -> None:
         """Judge what is left over at the end."""
@@ -182,7 +200,10 @@ class Recorder:
         """Write what a chunk completes."""
         at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.lines(chunk):
-            self._file.write(recorded(sender, line, at))
+            self._file.write(unrecorded(sender, at) if line is None else recorded(sender, line, at))
+
+    def flush(self) -> None:
+        """Hand on what is written so far, so that it can be read and outlives the process."""
         self._file.flush()
 
     def finish(self) -> None:
@@ -210,7 +231,7 @@ def tap(
     watcher, recorder = Watcher(make, report), Recorder(record) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
     if recorder is not None:
-        listeners.append(Listener("recording", recorder.take, room))
+        listeners.append(Listener("recording", recorder.take, room, recorder.flush))
     with _signals_passed_on(agent):
         assert agent.stdin is not None
         assert agent.stdout is not None
@@ -219,16 +240,18 @@ def tap(
         for copy in (upstream, downstream):
             copy.thread.start()
         _wait(agent, upstream, downstream)
-    for listener in listeners:
+    for listener, finish in zip(listeners, (watcher.finish, recorder.finish if recorder else None), strict=False):
         listener.close(PATIENCE)
         if listener.missed:
             say(f"The {listener.thread.name} fell behind: {listener.missed} bytes are not in it.")
-        if not listener.finished:
-            say(f"The {listener.thread.name} failed or was too slow. The messages themselves were passed on.")
-    if listeners[0].finished:
-        watcher.finish()
-    if recorder is not None and listeners[1].finished:
-        recorder.finish()
+        reason = listener.reason or ("" if listener.finished else "it failed or was too slow")
+        if finish is not None and not reason:
+            try:
+                finish()
+            except OSError as error:
+                reason = error.strerror or str(error)
+        if reason:
+            say(f"The {listener.thread.name} ended early: {reason}. The messages themselves were passed on.")
     return agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
 
 
@@ -279,9 +302,9 @@ def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy) ->
             agent.wait(0.05)
             break
         except subprocess.TimeoutExpired:
-            if gone is None and (
-                downstream.broken or (not upstream.thread.is_alive() and _is_unread(downstream.target))
-            ):
+            # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
+            is_over = not upstream.thread.is_alive() or _is_torn(upstream.source)
+            if gone is None and (downstream.broken or (is_over and _is_torn(downstream.target))):
                 gone = time.monotonic()
             if gone is not None:
                 waited = time.monotonic() - gone
@@ -293,12 +316,12 @@ def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy) ->
     downstream.thread.join(LINGER)
 
 
-def _is_unread(target: int) -> bool:
-    """Whether nobody reads a pipe any more."""
+def _is_torn(end: int) -> bool:
+    """Whether nobody holds the other end of a pipe any more."""
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()
-    poll.register(target, 0)
+    poll.register(end, 0)
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
 
 

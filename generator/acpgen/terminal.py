@@ -8,9 +8,10 @@ import sys
 from collections.abc import Generator
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Faults, printable
+from acpgen.errors import Faults, NotCreated, printable
 from acpgen.load import place
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ WIDEST: Final = 80
 FEW: Final = 8
 """As many changed files of one output are named."""
 
+_OFTEN: Final = 0.05
+"""Seconds between two changes of the progress bar."""
+
 LONGEST_DIFFERENCE: Final = 400
 """Lines of a difference that are printed."""
 
@@ -32,6 +36,16 @@ def show_faults(faults: Faults) -> None:
     """Print each fault as one line."""
     for line in dict.fromkeys(map(str, faults.faults)):
         print(line, file=sys.stderr)
+
+
+def put(line: str) -> None:
+    """Print one line on standard output. Raises `Faults` where it cannot be written, `BrokenPipeError` where nobody reads it any more."""
+    try:
+        print(line)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Faults([NotCreated(at="standard output", reason=str(error.strerror))]) from None
 
 
 def is_coloured() -> bool:
@@ -115,7 +129,10 @@ def show_difference(outcome: Outcome) -> None:
 
 @contextlib.contextmanager
 def progress() -> Generator[Progress]:
-    """A progress bar that appears after a second, if standard error is a terminal."""
+    """A progress bar that appears after a second, if standard error is a terminal. A total of 0 is not known.
+
+    What is printed meanwhile goes where it always goes.
+    """
     if not sys.stderr.isatty():
         yield lambda done, total, step: None
         return
@@ -124,13 +141,24 @@ def progress() -> Generator[Progress]:
     from rich.console import Console
     from rich.progress import Progress as Bar
 
-    bar = Bar(console=Console(stderr=True), transient=True)
+    # Redirected, text for standard output would land on standard error. On one terminal that is one place, and keeps both readable.
+    console, shared = Console(stderr=True), sys.stdout.isatty()
+    bar = Bar(console=console, transient=True, redirect_stdout=shared, redirect_stderr=True)
     task = bar.add_task("", total=None)
     timer = Timer(1.0, bar.start)
     timer.daemon = True
     timer.start()
+    shown = 0.0
+
+    def show(done: int, total: int, step: str) -> None:
+        nonlocal shown
+        now = monotonic()
+        if now - shown > _OFTEN:
+            shown = now
+            bar.update(task, completed=done, total=total or None, description=printable(step))
+
     try:
-        yield lambda done, total, step: bar.update(task, completed=done, total=total, description=printable(step))
+        yield show
     finally:
         timer.cancel()
         timer.join()

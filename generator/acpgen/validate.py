@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_core import from_json
 
 from acpgen.recording import Line, Said, said
 from acpgen.walk import is_array, is_object
@@ -18,6 +20,7 @@ MOST_REQUESTS: Final = 4096
 """Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""
 
 _LONG: Final = "the line is too long"
+_MISSING: Final = "the recording has a gap here"
 _UNJUDGED: Final = "the result was not judged: its request was not seen"
 
 
@@ -37,7 +40,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on one line. `kind` is request, notification, result, error or message; `earlier` lines are counted as `line` is."""
+    """The verdict on one line. `kind` is request, notification, result, error, batch, message, gap or end; `earlier` lines are counted
+    as `line` is.
+    """
 
     line: int
     sender: str
@@ -66,7 +71,8 @@ class Summary:
         name = verdict.method or f"({verdict.kind})"
         if name not in self.valid and name not in self.invalid and len(self.valid) + len(self.invalid) >= 512:
             name = "(others)"
-        (self.valid if verdict.is_valid else self.invalid)[name] += 1
+        if verdict.kind != "end" or not verdict.is_valid:  # the end is no line, but what is broken there counts
+            (self.valid if verdict.is_valid else self.invalid)[name] += 1
         self.rules.update(problem.rule for problem in verdict.problems)
 
 
@@ -113,6 +119,9 @@ def judged(lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str |
                     line.number, "", "message", "", (Problem("recording", content, code=-32600),), end=line.end
                 )
                 continue
+            if content.is_gap:
+                yield Verdict(line.number, content.sender, "gap", "", note=_MISSING, end=line.end)
+                continue
             speaker, value = content.sender, content.message
         found = _Message(value, strict, sides, open_, speaker)
         strict = protocols.get(found.version, strict) if found.version is not None else strict
@@ -131,7 +140,7 @@ class _Message:
         self.value, self.open, self.method, self.note = value, open_, "", ""
         self.version: int | str | None = None
         self.kind = _kind(value)
-        self.sender = sender or self._sender(strict, sides)
+        self.sender = sender or self._sender(strict, sides) or sides[0]
         self.peer = sides[1] if self.sender == sides[0] else sides[0]
         for item in value if is_array(value) else [value]:
             kind = _kind(item)
@@ -147,16 +156,19 @@ class _Message:
             found = body.get("protocolVersion") if is_object(body) else None
             self.version = found if isinstance(found, int | str) else None
 
-    def _sender(self, strict: Strict, sides: tuple[str, ...]) -> str:
-        if self.kind in ("request", "notification"):
-            route = strict.route(self.value["method"], is_request=self.kind == "request")
-            if route is not None and route.side in sides:
-                return next(side for side in sides if side != route.side)
-        elif self.kind in ("result", "error"):
-            askers = self.open.askers(self.value.get("id"), sides)
-            if len(askers) == 1:
-                return next(side for side in sides if side != askers[0])
-        return sides[0]
+    def _sender(self, strict: Strict, sides: tuple[str, ...]) -> str | None:
+        """Who must have sent it; `None` if both may."""
+        for item in self.value if is_array(self.value) else [self.value]:
+            kind, other = _kind(item), None
+            if kind in ("request", "notification"):
+                route = strict.route(item["method"], is_request=kind == "request")
+                other = route.side if route is not None and route.side in sides else None
+            elif kind in ("result", "error"):
+                askers = self.open.askers(item.get("id"), sides)
+                other = askers[0] if len(askers) == 1 else None
+            if other is not None:
+                return next(side for side in sides if side != other)
+        return None
 
     def verdict(self, strict: Strict, line: Line) -> Verdict:
         problems = strict.judge(
@@ -179,12 +191,16 @@ def conversation(
         number, end = line.number, line.end
         content = _content(line, sides)
         if not isinstance(content, Said):
-            yield Verdict(number, "", "message", "", (Problem("recording", content),), end=end)
+            missed = () if line.is_whole else tuple(map(_breach, monitor.lose("a line was not read")))
+            yield Verdict(number, "", "message", "", (Problem("recording", content), *missed), end=end)
+            continue
+        if content.is_gap:
+            yield Verdict(number, content.sender, "gap", "", tuple(map(_breach, monitor.lose(_MISSING))), end=end)
             continue
         breaches = monitor.observe(content.sender, content.message, index=number)
         method = breaches[0].method if breaches else _method(content.message)
         yield Verdict(number, content.sender, _kind(content.message), method, tuple(map(_breach, breaches)), end=end)
-    left = tuple(map(_breach, monitor.finish()))
+    left = tuple(map(_left_open, monitor.finish()))
     if left:
         yield Verdict(number, "", "end", "", left, end=end)
 
@@ -193,8 +209,8 @@ def _content(line: Line, sides: tuple[str, ...]) -> Said | str:
     if not line.is_whole:
         return _LONG
     try:
-        value: object = json.loads(line.content)
-    except (ValueError, RecursionError):
+        value: object = from_json(line.content, allow_inf_nan=False)
+    except ValueError:
         return "the line is not JSON, or is nested too deep"
     return said(value, sides)
 
@@ -258,6 +274,11 @@ def _breach(breach: Breach) -> Problem:
         requirements=breach.requirements,
         earlier=breach.earlier,
     )
+
+
+def _left_open(breach: Breach) -> Problem:
+    """What is told at the end refers to the request that was left open, or to what cancelled it."""
+    return replace(_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
 
 
 def _kind(value: object) -> str:

@@ -124,6 +124,25 @@ def test_an_unknown_field_is_kept_in_every_record(subjects: Subjects, name: str)
 
 
 @pytest.mark.parametrize("name", BINDINGS)
+def test_an_unknown_field_that_is_called_like_a_python_name_is_kept_and_counts_for_no_other(
+    subjects: Subjects, name: str
+) -> None:
+    subject = subjects(name)
+    planted = set[str]()
+    for row in valid_rows(subject):
+        message = row.message
+        for place in places(subject, row):
+            if isinstance(place.meaning, ir.Record) and isinstance(place.meaning.extra, ir.Anything):
+                declared = {field.name for field in place.meaning.fields}
+                namesakes = set(subject.type(place.meaning.name).model_fields) - declared
+                there = {**at(message, place.path), **dict.fromkeys(namesakes, STRANGE)}
+                message = changed(message, place.path, there)
+                planted |= namesakes
+        comes_back(subject, row, message)
+    assert len(planted) > 30
+
+
+@pytest.mark.parametrize("name", BINDINGS)
 def test_an_unknown_value_is_kept_in_every_open_enumeration(subjects: Subjects, name: str) -> None:
     subject = subjects(name)
     kept: Counter[str] = Counter()

@@ -318,6 +318,65 @@ def test_a_method_of_the_other_side_is_refused(v1: Subject, v2: Subject) -> None
 ANY_PARAMS: Final[list[Any]] = [{}, {"a": [1, None]}, [], [1], None, "text", 5]
 
 
+def test_a_sender_that_the_protocol_does_not_have_is_refused(v1: Subject, batches: Subject, subjects: Subjects) -> None:
+    for subject in (v1, batches):
+        with pytest.raises(ValueError, match="the sender is one of"):
+            subject.module.decode(CANCEL, sender="server")
+        with pytest.raises(ValueError, match="the sender is one of"):
+            subject.module.validate(CANCEL, sender="clients")
+    subjects("own_roots").module.decode({"jsonrpc": "2.0", "id": 1, "method": "roots/list"}, sender="server")
+
+
+def test_whoever_calls_the_methods_of_a_protocol_is_a_side_of_it(subjects: Subjects) -> None:
+    ping = {"type": "object", "x-method": "ping"}
+    for side, other in (("agent", "client"), ("server", "client"), ("client", "server")):
+        name = f"calls_of_{other}_to_{side}"
+        found = subjects.small(
+            name, {"PingRequest": {**ping, "x-side": side}, "PingResponse": {**ping, "x-side": side}}
+        )
+        request = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        assert found.module.decode(request, sender=other).method == "ping"
+        assert not found.module.validate(request, sender=other)
+        assert error_of(found, request, sender=side).code == METHOD
+
+
+@pytest.mark.parametrize(
+    ("definition", "good", "bad"),
+    [({"type": "string"}, "s", 7), ({"enum": ["a", "b"]}, "b", "c"), ({"type": "object"}, {}, [])],
+    ids=["text", "constants", "record"],
+)
+def test_a_schema_may_hold_one_kind_of_definition_alone(
+    subjects: Subjects, definition: Any, good: Any, bad: Any, request: pytest.FixtureRequest
+) -> None:
+    found = subjects.small(f"alone_{request.node.callspec.id}", {"Thing": definition})
+    assert found.encoded(found.module.decode_as(found.type("Thing"), good)) == good
+    assert found.problems("Thing", bad)
+
+
+def test_what_a_bound_refuses_is_said_in_words_of_json(subjects: Subjects) -> None:
+    bounded = {
+        "Few": {"type": "array", "items": True, "minItems": 1, "maxItems": 2},
+        "Short": {"type": "string", "minLength": 1, "maxLength": 2},
+        "Small": {"type": "integer", "minimum": 1, "maximum": 2},
+        "Letter": {"type": "string", "pattern": "^[a-z]$"},
+    }
+    whole = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in bounded}}
+    found = subjects.small("bounds", {**bounded, "All": whole})
+    said = {
+        ("Few", ()): "the array must have 1 items or more",
+        ("Few", (1, 2, 3)): "the array may have 2 items at most",
+        ("Short", ""): "the string must have 1 characters or more",
+        ("Short", "abc"): "the string may have 2 characters at most",
+        ("Small", 0): "the number must be 1 or more",
+        ("Small", 3): "the number may be 2 at most",
+        ("Letter", "A"): "'A' does not match the pattern '^[a-z]$'",
+    }
+    for (name, value), sentence in said.items():
+        there = {name: list(value) if isinstance(value, tuple) else value}
+        assert [problem.sentence for problem in found.problems("All", there)] == [sentence]
+        assert [problem.sentence for problem in found.module.validate_as("All", there)] == [sentence]
+
+
 def test_methods_of_both_sides_are_read_from_both(v1: Subject, subjects: Subjects) -> None:
     message = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 3}}
     for sender in ("agent", "client"):

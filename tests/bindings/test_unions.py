@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
+from acpgen.walk import is_object
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.meaning import Meaning, pointer
 from bindings.subjects import SOURCES, Subject, Subjects, same
@@ -71,10 +72,23 @@ def refused_at(subject: Subject, union: ir.TaggedUnion, value: Any, field: str) 
         assert isinstance(found, subject.type(union.default or ""))
         assert same(subject.encoded(found), value)
         return False
-    pointers = {problem.pointer for problem in subject.problems(union.name, value)}
+    problems = subject.problems(union.name, value)
+    for problem in problems:
+        assert stands(subject.bundle.schema, problem.schema), (union.name, field, problem.schema)
+    pointers = {problem.pointer for problem in problems}
     here = pointer((field,))
     assert here in pointers or any(one.startswith(f"{here}/") for one in pointers), (union.name, field, value, pointers)
     assert all(one == here or one.startswith(f"{here}/") for one in pointers), (union.name, field, value, pointers)
+    return True
+
+
+def stands(schema: Any, place: str) -> bool:
+    """Whether there is something at a pointer into a schema."""
+    for step in place.removeprefix("#/").split("/"):
+        key = step.replace("~1", "/").replace("~0", "~")
+        if not is_object(schema) or key not in schema:
+            return False
+        schema = schema[key]
     return True
 
 

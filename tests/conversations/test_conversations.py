@@ -149,7 +149,13 @@ def test_the_monitor_is_silent_but_for_what_an_sdk_does_against_the_documents(
     assert {row["from"] for row in rows} <= {"agent"}
     assert replayed(tmp_path) == wanted
     said = [json.loads(line)["message"] for line in (tmp_path / "tape.jsonl").read_text().splitlines()]
-    methods = {message["method"] for message in said if "method" in message}
+    calls = [message for message in said if "method" in message]
+    methods = {message["method"] for message in calls}
+    opening = ("session/new", "session/resume")
+    for call in calls:
+        if call["method"] in opening:
+            assert call["params"]["additionalDirectories"] == [f"{tmp_path}/extra"]
+    assert {"cwd": str(tmp_path)} in [call["params"] for call in calls if call["method"] == "session/list"]
     assert {"initialize", "session/new", "session/prompt", "session/update", "session/request_permission"} <= methods
     assert {"session/cancel", "session/list", "session/resume", "session/close", "elicitation/create"} <= methods
     if "v2" not in client:

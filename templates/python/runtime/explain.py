@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .contract import Path
+from .errors import told
 from .json_types import is_array, is_object
-from .strict import did_you_mean, near_field, told
+from .strict import did_you_mean, near_field
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
@@ -39,6 +40,7 @@ class _Explainer:
     def __init__(self, schema: Schema, value: Any) -> None:
         self.schema = schema
         self.value = value
+        self.tags: dict[tuple[str, tuple[int, ...]], _Tag | None] = {}
 
     def all(self, errors: Iterable[ValidationError]) -> Iterator[Said]:
         for error in errors:
@@ -69,7 +71,10 @@ class _Explainer:
             constants = [constant for choice in choices for constant in choice or ()]
             yield path, pointer, f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}", "enum"
             return
-        tag = self._tag(branches, real)
+        known = pointer, tuple(real)
+        if known not in self.tags:
+            self.tags[known] = self._tag(branches, real)
+        tag = self.tags[known]
         if tag is None:
             yield from self._nearest(real, failed, path, pointer, value)
         elif not is_object(value):

@@ -5,7 +5,7 @@ Nothing here needs the models. The strict validators and the monitor of `acp_ses
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -81,43 +81,49 @@ class Contract:
     routes: tuple[Route, ...]
     gated: Mapping[str, Gated]
 
-    def uses(self, definition: str | None, value: Any, at: Path = ()) -> Iterator[Use]:
+    def uses(self, definition: str | None, value: Any, at: Path = ()) -> list[Use]:
         """The places in `value`, an instance of `definition`, that depend on capabilities. Values of other shapes are passed over."""
-        found = None if definition is None else self.gated.get(definition)
+        found: list[Use] = []
+        if definition is not None:
+            self._collect(definition, value, at, found)
+        return found
+
+    def _collect(self, definition: str, value: Any, at: Path, uses: list[Use]) -> None:
+        found = self.gated.get(definition)
         if found is None:
             return
         if found.look:
-            yield from self._look(found.look, value, at)
+            self._look(found.look, value, at, uses)
         if found.values and isinstance(value, str | int) and value in found.values:
-            yield Use(at, found.values[value], "value", str(value))
+            uses.append(Use(at, found.values[value], "value", str(value)))
         if not is_object(value):
             return
         for name, member in found.fields.items():
             if name in value:
                 if member.capability is not None:
-                    yield Use((*at, name), member.capability, "field", name)
+                    uses.append(Use((*at, name), member.capability, "field", name))
                 if member.look:
-                    yield from self._look(member.look, value[name], (*at, name))
+                    self._look(member.look, value[name], (*at, name), uses)
             elif member.required_with is not None:
-                yield Use(at, member.required_with, "absent", name)
+                uses.append(Use(at, member.required_with, "absent", name))
         if not found.tag:
             return
         tag = value.get(found.tag)
         variant = found.variants.get(tag) if isinstance(tag, str | int) else None
         if variant is None:
-            yield from self._look(found.other, value, at)
+            self._look(found.other, value, at, uses)
             return
         if variant.capability is not None:
-            yield Use((*at, found.tag), variant.capability, "variant", str(tag))
-        yield from self._look(variant.look, value, at)
+            uses.append(Use((*at, found.tag), variant.capability, "variant", str(tag)))
+        self._look(variant.look, value, at, uses)
 
-    def _look(self, look: tuple[str, ...], value: Any, at: Path) -> Iterator[Use]:
+    def _look(self, look: tuple[str, ...], value: Any, at: Path, uses: list[Use]) -> None:
         for name in look:
             if name.startswith("[]"):
                 for index, item in enumerate(value if is_array(value) else ()):
-                    yield from self._look((name[2:],), item, (*at, index))
+                    self._look((name[2:],), item, (*at, index), uses)
             elif name.startswith("{}"):
                 for key, item in value.items() if is_object(value) else ():
-                    yield from self._look((name[2:],), item, (*at, key))
+                    self._look((name[2:],), item, (*at, key), uses)
             else:
-                yield from self.uses(name, value, at)
+                self._collect(name, value, at, uses)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
@@ -51,7 +52,9 @@ class Model(BaseModel):
         for name, _, _ in _constants(cls):  # unset is for constructing: the wire must have them
             if fields[name]["schema"]["type"] == "default":
                 fields[name]["schema"] = fields[name]["schema"]["schema"]
-        hidden = frozenset(name for name, field in fields.items() if field.get("validation_alias", name) != name)
+        wire = {name: str(field.get("validation_alias", name)) for name, field in fields.items()}
+        _WIRE_NAMES[cls] = wire
+        hidden = frozenset(name for name in wire if wire[name] != name)
         if hidden and inner.get("extra_behavior") != "forbid":
             inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
         return schema
@@ -75,8 +78,7 @@ def forget_namesakes(record: Any, value: Any) -> None:
     """Take back that fields count as given which the message `value` does not have."""
     if isinstance(record, BaseModel) and is_object(value):
         extra = record.model_extra or {}
-        for name, field in type(record).model_fields.items():
-            wire = field.alias or name
+        for name, wire in wire_names(type(record)).items():
             if wire in value:
                 forget_namesakes(record.__dict__[name], value[wire])
             elif name in extra:
@@ -90,6 +92,18 @@ def forget_namesakes(record: Any, value: Any) -> None:
         for item, other in zip(record, value, strict=True):
             forget_namesakes(item, other)
 
+
+def wire_names(model: type[BaseModel]) -> Mapping[str, str]:
+    """The wire names of a record's fields by their Python names.
+
+    The validator has them all; `model_fields` lacks those of fields whose types stand further down in the module.
+    """
+    if model not in _WIRE_NAMES:
+        model.model_rebuild()
+    return _WIRE_NAMES[model]
+
+
+_WIRE_NAMES: dict[type[BaseModel], Mapping[str, str]] = {}
 
 _CONSTANTS: dict[type[Model], tuple[tuple[str, str, Any], ...]] = {}
 
@@ -158,8 +172,7 @@ def _python_name(record: BaseModel, wire: str) -> str:
     """The attribute of a wire name; empty where the class declares none."""
     name = _PYTHON_NAMES.get((type(record), wire))
     if name is None:
-        fields = type(record).model_fields
-        name = next((name for name, info in fields.items() if (info.alias or name) == wire), "")
+        name = next((name for name, alias in wire_names(type(record)).items() if alias == wire), "")
         _PYTHON_NAMES[type(record), wire] = name
     return name
 

@@ -88,7 +88,9 @@ METHODS: Final[Mapping[str, codec.Method]] = {
 }
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
-_CODEC: Final = codec.Codec(METHODS, LENIENT, OWNERS, error=Error, null_id=False, batch=False)
+_CODEC: Final = codec.Codec(
+    METHODS, LENIENT, OWNERS, error=Error, null_id=False, batch=False, sides=("client", "server")
+)
 
 
 def decode(
@@ -106,7 +108,8 @@ def decode(
     values are kept wherever the protocol allows for them. What the schema allows to drop is dropped and told to `on_drop`; with `lenient=False`
     nothing is dropped. An array is a batch where the protocol has batches, and decodes to a list.
 
-    Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code.
+    Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code; `ValueError` for a sender that the
+    protocol does not have.
     """
     return _CODEC.decode(  # type: ignore[no-any-return]
         line, sender=sender, method=method, pending=pending, on_drop=on_drop, lenient=lenient

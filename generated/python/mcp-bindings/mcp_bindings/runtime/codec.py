@@ -19,6 +19,7 @@ from .errors import (
     Problem,
     json_pointer,
     shown,
+    told,
 )
 from .json_types import is_array, is_object
 from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
@@ -56,7 +57,7 @@ class Codec:
     """Decodes and encodes the messages of one protocol version.
 
     `lenient` and `owners` are the generated tables of forgiving fields and of fields declared by another definition than
-    their class. `null_id`: a request's id may be null. `batch`: a message may be an array.
+    their class. `null_id`: a request's id may be null. `batch`: a message may be an array. `sides` are the senders.
     """
 
     methods: Mapping[str, Method]
@@ -65,6 +66,7 @@ class Codec:
     error: type[Any] = ErrorObject
     null_id: bool = False
     batch: bool = False
+    sides: tuple[str, ...] = ()
     _adapters: dict[Any, TypeAdapter[Any]] = field(default_factory=dict[Any, TypeAdapter[Any]], repr=False)
     _routes: dict[tuple[str, bool], Method] = field(default_factory=dict[tuple[str, bool], Method], repr=False)
 
@@ -87,6 +89,8 @@ class Codec:
         lenient: bool = True,
     ) -> Any:
         """See the generated module's `decode`."""
+        if self.sides and sender not in self.sides:
+            raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
         value = parse(line) if isinstance(line, bytes | bytearray | str) else copied(line)
         if self.batch and is_array(value):
             if not value:
@@ -108,7 +112,7 @@ class Codec:
         lenient: bool,
     ) -> Message:
         if not is_object(value):
-            raise _invalid(f"a JSON-RPC message is an object, not {shown(value)}", at)
+            raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
         if value.get("jsonrpc") != "2.0":
             raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
         name = value.get("method")
@@ -159,7 +163,7 @@ class Codec:
             error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
             return ErrorResponse(id_, error, method or "", extra)
         if method is None:
-            raise _invalid(f"no request with id {shown(id_)} is pending, so the result cannot be read", at, value)
+            raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
         row = self._routes.get((method, True))
         if row is None and not method.startswith("_"):
             raise self._unknown(method, True, sender, at, value)

@@ -70,9 +70,19 @@ class Dropped:
 
 
 def shown(value: Any) -> str:
-    """A value in a sentence: its JSON text, cut at 80 characters."""
-    text = repr(value) if isinstance(value, str) else str(value)
+    """A value in a sentence: strings in quotes, other scalars as JSON writes them, cut at 80 characters."""
+    text = _JSON_WORDS[value] if value is None or isinstance(value, bool) else str(value)
+    if isinstance(value, str):
+        text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def told(value: Any) -> str:
+    """A value in a sentence as `shown`; of objects and arrays only that they are such."""
+    return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else shown(value)
+
+
+_JSON_WORDS: Final = {None: "null", True: "true", False: "false"}
 
 
 def json_pointer(path: tuple[str | int, ...]) -> str:

@@ -21,6 +21,7 @@ from .errors import (
     Problem,
     json_pointer,
     shown,
+    told,
 )
 from .json_types import is_array, is_object
 from .parse import copied, parse
@@ -64,8 +65,11 @@ class Strict:
     def validate(self, message: Any, *, sender: str, method: str | None = None) -> tuple[Violation, ...]:
         """Everything that is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
 
-        The result in a response is judged where `method` names its request; without, only the envelope is. Raises `MissingExtra`.
+        The result in a response is judged where `method` names its request; without, only the envelope is. Raises `MissingExtra`, and
+        `ValueError` for a sender that the protocol does not have.
         """
+        if self.contract.sides and sender not in self.contract.sides:
+            raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
         value, problems = self.read(message)
         return problems or self.judge(value, sender=sender, method=method)
 
@@ -235,6 +239,8 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
     """The end of a sentence that suggests the nearest known name; empty if none is near."""
     from difflib import get_close_matches
 
+    if len(name) > 2 * max(map(len, known), default=0):
+        return ""
     plain: Mapping[str, str] = {_plain(item): item for item in known}
     close = get_close_matches(_plain(name), plain, n=1, cutoff=0.75)
     return f"; did you mean {plain[close[0]]!r}?" if close else ""
@@ -272,16 +278,6 @@ def _plain(name: str) -> str:
 
 def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
     return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
-
-
-def told(value: Any) -> str:
-    """A value in a sentence: strings in quotes, other scalars as JSON writes them, of objects and arrays only that they are such."""
-    if is_object(value) or is_array(value):
-        return "an object" if is_object(value) else "an array"
-    return _JSON_WORDS[value] if value is None or isinstance(value, bool) else shown(value)
-
-
-_JSON_WORDS: Final[Mapping[Any, str]] = {None: "null", True: "true", False: "false"}
 
 
 def _read_value(value: Any) -> tuple[Any, tuple[Violation, ...]]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import get_annotations
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
-from .errors import Problem, json_pointer, shown
+from .errors import Problem, json_pointer, shown, told
 from .json_types import is_array, is_object
 from .markers import DEFAULT, LABEL, Discriminator
+from .model import wire_names
 
 Path = tuple["str | int", ...]
 Core = Mapping[str, Any]
@@ -229,13 +230,12 @@ def _schema_pointer(found: Found, owners: Mapping[str, Mapping[str, str]]) -> st
 
 def _owner(place: Place, owners: Mapping[str, Mapping[str, str]]) -> str:
     """The definition that declares a field: the class that does, or the one that the table names for it."""
-    fields = place.record.model_fields
+    wire = wire_names(place.record)
     for record in place.record.__mro__:
         owner = owners.get(record.__name__, {}).get(place.field)
         if owner is not None:
             return owner
-        declared = [name for name in get_annotations(record) if name in fields]
-        if any((fields[name].alias or name) == place.field for name in declared):
+        if place.field in (wire.get(name) for name in get_annotations(record)):
             return record.__name__
     return place.record.__name__
 
@@ -251,44 +251,52 @@ def _sentence(found: Found) -> str:
         case "extra_forbidden":
             return "this field is not allowed here"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"an object is expected, not {_kind(value)}"
+            return f"an object is expected, not {told(value)}"
         case "none_required":
-            return f"null is expected, not {_kind(value)}"
+            return f"null is expected, not {told(value)}"
         case "list_type":
-            return f"an array is expected, not {_kind(value)}"
+            return f"an array is expected, not {told(value)}"
         case "string_type":
-            return f"a string is expected, not {_kind(value)}"
+            return f"a string is expected, not {told(value)}"
         case "int_type" | "int_from_float":
-            return f"an integer is expected, not {_kind(value)}"
+            return f"an integer is expected, not {told(value)}"
         case "float_type":
-            return f"a number is expected, not {_kind(value)}"
+            return f"a number is expected, not {told(value)}"
         case "bool_type":
-            return f"true or false is expected, not {_kind(value)}"
+            return f"true or false is expected, not {told(value)}"
         case "literal_error":
             expected = details.get("ctx", {}).get("expected", "")
-            return f"{shown(value)} is not one of {expected}" if expected else "no value is allowed here"
+            return f"{told(value)} is not one of {expected}" if expected else "no value is allowed here"
+        case "too_short" | "too_long" | "string_too_short" | "string_too_long":
+            what, unit = ("string", "characters") if kind.startswith("string") else ("array", "items")
+            limit = details.get("ctx", {})
+            if "min_length" in limit:
+                return f"the {what} must have {limit['min_length']} {unit} or more"
+            return f"the {what} may have {limit['max_length']} {unit} at most"
+        case "greater_than_equal" | "less_than_equal" | "greater_than" | "less_than" | "multiple_of":
+            ((name, limit),) = details.get("ctx", {}).items()
+            return f"the number {_BOUNDS[name].format(limit)}"
+        case "string_pattern_mismatch":
+            return f"{told(value)} does not match the pattern {shown(details.get('ctx', {}).get('pattern'))}"
         case _:
             message = details["msg"]
             return message[0].lower() + message[1:]
 
 
+_BOUNDS: Final = {
+    "ge": "must be {} or more",
+    "le": "may be {} at most",
+    "gt": "must be more than {}",
+    "lt": "must be less than {}",
+    "multiple_of": "must be a multiple of {}",
+}
+
+
 def _tag_sentence(found: Found, value: Any) -> str:
     if not isinstance(value, dict) or found.union is None:
-        return f"an object is expected, not {_kind(value)}"
+        return f"an object is expected, not {told(value)}"
     field = found.union.field
     known = ", ".join(shown(tag) for _, tag in found.union.labels)
     if field not in value:
         return f"the field {field!r} is required; known values are {known}"
-    return f"{shown(value[field])} is not a known value of {field!r}; known are {known}"
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return "an array"
-    return shown(value)
+    return f"{told(value[field])} is not a known value of {field!r}; known are {known}"

@@ -12,7 +12,7 @@ from golden_hostile.runtime.contract import Contract, Gated, Member, Route
 CONTRACT: Final = Contract(
     name="hostile",
     version=None,
-    sides=("agent",),
+    sides=("agent", "client"),
     batch=False,
     routes=(
         Route(name="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00", side="agent", kind="request", params="EvilRequest", result="EvilResponse", capability="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00"),

@@ -12,7 +12,7 @@ from golden_unions.runtime.contract import Contract, Route
 CONTRACT: Final = Contract(
     name="unions",
     version=None,
-    sides=("agent",),
+    sides=("agent", "client"),
     batch=False,
     routes=(
         Route(name="board/draw", side="agent", kind="request", params="DrawRequest", result="DrawResponse", null_result=True),
