@@ -560,10 +560,17 @@ def test_the_picture_of_a_union_links_to_its_variants() -> None:
 # --- publishing ------------------------------------------------------------------------------------------------------
 
 
-def test_the_workflow_that_publishes_the_site_is_one() -> None:
+def test_the_workflow_that_publishes_the_site_is_one_that_a_release_calls() -> None:
+    """A release made by a workflow starts no other workflow, so the one that makes it has to call this one."""
     workflow = ROOT / ".github/workflows/docs.yml"
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(workflow)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    steps = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]["build"]["steps"]
+    told = yaml.safe_load(workflow.read_text("utf-8"))
+    assert set(told[True]) == {"workflow_call", "workflow_dispatch"}  # YAML 1.1 reads the key `on` as true
+    calling = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]["site"]
+    assert (calling["needs"], calling["uses"]) == ("publish", "./.github/workflows/docs.yml")
+    needed: dict[str, str] = told["permissions"] | told["jobs"]["publish"]["permissions"]
+    assert calling["permissions"] == needed
+    steps = told["jobs"]["build"]["steps"]
     assert "acpgen docs build --out site" in [step.get("run") for step in steps]

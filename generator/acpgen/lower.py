@@ -272,7 +272,7 @@ class _Lowering:
         for key, sub in schema.get("properties", {}).items():
             place = f"{at}/properties/{key.replace('~', '~0').replace('/', '~1')}"
             members.setdefault(key, []).append((sub, place, owner))
-        parts = [(part, f"{at}/allOf/{i}") for i, part in enumerate(schema.get("allOf", ()))]
+        parts = [(part, f"{at}/allOf/{i}") for i, part in enumerate(schema.get("allOf", ())) if is_object(part)]
         if "$ref" in schema:
             parts.append(({"$ref": schema["$ref"]}, at))
         for part, place in parts:

@@ -36,6 +36,7 @@ ZENSICAL: Final = "0.0.73"
 
 LARGEST_PAGE: Final = 1_000_000
 LONGEST_BUILD: Final = 120
+INDEX: Final = "index.md"
 WHOLE: Final = "single-file.md"
 
 _SITE: Final = {
@@ -176,17 +177,25 @@ def _lay_out(folder: Path, documents: Files, navigation: Sequence[Entry]) -> Non
     source = resources.templates() / "docs" / "site"
     pages = {f"docs/{path}": text for path, text in documents.items() if not _is_for_machines(path)}
     given = {to: (source / name).read_text("utf-8") for name, to in _SITE.items()}
-    told = {"INHERIT": "base.yml", "nav": _nested(navigation)}
+    told = {"INHERIT": "base.yml", "site_name": _name(documents), "nav": _nested(navigation)}
     for path, text in {**pages, **given, "mkdocs.yml": json.dumps(told, indent=1)}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
 
 
+def _name(documents: Files) -> str:
+    """What the site calls itself: the title of its home page."""
+    return _text(material.title(documents.get(INDEX, "")) or "Protocols")
+
+
 def _nested(entries: Sequence[Entry]) -> list[Mapping[str, Any]]:
-    """Navigation as the site generator reads it. Titles are text to it, and stand in HTML unescaped."""
-    return [
-        {html.escape(visible(title)): below if isinstance(below, str) else _nested(below)} for title, below in entries
-    ]
+    """Navigation as the site generator reads it."""
+    return [{_text(title): below if isinstance(below, str) else _nested(below)} for title, below in entries]
+
+
+def _text(title: str) -> str:
+    """A title as it stands in the site generator's file: text to it, which it puts into HTML unescaped."""
+    return html.escape(visible(title))
 
 
 def _run(folder: Path) -> None:

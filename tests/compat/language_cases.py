@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from acpgen.compat.values import Json
+from acpgen.compat.language.values import Json
 
 Schema: TypeAlias = "bool | dict[str, Json]"
 Case: TypeAlias = tuple[str, Schema, Schema, bool, bool]

@@ -58,7 +58,7 @@ def test_a_report_is_written_to_a_file_and_nothing_is_printed(folder: Path) -> N
     done = run(folder, "diff", "a.json", "b.json", "--format", "html", "--output", "report.html")
     assert (done.stdout, done.stderr) == ("", "")
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
-    assert run(folder, "diff", "a.json", "b.json", "--output", "no/such/folder.txt").returncode == 2
+    assert run(folder, "diff", "a.json", "b.json", "--output", "a.json/report.txt").returncode == 2
 
 
 def test_waivers_are_read_from_the_file_that_is_named(folder: Path) -> None:

@@ -16,6 +16,7 @@ from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.load import load
 from acpgen.lower import lower
+from acpgen.walk import is_object
 from compat.protocols import CANONICAL, validates
 
 
@@ -74,3 +75,64 @@ def test_the_guide_is_plain_markdown(text: str) -> None:
 
 def test_two_runs_give_the_same_guide(text: str, sides: tuple[Revised, Revised]) -> None:
     assert guide(*sides) == text
+
+
+NAMED_ELSEWHERE = {
+    # What a list of differences, made by hand, names between the versions: a line of the guide that tells each.
+    "capabilities of clients": "`params.clientCapabilities` (client → agent): The field 'clientCapabilities' is gone",
+    "capabilities of agents": "`result.agentCapabilities` (agent → client): The field 'agentCapabilities' is gone",
+    "capabilities of both": "| client | `clientCapabilities` `{}` | `capabilities` `{}` |",
+    "the client's name": "`params.clientInfo` (client → agent): The field 'clientInfo' is gone",
+    "the agent's name": "`result.agentInfo` (agent → client): The field 'agentInfo' is gone",
+    "names are required": "`result.info` (agent → client): The new field 'info' is required",
+    "markers": "`agentCapabilities.promptCapabilities.image` `true` | `capabilities.session.prompt.image` `{}` |",
+    "methodId": "`result.authMethods[](terminal).methodId` (agent → client): The new field 'methodId' is required",
+    "configId": "`result.configOptions[](select).configId` (agent → client): The new field 'configId' is required",
+    "planId": "- `PlanItems`: `planId`, `entries`",
+    "groupId": ".groupId` (agent → client): The new field 'groupId' is required",
+    "updates": "- `SessionNotification` is `UpdateSessionNotification`",
+    "cancelling": "- `CancelNotification` is `CancelSessionNotification`",
+    "stop reasons": "`result.stopReason` (agent → client): The field 'stopReason' is gone",
+    "states": "`params.update(state_update)` (agent → client): ",
+    "idle": "- `IdleStateUpdate`: `stopReason: end_turn`",
+    "plans": "`params.update(plan)` (agent → client): ",
+    "plan updates": "`params.update(plan_update)` (agent → client): ",
+    "modes": "### `session/set_mode`\n\nGone.",
+    "current mode": "`params.update(current_mode_update)` (agent → client): ",
+    "reading files": "### `fs/read_text_file`\n\nGone.",
+    "writing files": "### `fs/write_text_file`\n\nGone.",
+    "terminals of the client": "### `terminal/create`\n\nGone.",
+    "sse": "`params.mcpServers[](sse)` (client → agent): ",
+    "background work": "- `RunningStateUpdate`: `background`",
+    "stopping a tool call": "### `tool_call/cancel`\n",
+    "stopping a terminal": "### `terminal/cancel`\n",
+    "unknown sessions": "- `SessionNotFoundErrorData`: `sessionId`",
+    "unknown versions": "- `UnsupportedProtocolVersionErrorData`: `requested`, `supported`",
+    "cancelled permission": "- `CancelledPermissionOutcome`",
+    "StopReason": "## Gone types\n",
+    "StopReason as a type": "\n- `StopReason`\n",
+    "AuthCapabilities": "\n- `AuthCapabilities`\n",
+    "null as an id": "`id` (either side): Null is refused now.",
+    "login": "`authenticate` is `auth/login`",
+    "logout": "`logout` is `auth/logout`",
+}
+
+
+@pytest.mark.parametrize("told", NAMED_ELSEWHERE.values(), ids=NAMED_ELSEWHERE)
+def test_nothing_that_is_known_to_differ_is_missing(text: str, told: str) -> None:
+    assert told in text
+
+
+def test_every_type_that_only_one_version_has_is_listed_once(text: str) -> None:
+    gone, new = (
+        set(re.findall(r"^- `(\w+)`", text.partition(f"## {heading} types\n")[2].partition("\n## ")[0], re.MULTILINE))
+        for heading in ("Gone", "New")
+    )
+    renamed = dict(re.findall(r"^- `(\w+)` is `(\w+)`$", text, re.MULTILINE))
+    old_names, new_names = (
+        {name for document in load(path).documents if is_object(document.value) for name in document.value["$defs"]}
+        for path in CANONICAL[:2]
+    )
+    assert gone <= old_names - new_names and new <= new_names - old_names
+    assert renamed.keys() <= old_names - new_names and set(renamed.values()) <= new_names - old_names
+    assert not gone & renamed.keys() and not new & set(renamed.values())

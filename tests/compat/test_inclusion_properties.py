@@ -20,16 +20,16 @@ import jsonschema_rs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acpgen.compat.budget import Budget
-from acpgen.compat.document import Dialect, opened
-from acpgen.compat.forms import Forms
-from acpgen.compat.formula import Kind
-from acpgen.compat.inclusion import Prover
-from acpgen.compat.language import Verdict, compare_language
-from acpgen.compat.meaning import holds
-from acpgen.compat.normal import Normaliser
-from acpgen.compat.outcome import Empty, Found, Outcome
-from acpgen.compat.values import Json
+from acpgen.compat.language.budget import Budget
+from acpgen.compat.language.comparer import Verdict, compare_language
+from acpgen.compat.language.document import Dialect, opened
+from acpgen.compat.language.forms import Forms
+from acpgen.compat.language.formula import Kind
+from acpgen.compat.language.inclusion import Prover
+from acpgen.compat.language.meaning import holds
+from acpgen.compat.language.normal import Normaliser
+from acpgen.compat.language.outcome import Empty, Found, Outcome
+from acpgen.compat.language.values import Json
 
 Schema: TypeAlias = dict[str, Any]
 Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]

@@ -10,10 +10,10 @@ from typing import cast
 import jsonschema
 import pytest
 
-from acpgen.compat.document import Dialect, every_schema, opened
-from acpgen.compat.judge import judge
-from acpgen.compat.language import Comparer, Relation, Verdict, compare_language, include
-from acpgen.compat.values import Json
+from acpgen.compat.language.comparer import Comparer, Relation, Verdict, compare_language, include
+from acpgen.compat.language.document import Dialect, every_schema, opened
+from acpgen.compat.language.judge import judge
+from acpgen.compat.language.values import Json
 from compat.language_cases import CASES, INTEGER, STRING, Case, record
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"

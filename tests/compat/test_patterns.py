@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acpgen.compat.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
-from acpgen.compat.regex import UnsupportedPattern, may_backtrack, read
+from acpgen.compat.language.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
+from acpgen.compat.language.regex import UnsupportedPattern, may_backtrack, read
 
 SUITE = Path(__file__).parents[2] / ".." / "shared" / "data" / "json-schema-test-suite" / "draft2020-12"
 

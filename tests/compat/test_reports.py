@@ -19,8 +19,8 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Report, Waived, counts, failing, fails
 from acpgen.compat.report import FORMATS, written
 from acpgen.compat.report.data import as_data
-from acpgen.compat.report.text import coloured
-from compat.protocols import CANONICAL, Schema, compared, go, protocol, validates
+from acpgen.compat.report.text import coloured, columns, folded, text
+from compat.protocols import CANONICAL, Schema, compared, documents, go, protocol, validates
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/report/report.schema.json").read_text())
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -108,6 +108,19 @@ def test_text_fits_eighty_columns_and_obeys_no_schema(migration: Report, hostile
         assert "\x1b" not in text
         assert "\u202e" not in text
         assert "\x1b[1;31m" in coloured(report)
+
+
+@pytest.mark.parametrize("word", ["提案の題名" * 30, "e\u0301" * 90, "x" * 200, "長い " * 60])
+def test_text_folds_by_the_columns_of_a_terminal(word: str) -> None:
+    assert max(columns(line) for line in folded(word, 76)) <= 76
+    assert "".join(folded(word, 76)).replace(" ", "") == word.replace(" ", "")
+
+
+def test_a_report_on_languages_speaks_of_schemas() -> None:
+    report = compare(documents({"type": "string"}), documents({"type": "integer"}), mode="language")
+    lines = text(report).splitlines()
+    assert "The schemas" in lines
+    assert not any("peer" in line for line in lines)
 
 
 def test_text_is_grouped_by_method_with_the_worst_first(migration: Report) -> None:

@@ -44,6 +44,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_folder_with_two_editions_is_read_as_one_of_them(tmp_path: Path) -> None:
+    both, stable, unstable = tmp_path / "both", tmp_path / "stable", tmp_path / "unstable"
+    for folder in (both, stable):
+        write(folder / "schema.json", SMALL)
+    for folder in (both, unstable):
+        write(folder / "schema.unstable.json", LARGER)
+    assert compare(stable, both).verdict == "identical"
+    assert compare(unstable, both, unstable=True).verdict == "identical"
+    assert compare(both, unstable).verdict == "breaking"
+
+
 def the_fault(old: str, new: str) -> Fault:
     with pytest.raises(Faults) as caught:
         compare(old, new)

@@ -72,6 +72,36 @@ def test_the_index_counts_what_is_there(found: Protocol) -> None:
     assert index["types_without_rows"] == []
 
 
+def test_the_index_says_all_that_a_runner_needs_to_know_of_methods(found: Protocol) -> None:
+    """A runner that knows nothing but this list, the schema and the README judges every whole message as its row does."""
+    index = json.loads(found.files["index.json"])
+    assert index["batches"] == found.meaning.batch
+    methods = {(told["name"], told["kind"]): told for told in index["methods"]}
+    assert list(methods) == [(method.name, method.kind) for method in found.meaning.methods]
+    schema: dict[str, Any] = found.bundle.schema
+    holds = {
+        name: jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]}).is_valid
+        for told in index["methods"]
+        for name in (told["params"], told.get("result"))
+        if name is not None
+    }
+    judged = 0
+    for vector in found.vectors:
+        row = vector.row
+        message = row.get("message")
+        if row.get("kind") not in ("request", "notification", "result") or row["label"] == "invalid:envelope":
+            continue
+        told = methods[row["method"], "notification" if row["kind"] == "notification" else "request"]
+        if row["kind"] == "result":
+            name, value = told["result"], message["result"]
+        else:
+            assert row["sender"] in told["senders"]
+            name, value = told["params"], {} if message.get("params") is None else message["params"]
+        assert (name is None or holds[name](value)) == vector.valid, vector.id
+        judged += 1
+    assert judged > 50
+
+
 # --- what they cover -------------------------------------------------------------------------------------------------
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acpgen.compat.findings import (
@@ -19,20 +17,20 @@ from acpgen.compat.findings import (
     Report,
     Revision,
     Severity,
-    Spot,
     Witness,
     order,
     worst,
 )
 from acpgen.compat.sources import Comparable, Input, opened
+from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep
 from acpgen.load import Document, Documents
-from acpgen.positions import DEEPEST, Place, walk
-from acpgen.walk import ANNOTATIONS, pointer, pointer_parts
+from acpgen.positions import DEEPEST
+from acpgen.walk import ANNOTATIONS, is_object
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle
-    from acpgen.compat.language import Comparison, Relation
+    from acpgen.compat.language.comparer import Comparison, Relation
     from acpgen.compat.protocol.check import Judged
     from acpgen.compat.protocol.revision import Revised
     from acpgen.ir import JSON
@@ -48,7 +46,7 @@ def compare(old: Comparable, new: Comparable, *, mode: Mode = "protocol", unstab
     sides: list[Input] = []
     for each in (old, new):
         try:
-            sides.append(opened(each, checked=mode == "protocol"))
+            sides.append(opened(each, checked=mode == "protocol", unstable=unstable))
         except Faults as caught:
             faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
@@ -65,7 +63,7 @@ def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
     from acpgen.compat.protocol.bindings import bindings
     from acpgen.compat.protocol.check import check, restructured
 
-    before, after = (_revised(side, unstable=unstable) for side in (old, new))
+    before, after = (revised(side, unstable=unstable) for side in (old, new))
     checked = check(before, after)
     judged = checked.judged
     same = _values(old.documents) == _values(new.documents)
@@ -84,7 +82,7 @@ def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
     )
 
 
-def _revised(side: Input, *, unstable: bool) -> Revised:
+def revised(side: Input, *, unstable: bool) -> Revised:
     """The meaning of one side. Raises `Faults`."""
     from acpgen.compat.protocol.revision import Revised
     from acpgen.lower import lower
@@ -143,7 +141,7 @@ def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
 
 def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, ...]:
     """The findings with their places in files, worst first, then by method and location."""
-    before, after = _Spots(old), _Spots(new)
+    before, after = Spots(old), Spots(new)
     findings = [
         Finding(
             rule=each.rule,
@@ -163,47 +161,6 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
         for each in judged
     ]
     return tuple(sorted(findings, key=order))
-
-
-@dataclass(slots=True)
-class _Spots:
-    """Finds lines and columns in the files of one side."""
-
-    side: Input
-    _files: dict[str, tuple[Place | None, list[int], JSON]] = field(
-        default_factory=dict[str, "tuple[Place | None, list[int], JSON]"]
-    )
-
-    def spot(self, at: str) -> Spot | None:
-        """The spot of `file#/pointer`: of what stands there, or of the nearest thing around it. Empty is nowhere."""
-        if not at:
-            return None
-        path, _, fragment = at.partition("#")
-        place, lines, value = self._file(path)
-        line, column = 1, 1
-        parts: list[str] = []
-        if place is not None:
-            for part in pointer_parts(f"#{fragment}"):
-                key = part if part in place.children else {"$defs": "definitions"}.get(part, part)
-                if key not in place.children:
-                    break
-                place = place.children[key]
-                value = value[int(key)] if isinstance(value, list) else value[key] if isinstance(value, dict) else None
-                parts.append(key)
-            line = bisect_right(lines, place.offset)
-            column = place.offset - lines[line - 1] + 1
-        return Spot(self.side.at(path), pointer(*parts)[1:], line, column, value if parts else None)
-
-    def _file(self, path: str) -> tuple[Place | None, list[int], JSON]:
-        """The places of a file, the offsets at which its lines begin, and its value."""
-        if path not in self._files:
-            found = next((each for each in self.side.documents.documents if each.path == path), None)
-            if found is None:
-                self._files[path] = (None, [0], None)
-            else:
-                lines = [0, *(match.end() for match in re.finditer("\n", found.text))]
-                self._files[path] = (walk(found.text)[0] if found.text else None, lines, found.value)
-        return self._files[path]
 
 
 def _start(side: Input) -> str:
@@ -240,14 +197,16 @@ def _bindings(old: Input, new: Input) -> Bindings:
     """What happens to generated code; where nothing can be generated, it cannot keep its names."""
     from acpgen.compat.protocol.bindings import bindings
 
+    if not all(is_object(value) for side in (old, new) for value in _values(side.documents)):
+        return "breaking"
     try:
-        return bindings(_revised(old, unstable=False), _revised(new, unstable=False))
+        return bindings(revised(old, unstable=False), revised(new, unstable=False))
     except Faults:
         return "breaking"
 
 
 def _language(old: Input, new: Input) -> Comparison:
-    from acpgen.compat.language import compare_language
+    from acpgen.compat.language.comparer import compare_language
 
     return compare_language(_whole(old.documents), _whole(new.documents))
 
@@ -264,7 +223,7 @@ def _inclusion(comparison: Comparison) -> Inclusion:
 
 
 def _language_findings(comparison: Comparison, old: Input, new: Input) -> Iterator[Finding]:
-    spots = _Spots(old).spot(_start(old)), _Spots(new).spot(_start(new))
+    spots = Spots(old).spot(_start(old)), Spots(new).spot(_start(new))
     for found in (
         language_narrowed(comparison.backward),
         language_widened(comparison.forward),

@@ -1,22 +1,23 @@
 """The migration guide between two versions: what the check found, told to those who must change their code.
 
 It is grouped by area (the schema file in which a method stands) and method. Each method shows a smallest message of both
-versions, what the sender does differently, and what it may do besides.
+versions, what the sender does differently, and what it may do besides. Two tables hold what stands in many methods: capabilities, and
+the types that have come, gone or been renamed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.compat.protocol.check import Judged, check
 from acpgen.compat.protocol.examples import Examples, NoExample
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.report.markdown import code, escaped
+from acpgen.compat.report.markdown import code, escaped, prose
 
 INSTEAD: Final[Mapping[str, str]] = {
     "alternative-added": "Be ready to receive this new form.",
@@ -96,21 +97,38 @@ def _lines(old: Revised, new: Revised) -> Iterator[str]:
     if rest:
         yield "\n## Every message\n"
         yield from map(_entry, rest)
+    yield from _capabilities(old, new)
+    yield from _types(old, new)
 
 
 def _overview(old: Revised, new: Revised, judged: Iterable[Judged]) -> Iterator[str]:
     before, after = ({method.name for method in side.methods} for side in (old, new))
+    renamed = _renamed(old, new)
+    before, after = before - set(renamed), after - set(renamed.values())
     names = list(dict.fromkeys(method.name for side in (old, new) for method in side.methods))
     hard = {each.method for each in judged if each.severity in ("breaking", "risky", "undecided")}
     rows = (
-        ("New", [name for name in names if name not in before]),
-        ("Gone", [name for name in names if name not in after]),
+        ("New", [name for name in names if name in after - before]),
+        ("Gone", [name for name in names if name in before - after]),
         ("Changed so that you must act", [name for name in names if name in before & after & hard]),
         ("As they were, or only with more", [name for name in names if name in (before & after) - hard]),
     )
     yield "| Methods | |\n| --- | --- |"
     for heading, found in rows:
         yield f"| {heading} | {', '.join(map(code, found)) or '—'} |"
+    if renamed:
+        yield f"| Renamed | {', '.join(f'{code(was)} is {code(now)}' for was, now in renamed.items())} |"
+
+
+def _renamed(old: Revised, new: Revised) -> dict[str, str]:
+    """The methods that have another name now, by their old one."""
+    before, after = ({method.name for method in side.methods} for side in (old, new))
+    return {
+        was: method.name
+        for method in new.methods
+        for was in method.was
+        if was in before - after and method.name not in before
+    }
 
 
 def _areas(old: Revised, new: Revised) -> dict[str, list[str]]:
@@ -134,8 +152,14 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
     before, after = _named(name, old), _named(name, new)
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
-        yield f"{escaped(after.doc.split('. ')[0].rstrip('.'))}.\n"
-    if before is None or after is None:
+        yield f"{prose(after.doc.split('. ')[0].rstrip('.'))}.\n"
+    renamed = _renamed(old, new)
+    earlier = [was for was, now in renamed.items() if now == name]
+    if name in renamed:
+        yield f"It is {code(renamed[name])} now.\n"
+    elif earlier:
+        yield f"It was {', '.join(map(code, earlier))}.\n"
+    elif before is None or after is None:
         yield f"{'New' if before is None else 'Gone'}.\n"
     must = [each for each in judged if each.severity in ("breaking", "undecided", "risky")]
     may = [each for each in judged if each.severity == "additive"]
@@ -195,6 +219,116 @@ def _example(method: ir.Method, part: Part, side: Revised) -> ir.JSON:
         return message(Route(part, method), Examples(side).of(ir.Ref(name)))
     except NoExample:
         return None
+
+
+# --- capabilities and types ------------------------------------------------------------------------------------------
+
+
+def _capabilities(old: Revised, new: Revised) -> Iterator[str]:
+    """Every marker of both versions and what advertises it, those of one name beside one another."""
+    rows: list[tuple[str, str, str]] = []
+    lacks = [f"none in {code(revised.protocol.name)}" for revised in (old, new)]
+    for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
+        before, after = (dict(_markers(revised, side)) for revised in (old, new))
+        for path, sign in before.items():
+            match = _counterpart(path, tuple(before), tuple(after))
+            rows.append((side, f"{code(path)} {sign}", f"{code(match)} {after.pop(match)}" if match else lacks[1]))
+        rows += [(side, lacks[0], f"{code(path)} {sign}") for path, sign in after.items()]
+    if rows:
+        yield "\n## Capabilities\n"
+        yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
+        yield f"| Side | {code(old.protocol.name)} | {code(new.protocol.name)} |\n| --- | --- | --- |"
+        yield from (f"| {escaped(side)} | {was} | {now} |" for side, was, now in rows)
+
+
+def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
+    """The paths of the capabilities that a side has, with the value that advertises each."""
+    for method in revised.methods:
+        if method.name == "initialize" and method.kind == "request":
+            start = method.result if method.side == side else method.params
+            record = revised.definitions.get(start or "")
+            for field in revised.stable(record.fields) if isinstance(record, ir.Record) else ():
+                if field.name.lower().endswith("capabilities"):
+                    yield field.name, "`{}`"
+                    yield from _markers_below(revised, field.type, field.name, frozenset())
+
+
+def _markers_below(revised: Revised, type_: ir.Type, path: str, seen: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for name in _references(type_):
+        definition = revised.definitions[name]
+        if not isinstance(definition, ir.Record) or name in seen:
+            continue
+        for field in revised.stable(definition.fields):
+            if field.name == "_meta":
+                continue
+            below = f"{path}.{field.name}"
+            is_marker = any(isinstance(revised.definitions[each], ir.Record) for each in _references(field.type))
+            yield below, "`{}`" if is_marker else "`true`" if field.type == ir.Boolean() else ""
+            yield from _markers_below(revised, field.type, below, seen | {name})
+
+
+def _references(type_: ir.Type) -> Iterator[str]:
+    if isinstance(type_, ir.Ref):
+        yield type_.name
+    elif isinstance(type_, ir.AnyOf):
+        for member in type_.types:
+            yield from _references(member)
+
+
+def _counterpart(path: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """The capability that has this name alone in both versions, with the one around it or by itself; empty if there is none."""
+    for names in (2, 1):
+        tail = _tail(path, names)
+        there = [other for other in after if _tail(other, names) == tail]
+        if len(there) == 1 and [other for other in before if _tail(other, names) == tail] == [path]:
+            return there[0]
+    return ""
+
+
+def _tail(path: str, names: int) -> tuple[str, ...]:
+    """The last names of a path; the first of all stands for the same in every version."""
+    return ("", *path.split(".")[1:])[-names:]
+
+
+def _types(old: Revised, new: Revised) -> Iterator[str]:
+    """The types that only one version has, with what the new ones hold, and those that have another name."""
+    before, after = _own(old), _own(new)
+    renamed = {was: name for name in after for was in new.former_names(name) if was in before and was not in after}
+    gone = [name for name in before if name not in after and name not in renamed]
+    added = [name for name in after if name not in before and name not in renamed.values()]
+    for heading, found in (
+        ("Renamed", [f"{code(was)} is {code(name)}" for was, name in renamed.items()]),
+        ("Gone", [code(name) for name in gone]),
+        ("New", [f"{code(name)}{_held(new.definitions[name])}" for name in added]),
+    ):
+        if found:
+            yield f"\n## {heading} types\n"
+            yield from (f"- {entry}" for entry in sorted(found))
+
+
+def _own(side: Revised) -> list[str]:
+    """The types that have their name from the schema; what else is named stands inside of them."""
+    return [
+        name
+        for name, at in side.bundle.origins.items()
+        if at.endswith(f"#/$defs/{name}") and name in side.definitions and side.keeps(side.definitions[name].unstable)
+    ]
+
+
+def _held(definition: ir.Definition) -> str:
+    """What a type holds, as the end of a line."""
+    match definition:
+        case ir.Record():
+            names = [field.name for field in definition.fields if field.name != "_meta"]
+        case ir.TaggedUnion():
+            names = [f"{definition.tag}: {variant.tag}" for variant in definition.variants]
+        case ir.Enum():
+            names = [str(value.value) for value in definition.values]
+        case ir.Alias():
+            names = []
+        case _:
+            assert_never(definition)
+    return f": {', '.join(map(code, names))}" if names else ""
 
 
 def _named(name: str, side: Revised) -> ir.Method | None:

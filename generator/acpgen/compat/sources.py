@@ -1,13 +1,14 @@
 """What OLD and NEW may be: a protocol of this repository, a file, a folder, or either at a git revision.
 
-Such as `acp/v1`, `schema.json`, `schema/acp/v1`, `main:acp/v1`, `v1.2.0:path/to/schema.json`.
+Such as `acp/v1`, `schema.json`, `schema/acp/v1`, `main:acp/v1`, `v1.2.0:path/to/schema.json`. A folder is one schema in many files,
+but for folders as ACP publishes them, with `schema.json` and beside it `schema.unstable.json`: these are two editions of one schema.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from acpgen import config
 from acpgen.errors import Fault, Faults, NotFound
@@ -30,11 +31,18 @@ class Input:
         return f"{self.root}/{path}" if self.root and not self.root.endswith(":") else f"{self.root}{path}"
 
 
-def opened(given: Comparable, *, checked: bool = True) -> Input:
-    """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. Raises `Faults`."""
+_STABLE: Final = "schema.json"
+_UNSTABLE: Final = "schema.unstable.json"
+
+
+def opened(given: Comparable, *, checked: bool = True, unstable: bool = False) -> Input:
+    """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. `unstable` picks the edition.
+
+    Raises `Faults`.
+    """
     if isinstance(given, Documents):
         return Input(given.name, given)
-    source = found(given)
+    source = _edition(found(given), unstable=unstable)
     return Input(str(given), parse(source) if checked else _unchecked(source), source.root)
 
 
@@ -52,6 +60,14 @@ def found(given: str | Path) -> Source:
         inside = _protocol(rest)
         return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
     raise Faults([NotFound(at=text)])
+
+
+def _edition(source: Source, *, unstable: bool) -> Source:
+    """The files of one edition, where a folder holds two."""
+    if not {_STABLE, _UNSTABLE} <= {path for path, _ in source.files}:
+        return source
+    left_out = _STABLE if unstable else _UNSTABLE
+    return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
 
 
 def _protocol(name: str) -> Path | None:

@@ -11,24 +11,33 @@ from typing import TYPE_CHECKING, Final
 from acpgen import ir
 from acpgen.compat.findings import Answer, Effect, Inclusion, Revision, Witness
 from acpgen.compat.protocol import policy
-from acpgen.compat.protocol.examples import claimed, smallest
+from acpgen.compat.protocol.envelopes import as_declared, envelopes
+from acpgen.compat.protocol.examples import claimed, exactly, having, smallest, type_of
 from acpgen.compat.protocol.facts import (
+    OTHER,
     AlternativeChanged,
     BatchChanged,
     Fact,
     FieldAdded,
     FieldRemoved,
     GateChanged,
+    KindChanged,
+    LimitChanged,
     MethodAdded,
     MethodKindChanged,
     MethodRemoved,
     NullResultChanged,
+    Places,
     Restructured,
+    Undetermined,
+    ValueAdded,
+    VariantAdded,
 )
 from acpgen.compat.protocol.messages import Court, Part, Route
 from acpgen.compat.protocol.proof import Doubts
-from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import Revised, rewritten
 from acpgen.compat.protocol.rules import Judgement, judge
+from acpgen.compat.protocol.shapes import Alternative
 from acpgen.compat.protocol.walk import Found, Pair, Step, Walk
 from acpgen.unions import lone_reference
 from acpgen.walk import Schema
@@ -42,6 +51,8 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
     "method-kind-changed": ("old", "new"),
 }
 """Rules about methods that one revision or the other does not know, and so does not accept."""
+
+_DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 
 _UNPROVEN: Final = "No message that proves it was found, so this is undecided."
 
@@ -133,16 +144,20 @@ class _Check:
         self.walk = Walk(old, new)
         self.court = Court(old, new)
         self.doubts = Doubts(old, new)
+        self.rewritten = rewritten(old, new)
+        ours, theirs = envelopes(old), envelopes(new)
+        self.envelopes = [
+            (name, ours[name], theirs[name]) for name in ours if ours[name] != theirs.get(name, ours[name])
+        ]
         self.pairs = [(joined, _pair(joined)) for joined in self._routes()]
 
     def run(self) -> Iterator[Judged]:
         for _, pair in self.pairs:
             self.walk.visit(pair)
         yield from self._methods()
+        yield from self._envelopes()
         for each, pair in self.pairs:
-            for found in self.walk.wire_facts(pair):
-                if (told := self._told(found, each)) is not None:
-                    yield told
+            yield from self._in_messages(each, pair) if self.walk.is_changed(pair) else self._unseen(each, pair)
         for fact in self.walk.paper_facts():
             yield self.on_paper(fact)
 
@@ -157,7 +172,9 @@ class _Check:
         changed = [(joined, pair) for joined, pair in self.pairs if self.walk.is_changed(pair)]
         if any(self._claims(joined, pair, sender) for joined, pair in changed):
             return "no"
+        changed += [(joined, pair) for joined, pair in self.pairs if self._is_rewritten(joined, pair)]
         answers = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
+        answers |= {self.doubts.between(one, other, sender).verdict.value for _, one, other in self.envelopes}
         return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
 
     def _claims(self, joined: _Joined, pair: Pair, sender: Revision) -> bool:
@@ -277,20 +294,100 @@ class _Check:
                 break
         yield self._judged(rule, judgement, routes, fact, None, "message", witness, proven=witness is not None)
 
+    def _envelopes(self) -> Iterator[Judged]:
+        """What changed in the envelopes that both revisions have under the same name."""
+        for name, one, other in self.envelopes:
+            route = Route("document", None, name)
+            routes = _Joined((route, name), (route, name), "both", "peer", "peer")
+            at: Places = {"old_at": self.old.bundle.origins[name], "new_at": self.new.bundle.origins[name]}
+            for sender, receiver in _DIRECTIONS:
+                sent = [as_declared(each) if by == sender else each for by, each in (("old", one), ("new", other))]
+                relation = self.doubts.between(sent[0], sent[1], sender)
+                if relation.verdict.value == "yes":
+                    continue
+                fact: Fact = Undetermined("the envelope cannot be compared", **at)
+                witness = None
+                if relation.witness is not None:
+                    fact = LimitChanged(OTHER, "", "", sender, relation.witness.value, **at)
+                    witness = Witness(relation.witness.value, accepted_by=sender, refused_by=receiver)
+                rule, judgement = judge(fact)
+                told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=witness is not None)
+                yield told if witness is not None else replace(told, doubtful=(receiver,))
+
     def _root(self, revised: Revised) -> str:
         first = next(iter(revised.bundle.origins.values()), "")
         return first.partition("#")[0] + "#" if first else ""
 
     # --- facts inside messages ---
 
+    def _in_messages(self, joined: _Joined, pair: Pair) -> Iterator[Judged]:
+        """The findings of one kind of message. What the facts could not tell apart comes last: others may explain it."""
+        explained: list[tuple[tuple[Step, ...], Revision]] = []
+        doubts: list[Found] = []
+        for found in self.walk.wire_facts(pair):
+            if isinstance(found.fact, Undetermined):
+                doubts.append(found)  # both ways of one comparison may leave the same doubt
+            elif (told := self._told(found, joined)) is not None:
+                yield told
+                if told.witness is not None and told.witness.accepted_by is not None:
+                    explained.append((found.steps, told.witness.accepted_by))
+        for found in dict.fromkeys(doubts):
+            yield from self._settled(found, joined, explained)
+
+    def _unseen(self, joined: _Joined, pair: Pair) -> Iterator[Judged]:
+        """What no fact tells of messages that are written differently: the prover has the last word."""
+        if not self._is_rewritten(joined, pair):
+            return
+        places = [
+            side.definitions[name].at if name else ""
+            for side, (_, name) in ((self.old, joined.old), (self.new, joined.new))
+        ]
+        at: Places = {"old_at": places[0], "new_at": places[1]}
+        doubt = Undetermined("it is written differently", **at)
+        yield from self._settled(Found(doubt, (), pair), joined, ())
+
+    def _is_rewritten(self, joined: _Joined, pair: Pair) -> bool:
+        """Whether messages are written differently, and no fact tells why."""
+        (_, old), (_, new) = joined.old, joined.new
+        if old is None or new is None or self.walk.is_changed(pair):
+            return False
+        return old != new or old in self.rewritten
+
+    def _settled(
+        self, found: Found, joined: _Joined, explained: Sequence[tuple[tuple[Step, ...], Revision]]
+    ) -> Iterator[Judged]:
+        """What the prover makes of a doubt: nothing where both directions are proven or explained, else a value, else the doubt."""
+        doubtful: list[Revision] = []
+        for sender, receiver in _DIRECTIONS:
+            answer = self.doubts.included(found.pair, sender)
+            depth = len(found.steps)
+            if answer == "yes" or (
+                answer == "no" and any(by == sender and steps[:depth] == found.steps for steps, by in explained)
+            ):
+                continue
+            value = self.doubts.counterexample(found.pair, sender)
+            if value is not None:
+                limit = LimitChanged(OTHER, "", "", sender, *value, old_at=found.fact.old_at, new_at=found.fact.new_at)
+                told = self._told(replace(found, fact=limit), joined)
+                if told is not None and told.witness is not None:
+                    yield told
+                    continue
+            doubtful.append(receiver)
+        if doubtful and (told := self._told(found, joined)) is not None:
+            yield replace(told, doubtful=tuple(doubtful))
+
     def _told(self, found: Found, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         rule, judgement = judge(found.fact)
+        if found.free:
+            judgement = _only_read(judgement, found.fact)
         location = _location(joined.new[0], found.steps)
-        witness = self._refusal(judgement, found.steps, joined)
+        witness = self._refusal(judgement, found.steps, joined) or self._counterexample(judgement, found, joined)
         if witness is None and self._is_harmless(judgement, found):
             return None
-        if witness is None and judgement.carried_by is not None and judgement.leaf is not None:
+        if witness is None and (mistaken := self._mistaken(judgement, found, joined)) is not None:
+            judgement, witness = mistaken
+        elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
             witness = self.court.loss(joined.sides, found.steps, judgement.carried_by, judgement.leaf)
         return self._judged(
             rule,
@@ -303,10 +400,25 @@ class _Check:
             proven=witness is not None,
         )
 
+    def _mistaken(self, judgement: Judgement, found: Found, joined: _Joined) -> tuple[Judgement, Witness] | None:
+        """The finding where a variant refuses a message and another branch of its union takes it."""
+        sender, leaf = judgement.accepted_by, judgement.leaf
+        if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
+            return None
+        for value in self.court.messages(joined.sides, found.steps, sender, leaf):
+            if all(self.court.accepts(joined.sides, revision, value) for revision, _ in _DIRECTIONS):
+                told = replace(
+                    judgement,
+                    weight="lost" if sender == "old" else "otherwise",
+                    message=f"{judgement.message} Another branch of the union takes it, so it means something else.",
+                    accepted_by=None,
+                    carried_by=sender,
+                )
+                return told, Witness(value, carried_by=sender)
+        return None
+
     def _is_harmless(self, judgement: Judgement, found: Found) -> bool:
         """Whether a doubt about acceptance is settled by a proof of inclusion."""
-        if judgement.weight == "undetermined":
-            return all(self.doubts.included(found.pair, sender) == "yes" for sender in ("old", "new"))
         sender = judgement.accepted_by
         if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
             return False
@@ -316,6 +428,21 @@ class _Check:
         if judgement.leaf is None or judgement.accepted_by is None:
             return None
         return self.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
+
+    def _counterexample(self, judgement: Judgement, found: Found, joined: _Joined) -> Witness | None:
+        """A refusal of an alternative where its plainest value fits another one, shown by a value that the prover finds."""
+        fact, pair = found.fact, found.pair
+        if not isinstance(fact, AlternativeChanged) or judgement.accepted_by is None:
+            return None
+        sides = (
+            (pair.old, type_of(fact.alternative, pair.new))
+            if fact.added
+            else (type_of(fact.alternative, pair.old), pair.new)
+        )
+        value = self.doubts.counterexample(Pair(*sides), judgement.accepted_by)
+        if value is None:
+            return None
+        return self.court.refusal(joined.sides, found.steps, judgement.accepted_by, exactly(*value))
 
     def on_paper(self, fact: Fact) -> Judged:
         """The finding of a fact about files alone."""
@@ -375,6 +502,31 @@ class _Check:
         if capability is None or capability.partition(":")[0] != joined.receiver:
             return "none"
         return "known" if self.old.advertises(capability) else "fresh"
+
+
+def _only_read(judgement: Judgement, fact: Fact) -> Judgement:
+    """The judgement where everything is accepted: what would be refused is read as something of no known form."""
+    if judgement.accepted_by is None:
+        return judgement
+    if isinstance(fact, FieldRemoved):
+        return replace(judgement, weight="lost", accepted_by=None, carried_by="old", leaf=having(fact.field.name))
+    if judgement.accepted_by == "old":
+        return replace(
+            judgement,
+            weight="lost",
+            message=f"{judgement.message} Here anything is accepted, so new peers no longer recognise it.",
+            accepted_by=None,
+            carried_by="old",
+        )
+    if isinstance(fact, AlternativeChanged | KindChanged | ValueAdded | VariantAdded):
+        return replace(judgement, weight="claimed", accepted_by=None, carried_by=None)
+    return replace(
+        judgement,
+        weight="otherwise",
+        message=f"{judgement.message} Here anything is accepted, so old peers do not recognise it.",
+        accepted_by=None,
+        carried_by="new",
+    )
 
 
 def restructured(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged:
@@ -447,9 +599,16 @@ def _location(route: Route, steps: Sequence[Step]) -> str:
             case "untagged":
                 text += "(untagged)"
             case "alternative":
-                name = getattr(step.new, "name", None)
+                name = _name_of(step.new)
                 text += f"({name})" if name else ""
     return text.lstrip(".")
+
+
+def _name_of(alternative: Alternative | None) -> str | None:
+    """What people call an alternative; a list is called after its items."""
+    if isinstance(alternative, ir.Array):
+        return f"{alternative.items.name}[]" if isinstance(alternative.items, ir.Ref) else None
+    return getattr(alternative, "name", None)
 
 
 def _within(location: str, within: str) -> str:

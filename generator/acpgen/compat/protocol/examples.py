@@ -156,7 +156,7 @@ class Examples:
                     yield from self.build(ir.Ref(name), rest, side, leaf)
             case "alternative":
                 alternative = step.old if side == "old" else step.new
-                yield from self.build(_type_of(alternative, type_), rest, side, leaf)
+                yield from self.build(type_of(alternative, type_), rest, side, leaf)
 
     def _through_field(self, shape: Shape, name: str, rest: Sequence[Step], side: str, leaf: Leaf) -> Iterator[ir.JSON]:
         for each in shape.of("object"):
@@ -312,7 +312,8 @@ def _tagged(leaf: Leaf, rest: Sequence[Step], shape: Shape, step: Step) -> Leaf:
     return tagged
 
 
-def _type_of(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
+def type_of(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
+    """The type of one alternative of a whole type."""
     match alternative:
         case Objects(name=name) if name is not None:
             return ir.Ref(name)

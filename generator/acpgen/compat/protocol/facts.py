@@ -6,7 +6,7 @@ Every fact holds the places of both sides (`file#/pointer`), which are left out 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, TypedDict
+from typing import Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
@@ -177,11 +177,15 @@ class KindChanged(Placed):
     alternative: Alternative | None = None
 
 
+OTHER: Final = "other keywords"
+"""Stands for the keywords that no fact names: what they refuse is known by a value only."""
+
+
 @dataclass(frozen=True, slots=True)
 class LimitChanged(Placed):
     """A limit on values of one kind that refuses what the other revision admits; `value` is such a value, where one is known.
 
-    `example` tells how to make one otherwise: a number of items.
+    `items` tells how to make one otherwise: a number of items.
     """
 
     keyword: str

@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acpgen import ir
 from acpgen.compat.findings import Answer, Revision
+from acpgen.compat.protocol.declared import SENT, as_sent, schema_of
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.walk import Pair
-from acpgen.walk import Schema, pointer
 
 if TYPE_CHECKING:
-    from acpgen.compat.language import Comparer
+    from acpgen.compat.language.comparer import Comparer, Relation
+    from acpgen.walk import Schema
 
 STEPS = 20_000
 """Steps of one question: a third of a second."""
 
 
 class Doubts:
-    """Inclusion of pairs of definitions. Asked only when needed, each question once."""
+    """Inclusion of pairs of types. Asked only when needed, each question once."""
 
     def __init__(self, old: Revised, new: Revised) -> None:
         self._sides = old, new
         self._comparer: Comparer | None = None
-        self._answers: dict[tuple[str, str, Revision, bool], Answer] = {}
+        self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
     def included(self, pair: Pair, sender: Revision, *, declared: bool = True) -> Answer:
-        """Whether everything that the sender's side of a pair accepts is accepted by the other; `undecided` without definitions.
+        """Whether everything that the sender's side of a pair accepts is accepted by the other.
 
-        `declared` keeps the sender to members that it declares, and to extensions.
+        `declared` keeps the sender to what its schema declares, and to extensions.
         """
-        if not isinstance(pair.old, ir.Ref) or not isinstance(pair.new, ir.Ref):
-            return "undecided"
-        key = (pair.old.name, pair.new.name, sender, declared)
-        if key not in self._answers:
-            self._answers[key] = self._asked(*key)
-        return self._answers[key]
+        return self._relation(pair, sender, declared).verdict.value
 
-    def _asked(self, old: str, new: str, sender: Revision, declared: bool) -> Answer:
-        from acpgen.compat.language import Comparer
+    def counterexample(self, pair: Pair, sender: Revision) -> tuple[ir.JSON] | None:
+        """A value that the sender's side of a pair declares and the other refuses; `None` where none was found."""
+        witness = self._relation(pair, sender, declared=True).witness
+        return None if witness is None else (witness.value,)
 
-        if any(name not in side.bundle.definitions for name, side in zip((old, new), self._sides, strict=True)):
-            return "undecided"
+    def _relation(self, pair: Pair, sender: Revision, declared: bool) -> Relation:
+        key = (pair.old, pair.new, sender, declared)
+        if key not in self._relations:
+            self._relations[key] = self._asked(*key)
+        return self._relations[key]
+
+    def between(self, old: Schema, new: Schema, sender: Revision) -> Relation:
+        """The relation of two schemas whose references are those of the bundles."""
+        comparer = self._opened()
+        return comparer.include(old, new) if sender == "old" else comparer.include_back(new, old)
+
+    def _asked(self, old: ir.Type, new: ir.Type, sender: Revision, declared: bool) -> Relation:
+        before, after = _question(old, declared and sender == "old"), _question(new, declared and sender == "new")
+        return self.between(before, after, sender)
+
+    def _opened(self) -> Comparer:
+        from acpgen.compat.language.comparer import Comparer
+
         if self._comparer is None:
-            self._comparer = Comparer(self._sides[0].bundle.schema, self._sides[1].bundle.schema, steps=STEPS)
-        before: Schema = {"$ref": pointer("$defs", old)}
-        after: Schema = {"$ref": pointer("$defs", new)}
-        if sender == "old":
-            kept = _declared(self._sides[0].definitions[old]) if declared else {}
-            relation = self._comparer.include(before | kept, after)
-        else:
-            kept = _declared(self._sides[1].definitions[new]) if declared else {}
-            relation = self._comparer.include_back(after | kept, before)
-        return relation.verdict.value
+            documents: list[Any] = [
+                {**side.bundle.schema, "$defs": {**side.bundle.definitions, **as_sent(side.definitions)}}
+                for side in self._sides
+            ]
+            self._comparer = Comparer(documents[0], documents[1], steps=STEPS)
+        return self._comparer
 
 
-def _declared(definition: ir.Definition) -> Schema:
-    """What keeps a sender to the members that its record declares, and to extensions."""
-    if not isinstance(definition, ir.Record) or definition.extra != ir.Anything():
-        return {}
-    names = [field.name for field in definition.fields]
-    return {"propertyNames": {"anyOf": [{"enum": names}, {"pattern": "^_"}]}} if names else {}
+def _question(type_: ir.Type, declared: bool) -> Schema:
+    sent = [schema_of(type_, SENT)] if declared else []
+    return {"allOf": [schema_of(type_), *sent]}

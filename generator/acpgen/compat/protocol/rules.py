@@ -517,7 +517,7 @@ def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"Accepted was {fact.old}; now it is {fact.new} ({fact.keyword}).",
+        _limit_words(fact, "accepted are refused now"),
         "Keep accepting what was accepted; ask senders to keep to the new limit.",
         accepted_by="old",
         leaf=_limit_leaf(fact),
@@ -531,7 +531,7 @@ def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"Accepted was {fact.old}; now it is {fact.new} ({fact.keyword}).",
+        _limit_words(fact, "refused are accepted now"),
         "Send what the old limit accepts, unless the peer is known to be new.",
         accepted_by="new",
         leaf=_limit_leaf(fact),
@@ -863,9 +863,11 @@ def text_reworded(fact: f.Reworded) -> Judgement:
 
 
 def schema_restructured(_: f.Restructured) -> Judgement:
-    """The files differ in something that no message can notice: titles, examples, order, where a definition lives, unused parts."""
+    """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives, unused
+    parts.
+    """
     return Judgement(
-        "reworded", "The files differ in something that no message can notice.", "Nothing needs to be done."
+        "reworded", "The files differ in something that nothing a peer sends can notice.", "Nothing needs to be done."
     )
 
 
@@ -994,6 +996,12 @@ def _alternative(fact: f.AlternativeChanged) -> str:
     return name or "an object"
 
 
+def _limit_words(fact: f.LimitChanged, change: str) -> str:
+    if fact.keyword == f.OTHER:
+        return f"Some values that were {change}: the message holds one."
+    return f"Accepted was {fact.old}; now it is {fact.new} ({fact.keyword})."
+
+
 def _limit_leaf(fact: f.LimitChanged) -> Leaf:
     if fact.items is None:
         return exactly(fact.value)
@@ -1014,6 +1022,8 @@ def of_definition_of_unknown(tag: str) -> Leaf:
         for each in make.shape(type_).of("object"):
             if isinstance(each, ir.TaggedUnion) and each.fallback is not None:
                 for name in each.fallback_shapes or (each.fallback,):
-                    yield {**make.of(ir.Ref(name)), tag: EXTENSION}
+                    value = make.of(ir.Ref(name))
+                    if isinstance(value, dict):
+                        yield {**value, tag: EXTENSION}
 
     return leaf

@@ -31,13 +31,14 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """A record or map of a definition, as fields and the type of other members."""
+    """A record or map of a definition, as fields and the type of other members; `excluded` are constants that fields may not have."""
 
     name: str | None
     fields: tuple[ir.Field, ...]
     extra: ir.Type
     at: str
     unenforced: tuple[str, ...] = ()
+    excluded: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
 
 
 Alternative: TypeAlias = "ir.Boolean | ir.Number | ir.String | ir.Array | Values | Objects | ir.TaggedUnion"
@@ -138,8 +139,9 @@ class _Resolving:
         self.names.append(definition.name)
         match definition:
             case ir.Record():
+                record = definition
                 self.found.append(
-                    Objects(definition.name, definition.fields, definition.extra, definition.at, definition.unenforced)
+                    Objects(record.name, record.fields, record.extra, record.at, record.unenforced, record.excluded)
                 )
             case ir.TaggedUnion():
                 self.found.append(definition)

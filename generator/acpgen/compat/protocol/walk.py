@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol import leaves
@@ -60,11 +60,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two types that judge the same place of messages. `told` is a member that was compared already: the tag of a union."""
+    """Two types that judge the same place of messages.
+
+    `told` is a member that was compared already: the tag of a union. `free`: whatever stands there is accepted, and the types only
+    say how it is read.
+    """
 
     old: ir.Type
     new: ir.Type
     told: str | None = None
+    free: bool = False
+
+    @property
+    def sides(self) -> tuple[tuple[ir.Type, Literal[0]], tuple[ir.Type, Literal[1]]]:
+        """The types with the number of their side."""
+        return (self.old, 0), (self.new, 1)
 
     @property
     def is_named(self) -> bool:
@@ -74,15 +84,16 @@ class Pair:
 
 @dataclass(slots=True)
 class Node:
-    """What is known of a pair: its own facts, and the pairs inside it."""
+    """What is known of a pair: its own facts, and the pairs inside it. `free` as in `Pair`."""
 
+    free: bool
     facts: list[Fact] = field(default_factory=list[Fact])
     children: list[tuple[Step, Pair]] = field(default_factory=list[tuple[Step, Pair]])
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A fact at a place: the steps that lead to it from the params or result.
+    """A fact at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
 
     `old_at` and `new_at` are the places in the sources: the fact's own, or of the nearest step that has one.
     """
@@ -90,6 +101,7 @@ class Found:
     fact: Fact
     steps: tuple[Step, ...]
     pair: Pair
+    free: bool = False
 
     @property
     def old_at(self) -> str:
@@ -117,7 +129,9 @@ class Walk:
             pair = pending.pop()
             if pair in self.nodes:
                 continue
-            node = self.nodes[pair] = Node()
+            node = self.nodes[pair] = Node(
+                pair.free or all(self.shape(type_, side).anything for type_, side in pair.sides)
+            )
             _Comparing(self, node, pair).run()
             pending.extend(child for _, child in node.children)
         self._changed = None
@@ -131,7 +145,7 @@ class Walk:
             following: list[tuple[Pair, tuple[Step, ...]]] = []
             for pair, steps in level:
                 node = self.nodes[pair]
-                yield from (Found(fact, steps, pair) for fact in node.facts if not isinstance(fact, PAPER))
+                yield from (Found(fact, steps, pair, node.free) for fact in node.facts if not isinstance(fact, PAPER))
                 for step, child in node.children:
                     if child in changed and child not in seen:
                         if child.is_named:
@@ -193,7 +207,8 @@ class _Comparing:
 
     def run(self) -> None:
         self._names()
-        if self.old.anything or self.new.anything:
+        self._residue()
+        if self.old.anything != self.new.anything:
             self._anything()
             return
         if self.old.nullable != self.new.nullable:
@@ -212,7 +227,7 @@ class _Comparing:
         self.node.facts.extend(facts)
 
     def _child(self, step: Step, old: ir.Type, new: ir.Type, told: str | None = None) -> None:
-        self.node.children.append((step, Pair(old, new, told)))
+        self.node.children.append((step, Pair(old, new, told, self.node.free)))
 
     def _names(self) -> None:
         """Renamed definitions. The name of a pair is the outermost definition on each side."""
@@ -226,9 +241,12 @@ class _Comparing:
             if before.doc != after.doc and before.doc:
                 self._fact(Reworded(new, old_at=before.at, new_at=after.at))
 
+    def _residue(self) -> None:
+        before, after = self.walk.old.residue(self.old.names), self.walk.new.residue(self.new.names)
+        if before != after:
+            self._fact(Undetermined(_UNTOLD, **self._at()))
+
     def _anything(self) -> None:
-        if self.old.anything and self.new.anything:
-            return
         admitted_by: Literal["old", "new"] = "old" if self.old.anything else "new"
         self._fact(KindChanged(None, admitted_by, _kinds(self.old), _kinds(self.new), **self._at()))
 
@@ -439,11 +457,13 @@ class _Comparing:
         self._unenforced(old, new, at)
 
     def _unenforced(self, old: Objects, new: Objects, at: Places) -> None:
-        """Keywords that the IR does not carry: equal on both sides, or not determined."""
+        """Keywords that the IR does not carry, and excluded constants: equal on both sides, or not determined."""
         before = sorted(self.walk.old.demand(place) for place in old.unenforced)
         after = sorted(self.walk.new.demand(place) for place in new.unenforced)
-        if before != after:
-            self._fact(Undetermined("the keywords that constrain it cannot be compared", **at))
+        told = self.pair.told
+        excluded = [[each for each in side.excluded if each[0] != told] for side in (old, new)]
+        if before != after or excluded[0] != excluded[1]:
+            self._fact(Undetermined(_UNTOLD, **at))
 
     def _field(self, old: ir.Field, new: ir.Field) -> None:
         at: Places = {"old_at": old.at, "new_at": new.at}
@@ -575,6 +595,9 @@ class _Comparing:
     def _words(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
         if old != new:
             self._fact(Reworded(what, old_at=old_at or self.old_at, new_at=new_at or self.new_at))
+
+
+_UNTOLD: Final = "the keywords that constrain it cannot be compared one by one"
 
 
 def _kinds(shape: Shape) -> str:

@@ -13,7 +13,7 @@ from acpgen.errors import visible
 LONGEST: Final = 60_000
 """Characters; a comment on GitHub holds 65,536."""
 
-_VERDICTS: Final = {
+VERDICTS: Final = {
     "breaking": "Breaking: some exchange that worked fails or means something else.",
     "undecided": "Undecided: the check could not prove that nothing breaks.",
     "risky": "Risky: tolerant peers get along, strict old peers refuse.",
@@ -39,7 +39,7 @@ def markdown(report: Report, fail_on: str = "risky") -> str:
 
 def _parts(report: Report, fail_on: str) -> Iterator[str]:
     yield f"### Compatibility of {code(report.old)} → {code(report.new)}\n"
-    yield f"**{_VERDICTS[report.verdict]}**\n"
+    yield f"**{VERDICTS[report.verdict]}**\n"
     stopping = len(failing(report, fail_on))
     if report.findings:
         tally = ", ".join(words.counted(count, severity) for severity, count in counts(report).items())
@@ -108,6 +108,12 @@ def escaped(text: str) -> str:
     """
     shown = re.sub(r"[\\`*_{}\[\]<>&#|~]", _reference, visible(text))
     return shown.replace("@", "@\u200b").replace("://", ":\u200b//")
+
+
+def prose(text: str) -> str:
+    """A description: as it stands, with a pair of backticks in it as code."""
+    parts = re.split(r"`([^`\n]+)`", text)
+    return "".join(code(part) if index % 2 else escaped(part) for index, part in enumerate(parts))
 
 
 def _reference(found: re.Match[str]) -> str:

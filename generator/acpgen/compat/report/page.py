@@ -156,7 +156,7 @@ figure { margin: .6rem 0 0; min-width: 0; } figcaption { display: flex; gap: .6r
 pre { margin: .3rem 0 0; padding: .7rem .9rem; background: var(--code); border-radius: .3rem; white-space: pre-wrap;
   max-height: 26rem; overflow: auto; }
 button { font: inherit; font-size: .8rem; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .3rem;
-  padding: .1rem .6rem; cursor: pointer; } button:hover, button:focus-visible { border-color: currentColor; }
+  padding: .1rem .6rem; cursor: pointer; white-space: nowrap; } button:hover, button:focus-visible { border-color: currentColor; }
 details { margin-top: .5rem; } summary { cursor: pointer; color: var(--soft); font-size: .85rem; }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: .8rem; }
 [hidden] { display: none !important; }

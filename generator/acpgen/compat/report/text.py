@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from textwrap import wrap
 from typing import Final
+from unicodedata import combining, east_asian_width
 
 from acpgen.compat.findings import Finding, Report, counts
 from acpgen.compat.report import words
@@ -64,7 +64,8 @@ def _group(findings: list[Finding]) -> Iterator[str]:
         elif len(group) > 1:
             yield f"{head} ({len(group)})"
             for each in group:
-                yield from _wrapped(f"{each.location}: {each.message} [{each.fingerprint}]", "    ")
+                at = f"{each.location}: " if each.location else ""
+                yield from _wrapped(f"{at}{each.message} [{each.fingerprint}]", "    ")
             if first.advice != _NOTHING:
                 yield from _wrapped(first.advice, "    → ")
         else:
@@ -100,8 +101,9 @@ def _tally(report: Report) -> str:
 
 def _wrapped(line: str, indent: str, colour: str = "") -> Iterator[str]:
     below = " " * len(indent)
-    for part in wrap(visible(line), WIDTH, initial_indent=indent, subsequent_indent=below, break_on_hyphens=False):
-        yield f"\x1b[{colour}m{part}\x1b[0m" if colour else part
+    for number, part in enumerate(folded(visible(line), WIDTH - len(indent))):
+        whole = f"{below if number else indent}{part}"
+        yield f"\x1b[{colour}m{whole}\x1b[0m" if colour else whole
 
 
 def _paint(line: str, kind: str) -> str:
@@ -110,9 +112,54 @@ def _paint(line: str, kind: str) -> str:
 
 def _cut(line: str, width: int) -> str:
     shown = visible(line)
-    return shown if len(shown) <= width else f"{shown[: width - 1]}…"
+    return shown if columns(shown) <= width else f"{_fitting(shown, width - 1)}…"
 
 
 def _cut_left(line: str, width: int) -> str:
     shown = visible(line)
-    return shown if len(shown) <= width else f"…{shown[-(width - 1) :]}"
+    return shown if columns(shown) <= width else f"…{_fitting(shown[::-1], width - 1)[::-1]}"
+
+
+# Columns of a terminal: some characters take two, some none.
+
+
+def columns(line: str) -> int:
+    """The columns that a line takes."""
+    return len(line) if line.isascii() else sum(map(_columns_of, line))
+
+
+def _columns_of(character: str) -> int:
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in ("W", "F") else 1
+
+
+def _fitting(line: str, width: int) -> str:
+    """The beginning of a line that fits."""
+    if line.isascii():
+        return line[:width]
+    taken = 0
+    for index, character in enumerate(line):
+        taken += _columns_of(character)
+        if taken > width:
+            return line[:index]
+    return line
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """The words of a line on lines that fit; a word that is too long is broken."""
+    room = ""
+    for word in line.split():
+        whole = f"{room} {word}" if room else word
+        if columns(whole) <= width:
+            room = whole
+            continue
+        if room:
+            yield room
+        while columns(word) > width:
+            part = _fitting(word, width)
+            yield part
+            word = word[len(part) :]
+        room = word
+    if room:
+        yield room

@@ -9,6 +9,7 @@ from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Spot, 
 from acpgen.ir import JSON
 
 OUTSIDE = "The protocol as a whole"
+SCHEMAS = "The schemas"
 PAPER = "Names and words"
 
 
@@ -16,9 +17,14 @@ def by_method(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     """The findings grouped by method, the group with the worst finding first, then as they came."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        heading = finding.method or (PAPER if finding.severity == "editorial" else OUTSIDE)
-        groups.setdefault(heading, []).append(finding)
+        groups.setdefault(finding.method or _without_method(finding), []).append(finding)
     return dict(sorted(groups.items(), key=lambda group: (SEVERITIES.index(group[1][0].severity), group[0] == PAPER)))
+
+
+def _without_method(finding: Finding) -> str:
+    if finding.rule.startswith("language-"):
+        return SCHEMAS
+    return PAPER if finding.severity == "editorial" else OUTSIDE
 
 
 def flow(finding: Finding) -> str:
@@ -53,6 +59,12 @@ def place(spot: Spot | None) -> str:
 def summary(report: Report) -> list[tuple[str, str]]:
     """The verdicts beside the main one, in words."""
     wire = report.wire
+    if report.mode == "language":
+        return [
+            ("what is valid under old is valid under new", wire.backward),
+            ("and back", wire.forward),
+            ("generated code", report.bindings),
+        ]
     return [
         ("old peers to new peers", wire.backward),
         ("new peers to old peers", wire.forward),

@@ -30,14 +30,22 @@ def in_words(type_: ir.Type, linker: Linker) -> Markdown:
             return joined(map(value, type_.values), " or ")
         case ir.Array():
             return Markdown(f"array of {in_words(type_.items, linker)}")
+        case ir.Map(values=ir.Anything()):
+            return Markdown("object with any fields")
         case ir.Map():
-            return Markdown(f"object whose values are: {in_words(type_.values, linker)}")
+            return Markdown(f"object whose values are each: {in_words(type_.values, linker)}")
         case ir.Ref():
             return linker.type(type_.name)
         case ir.AnyOf():
-            return joined((in_words(member, linker) for member in type_.types), " or ")
+            between = ", or " if any(map(_is_long, type_.types)) else " or "
+            return joined((in_words(member, linker) for member in type_.types), between)
         case _:
             assert_never(type_)
+
+
+def _is_long(type_: ir.Type) -> bool:
+    """Whether words that follow those for a type could be taken for a part of it."""
+    return isinstance(type_, ir.Array | ir.Map | ir.Constant)
 
 
 def plainly(type_: ir.Type) -> str:
@@ -119,9 +127,20 @@ def references(type_: ir.Type) -> Iterator[str]:
             pass
 
 
-def admits_null(type_: ir.Type) -> bool:
-    """Whether null is one of the values that a type names."""
-    return isinstance(type_, ir.Null) or (isinstance(type_, ir.AnyOf) and any(map(admits_null, type_.types)))
+def admits_null(type_: ir.Type, protocol: ir.Protocol, through: frozenset[str] = frozenset()) -> bool:
+    """Whether null is one of the values of a type, said by the type itself or by one that it names."""
+    match type_:
+        case ir.Null() | ir.Anything():
+            return True
+        case ir.Constant():
+            return None in type_.values
+        case ir.AnyOf():
+            return any(admits_null(member, protocol, through) for member in type_.types)
+        case ir.Ref() if type_.name not in through:
+            named = protocol.definitions[type_.name]
+            return isinstance(named, ir.Alias) and admits_null(named.type, protocol, through | {named.name})
+        case _:
+            return False
 
 
 def _range(number: ir.Number) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -19,6 +19,11 @@ UNKNOWN: Final = {
     "tolerated": "The schema knows no other {}, and senders send none. Receivers keep an unknown one whole instead of refusing the "
     "message.",
     "closed": "An unknown {} makes the message invalid, and receivers refuse it: what it means decides what happens next.",
+}
+_NULL: Final[Mapping[ir.NullMeaning | None, str]] = {
+    "clears": "Null removes the value that the receiver holds; leaving the field out keeps it.",
+    "omitted": "Null means the same as leaving the field out.",
+    None: "Null is a value of its own.",
 }
 KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error, never an unknown variant."
 
@@ -46,7 +51,7 @@ class VariantView:
     rows: tuple[FieldRow, ...]
 
 
-def field_rows(record: ir.Record, linker: Linker, ages: Ages) -> tuple[FieldRow, ...]:
+def field_rows(record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: Ages) -> tuple[FieldRow, ...]:
     """The fields of a record, in the order of the schema."""
     return tuple(
         FieldRow(
@@ -59,7 +64,7 @@ def field_rows(record: ir.Record, linker: Linker, ages: Ages) -> tuple[FieldRow,
                     None,
                     (
                         prose(field.doc),
-                        *_notes(field, linker),
+                        *_notes(field, protocol, linker),
                         ages.note(field.owner or record.name, "field", field.name),
                     ),
                 ),
@@ -87,7 +92,7 @@ def variant_views(union: ir.TaggedUnion, protocol: ir.Protocol, linker: Linker, 
                 record=linker.type(variant.type),
                 doc=variant.doc or definition.doc,
                 notes=joined(filter(None, notes), " "),
-                rows=field_rows(definition, linker, ages) if isinstance(definition, ir.Record) else (),
+                rows=field_rows(definition, protocol, linker, ages) if isinstance(definition, ir.Record) else (),
             )
         )
     return tuple(found)
@@ -155,20 +160,14 @@ def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
     return tuple(dict.fromkeys(constraints(type_)))
 
 
-def _notes(field: ir.Field, linker: Linker) -> Iterable[Markdown]:
+def _notes(field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[Markdown]:
     demanded = constraint_list(field.type)
     if demanded:
         yield Markdown(f"*{joined(demanded, '; ')}*")
     if field.default is not None:
         yield Markdown(f"Default: {value(field.default.value)}.")
-    if admits_null(field.type):
-        yield prose(
-            {
-                "clears": "Null removes the value that the receiver holds; leaving the field out keeps it.",
-                "omitted": "Null means the same as leaving the field out.",
-                None: "Null is a value of its own.",
-            }[field.null]
-        )
+    if admits_null(field.type, protocol) and not (isinstance(field.type, ir.Anything) and field.null is None):
+        yield prose(_NULL[field.null])
     if field.capability is not None:
         yield _gated(field.capability, linker)
     if field.required_with is not None:

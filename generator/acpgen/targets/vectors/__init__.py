@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -70,10 +70,18 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         "version": protocol.version,
         "rows": labels.total(),
         "labels": dict(sorted(labels.items())),
+        "batches": protocol.batch,
+        "methods": [_method(method, messages.senders(method)) for method in protocol.methods],
         "files": {path: len(found) for path, found in files.items() if found},
         "types_without_rows": missing,
     }
     return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_about()}
+
+
+def _method(method: ir.Method, senders: Sequence[str]) -> dict[str, Any]:
+    """What a runner must know of a method: who may send it, and the definitions of its params and result, null where any will do."""
+    told: dict[str, Any] = {"name": method.name, "kind": method.kind, "senders": list(senders), "params": method.params}
+    return told | ({"result": method.result} if method.kind == "request" else {})
 
 
 def file_name(text: str) -> str:

@@ -54,7 +54,7 @@ class Messages:
 
     def of_method(self, method: ir.Method) -> Iterator[tuple[Subject, tuple[Row, ...]]]:
         """The rows of a method's messages, each kind by each peer that sends it."""
-        for sender in self._senders(method):
+        for sender in self.senders(method):
             subject = Subject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
             yield subject, tuple(self._calls(method))
             if method.kind == "request":
@@ -116,7 +116,7 @@ class Messages:
         method = next((one for one in requests if not one.unstable), None)
         if method is None:
             return
-        sender = self._senders(method)[0]
+        sender = self.senders(method)[0]
         subject = Subject(self.protocol.name, None, method.name, "request", sender)
         yield replace(subject, kind="text"), tuple(self._texts())
         call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
@@ -206,7 +206,8 @@ class Messages:
 
     # --- peers ---
 
-    def _senders(self, method: ir.Method) -> tuple[str, ...]:
+    def senders(self, method: ir.Method) -> tuple[str, ...]:
+        """The peers that send a method."""
         peers = tuple(side for side in self.protocol.sides if side in _PEERS) or ("client", "server")
         if method.side in ("both", "protocol"):
             return peers

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.constants import Constants, listed_in, order_of, value_of
-from acpgen.compat.formula import (
+from acpgen.compat.language.constants import Constants, listed_in, order_of, value_of
+from acpgen.compat.language.formula import (
     All,
     Bound,
     Constant,
@@ -36,10 +36,10 @@ from acpgen.compat.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.meaning import holds
+from acpgen.compat.language.meaning import holds
 
 if TYPE_CHECKING:
-    from acpgen.compat.forms import Forms
+    from acpgen.compat.language.forms import Forms
 
 MOST_UNTAGGED: Final = 6
 """Branches without a tag up to which they are written into every case of a switch."""

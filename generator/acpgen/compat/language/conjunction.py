@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from acpgen.compat.constants import allowed_by, listed_in
-from acpgen.compat.facts import Facts, narrowed, void
-from acpgen.compat.formula import (
+from acpgen.compat.language.constants import allowed_by, listed_in
+from acpgen.compat.language.facts import Facts, narrowed, void
+from acpgen.compat.language.formula import (
     All,
     Bound,
     Count,
@@ -37,11 +37,11 @@ from acpgen.compat.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.meaning import holds, number_obeys, string_fits
-from acpgen.compat.patterns import matches
+from acpgen.compat.language.meaning import holds, number_obeys, string_fits
+from acpgen.compat.language.patterns import matches
 
 if TYPE_CHECKING:
-    from acpgen.compat.forms import Forms
+    from acpgen.compat.language.forms import Forms
 
 
 def settled(forms: Forms, parts: Iterable[Formula]) -> Facts | None:

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from acpgen.compat import engine
-from acpgen.compat.budget import Budget, OverBudget
-from acpgen.compat.document import Document, UnknownDialect, dialect_of, every_schema, opened
-from acpgen.compat.forms import Forms
-from acpgen.compat.formula import Formula
-from acpgen.compat.inclusion import Prover
-from acpgen.compat.judge import Judge, is_schema, judge
-from acpgen.compat.normal import Normaliser
-from acpgen.compat.outcome import Empty, Found, Outcome, Unknown
-from acpgen.compat.values import Json, same
-from acpgen.compat.witness import Witness, searched, shown
+from acpgen.compat.language import engine
+from acpgen.compat.language.budget import Budget, OverBudget
+from acpgen.compat.language.document import Document, UnknownDialect, dialect_of, every_schema, opened
+from acpgen.compat.language.forms import Forms
+from acpgen.compat.language.formula import Formula
+from acpgen.compat.language.inclusion import Prover
+from acpgen.compat.language.judge import Judge, is_schema, judge
+from acpgen.compat.language.normal import Normaliser
+from acpgen.compat.language.outcome import Empty, Found, Outcome, Unknown
+from acpgen.compat.language.values import Json, same
+from acpgen.compat.language.witness import Witness, searched, shown
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from acpgen.compat.constants import constant_of
-from acpgen.compat.formula import (
+from acpgen.compat.language.constants import constant_of
+from acpgen.compat.language.formula import (
     All,
     Bound,
     Count,
@@ -35,11 +35,11 @@ from acpgen.compat.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.patterns import matches
-from acpgen.compat.values import Json, all_distinct, exact
+from acpgen.compat.language.patterns import matches
+from acpgen.compat.language.values import Json, all_distinct, exact
 
 if TYPE_CHECKING:
-    from acpgen.compat.forms import Forms
+    from acpgen.compat.language.forms import Forms
 
 
 def kind_of(value: Json) -> Kinds:

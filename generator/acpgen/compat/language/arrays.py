@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.conjunction import item_form
-from acpgen.compat.facts import Facts
-from acpgen.compat.formula import Formula
-from acpgen.compat.objects import parts
-from acpgen.compat.outcome import EMPTY, Empty, Found, Outcome, Unknown
-from acpgen.compat.values import Json, same
+from acpgen.compat.language.conjunction import item_form
+from acpgen.compat.language.facts import Facts
+from acpgen.compat.language.formula import Formula
+from acpgen.compat.language.objects import parts
+from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from acpgen.compat.language.values import Json, same
 
 if TYPE_CHECKING:
-    from acpgen.compat.inclusion import Prover
+    from acpgen.compat.language.inclusion import Prover
 
 LONGEST: Final = 2_000
 MOST_DISTINCT: Final = 60

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.conjunction import member_form
-from acpgen.compat.facts import Facts
-from acpgen.compat.formula import All, Formula, Kind
-from acpgen.compat.meaning import holds
-from acpgen.compat.outcome import EMPTY, Empty, Found, Outcome, Unknown
-from acpgen.compat.values import Json
+from acpgen.compat.language.conjunction import member_form
+from acpgen.compat.language.facts import Facts
+from acpgen.compat.language.formula import All, Formula, Kind
+from acpgen.compat.language.meaning import holds
+from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from acpgen.compat.language.values import Json
 
 if TYPE_CHECKING:
-    from acpgen.compat.inclusion import Prover
+    from acpgen.compat.language.inclusion import Prover
 
 MOST_ADDED: Final = 100
 MOST_REGIONS: Final = 8

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from acpgen.compat import unevaluated
-from acpgen.compat.document import Dialect, Scope, Target, every_schema, only_dynamic_target, resolved, within
-from acpgen.compat.forms import Forms
-from acpgen.compat.formula import Formula, Kind
-from acpgen.compat.values import Json, exact
+from acpgen.compat.language import unevaluated
+from acpgen.compat.language.document import Dialect, Scope, Target, every_schema, only_dynamic_target, resolved, within
+from acpgen.compat.language.forms import Forms
+from acpgen.compat.language.formula import Formula, Kind
+from acpgen.compat.language.values import Json, exact
 
 DEEPEST_AT_ONCE: Final = 24
 """Schemas nested deeper than this are left as references and unfolded when they are needed."""

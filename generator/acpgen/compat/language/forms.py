@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
-from acpgen.compat import alternatives, conjunction
-from acpgen.compat.budget import Budget
-from acpgen.compat.constants import order_of, value_of
-from acpgen.compat.facts import Facts
-from acpgen.compat.formula import (
+from acpgen.compat.language import alternatives, conjunction
+from acpgen.compat.language.budget import Budget
+from acpgen.compat.language.constants import order_of, value_of
+from acpgen.compat.language.facts import Facts
+from acpgen.compat.language.formula import (
     All,
     Bound,
     Constant,
@@ -40,7 +40,7 @@ from acpgen.compat.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.values import Json, exact
+from acpgen.compat.language.values import Json, exact
 
 _F = TypeVar(
     "_F",

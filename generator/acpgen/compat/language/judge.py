@@ -17,10 +17,10 @@ import jsonschema.exceptions
 import jsonschema_rs
 import referencing.exceptions
 
-from acpgen.compat.apart import OutOfTime, asked
-from acpgen.compat.document import SPECIFICATIONS, Dialect, Document, every_schema
-from acpgen.compat.regex import may_backtrack
-from acpgen.compat.values import Json
+from acpgen.compat.language.apart import OutOfTime, asked
+from acpgen.compat.language.document import SPECIFICATIONS, Dialect, Document, every_schema
+from acpgen.compat.language.regex import may_backtrack
+from acpgen.compat.language.values import Json
 
 
 class _Validator(Protocol):

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final, cast
 
-from acpgen.compat.values import Json
+from acpgen.compat.language.values import Json
 
-SECONDS: Final = 1.0
+SECONDS: Final = 1
+"""Of processor time, after what starting takes: a busy machine changes no verdict."""
+LONGEST_WAIT: Final = 15.0
+"""Seconds by the clock, where processor time cannot be limited or the machine is very busy."""
 
-_CHILD: Final = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from acpgen.compat.apart import child; sys.exit(child(sys.argv[2]))"
-)
+_CHILD: Final = "import sys; sys.path.insert(0, sys.argv[1]); from acpgen.compat.language.apart import child; sys.exit(child(sys.argv[2]))"
 
 
 class OutOfTime(Exception):
     """The subprocess did not answer within its budget, or not at all."""
 
 
-def asked(module: str, order: Json, *, seconds: float = SECONDS) -> Json:
+def asked(module: str, order: Json) -> Json:
     """What the function `serve` of a module answers to the order. Raises `OutOfTime`."""
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and a module of ours
-            [sys.executable, "-c", _CHILD, str(Path(__file__).parents[2]), module],
+            [sys.executable, "-c", _CHILD, str(Path(__file__).parents[3]), module],
             input=json.dumps(order),
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=seconds,
+            timeout=LONGEST_WAIT,
             check=False,
         )
     except (subprocess.TimeoutExpired, OSError, ValueError, RecursionError) as fault:
@@ -43,6 +46,19 @@ def asked(module: str, order: Json, *, seconds: float = SECONDS) -> Json:
 
 def child(module: str) -> int:
     """The subprocess: an order on standard input, the module's answer on standard output."""
-    answer: Json = importlib.import_module(module).serve(json.load(sys.stdin))
+    serve = importlib.import_module(module).serve
+    order = json.load(sys.stdin)
+    _limit(SECONDS)
+    answer: Json = serve(order)
     json.dump(answer, sys.stdout)
     return 0
+
+
+def _limit(seconds: int) -> None:
+    """Ends this process once it has used so much processor time from now on, and not before."""
+    if sys.platform != "win32":
+        import resource
+
+        limit = math.ceil(time.process_time()) + seconds
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))

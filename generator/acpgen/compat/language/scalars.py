@@ -8,13 +8,13 @@ from fractions import Fraction
 from itertools import count, islice, product
 from typing import Final
 
-from acpgen.compat.budget import Budget
-from acpgen.compat.conjunction import number_fits
-from acpgen.compat.facts import Facts
-from acpgen.compat.formula import Kind
-from acpgen.compat.outcome import EMPTY, Found, Outcome, Unknown
-from acpgen.compat.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
-from acpgen.compat.values import spelled
+from acpgen.compat.language.budget import Budget
+from acpgen.compat.language.conjunction import number_fits
+from acpgen.compat.language.facts import Facts
+from acpgen.compat.language.formula import Kind
+from acpgen.compat.language.outcome import EMPTY, Found, Outcome, Unknown
+from acpgen.compat.language.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
+from acpgen.compat.language.values import spelled
 
 MOST_TRIED: Final = 2_000
 LONGEST_TEXT: Final = 20_000

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.compat.document import Dialect, Scope
-from acpgen.compat.formula import Formula, Kind
+from acpgen.compat.language.document import Dialect, Scope
+from acpgen.compat.language.formula import Formula, Kind
 
 if TYPE_CHECKING:
-    from acpgen.compat.forms import Forms
-    from acpgen.compat.normal import Normaliser
-from acpgen.compat.values import Json
+    from acpgen.compat.language.forms import Forms
+    from acpgen.compat.language.normal import Normaliser
+from acpgen.compat.language.values import Json
 
 MOST_CHOICES: Final = 128
 DEEPEST: Final = 12

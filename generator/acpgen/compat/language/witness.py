@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from acpgen.compat.budget import OverBudget
-from acpgen.compat.forms import Forms
-from acpgen.compat.formula import Formula
-from acpgen.compat.inclusion import Prover
-from acpgen.compat.judge import LONGEST_AT_ONCE, Judge, longest_text
-from acpgen.compat.outcome import Found, Outcome, Unknown
-from acpgen.compat.values import Json
+from acpgen.compat.language.budget import OverBudget
+from acpgen.compat.language.forms import Forms
+from acpgen.compat.language.formula import Formula
+from acpgen.compat.language.inclusion import Prover
+from acpgen.compat.language.judge import LONGEST_AT_ONCE, Judge, longest_text
+from acpgen.compat.language.outcome import Found, Outcome, Unknown
+from acpgen.compat.language.values import Json
 
 MOST_VALUES: Final = 24
 MOST_CHANGES: Final = 40
@@ -45,8 +45,21 @@ def shown(outcome: Outcome, accepts: Judge, refuses: Judge) -> Witness | None:
 
 def _offered(outcome: Outcome) -> tuple[Json, ...]:
     if isinstance(outcome, Found):
-        return (outcome.value,)
+        return (outcome.value, _told_by_both(outcome.value))
     return outcome.guess if isinstance(outcome, Unknown) else ()
+
+
+def _told_by_both(value: Json) -> Json:
+    """The value without a line end at the end of a text: there the judge lets a `$` match, and ECMA-262 does not."""
+    match value:
+        case str():
+            return f"{value}a" if value.endswith("\n") else value
+        case list():
+            return [_told_by_both(each) for each in value]
+        case dict():
+            return {str(_told_by_both(name)): _told_by_both(each) for name, each in value.items()}
+        case _:
+            return value
 
 
 def searched(prover: Prover, formula: Formula, accepts: Judge, refuses: Judge) -> Witness | None:

@@ -1,0 +1,102 @@
+"""Types of the IR as JSON Schema: as a whole, or only what a sender sends of them.
+
+A sender sends members and values that its schema declares, and extensions; never what only a fallback admits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias, assert_never
+
+from acpgen import ir
+from acpgen.walk import Schema, pointer
+
+Written: TypeAlias = "Schema | bool"
+
+_EXTENSION: Final[Schema] = {"pattern": "^_"}
+_NUMBERS: Final = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "exclusive_minimum": "exclusiveMinimum",
+    "exclusive_maximum": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+_STRINGS: Final = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"}
+_ARRAYS: Final = {"min_items": "minItems", "max_items": "maxItems"}
+
+
+def schema_of(type_: ir.Type, suffix: str = "") -> Written:
+    """The type as a schema. Its references end in `suffix`."""
+    match type_:
+        case ir.Anything():
+            return True
+        case ir.Nothing():
+            return False
+        case ir.Null():
+            return {"type": "null"}
+        case ir.Boolean():
+            return {"type": "boolean"}
+        case ir.Number(integer=integer):
+            return {"type": "integer" if integer else "number"} | _limits(type_, _NUMBERS)
+        case ir.String():
+            return {"type": "string"} | _limits(type_, _STRINGS)
+        case ir.Array(items=items, unique=unique):
+            rest = {"uniqueItems": True} if unique else {}
+            return {"type": "array", "items": schema_of(items, suffix)} | _limits(type_, _ARRAYS) | rest
+        case ir.Map(values=values):
+            return {"type": "object", "additionalProperties": schema_of(values, suffix)}
+        case ir.Constant(values=constants):
+            return {"enum": list(constants)}
+        case ir.AnyOf(types=types, exclusive=exclusive):
+            # What is sent is asked about together with the whole definition, which makes the demand that one branch alone fits.
+            return {"oneOf" if exclusive and not suffix else "anyOf": [schema_of(each, suffix) for each in types]}
+        case ir.Ref(name=name):
+            return {"$ref": pointer("$defs", f"{name}{suffix}")}
+        case _:
+            assert_never(type_)
+
+
+SENT: Final = " as sent"
+"""What ends the names of definitions that hold only what a sender sends."""
+
+
+def as_sent(definitions: Mapping[str, ir.Definition]) -> dict[str, Schema]:
+    """For each definition another one, which keeps a sender to what the definition declares. It leaves out other demands."""
+    return {f"{name}{SENT}": {"allOf": [_sent(definition)]} for name, definition in definitions.items()}
+
+
+def _sent(definition: ir.Definition) -> Written:
+    match definition:
+        case ir.Record(fields=fields, extra=extra):
+            names = [field.name for field in fields]
+            free = extra == ir.Anything() and bool(names)
+            kept: Schema = {"propertyNames": {"anyOf": [{"enum": names}, _EXTENSION]}} if free else {}
+            rest: Written = True if free else schema_of(extra, SENT)
+            properties = {field.name: schema_of(field.type, SENT) for field in fields}
+            return {"properties": properties, "additionalProperties": rest} | kept
+        case ir.TaggedUnion(tag=tag, variants=variants):
+            known: list[Written] = [
+                {
+                    "properties": {tag: {"const": each.tag}},
+                    "required": [tag],
+                    "$ref": pointer("$defs", each.type + SENT),
+                }
+                for each in variants
+            ]
+            if definition.default is not None:
+                known.append(schema_of(ir.Ref(definition.default), SENT))
+            if definition.openness == "open":
+                known.append({"properties": {tag: _EXTENSION}, "required": [tag]})
+            return {"anyOf": known}
+        case ir.Enum(values=values, openness=openness):
+            constants: Schema = {"enum": [each.value for each in values]}
+            return {"anyOf": [constants, _EXTENSION]} if openness == "open" else constants
+        case ir.Alias(type=type_):
+            return schema_of(type_, SENT)
+        case _:
+            assert_never(definition)
+
+
+def _limits(type_: ir.Type, names: Mapping[str, str]) -> dict[str, Any]:
+    limits = {keyword: getattr(type_, name) for name, keyword in names.items()}
+    return {keyword: value for keyword, value in limits.items() if value is not None}
