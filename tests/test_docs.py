@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import jsonschema
+import jsonschema_rs
 import pytest
 import yaml
 from hypothesis import example, given, settings
@@ -29,8 +30,9 @@ from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.generate import understand
 from acpgen.load import load
 from acpgen.targets import Settings, docs
-from acpgen.targets.docs import layout, lifecycles, pictures, text
+from acpgen.targets.docs import layout, lifecycles, pictures, text, views
 from acpgen.targets.docs.places import Linker, places
+from acpgen.targets.docs.types import in_words
 from acpgen.targets.docs.uses import gates
 
 ROOT = Path(__file__).parents[1]
@@ -419,6 +421,73 @@ def test_the_page_of_a_method_says_who_sends_it_what_gates_it_and_what_it_holds(
         assert ("**unstable**" in page) >= method.unstable
 
 
+NULL_MEANS = (
+    "Null removes the value that the receiver holds",
+    "Null means the same as leaving the field out",
+    "Null is a value of its own",
+)
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_every_field_that_may_be_null_says_what_null_means_and_no_other_does(version: publish.Version) -> None:
+    """Whether it may be null is asked of JSON Schema, so that null behind a name such as `Meta` counts too."""
+    told = 0
+    for name, definition in version.protocol.definitions.items():
+        properties = version.bundle.definitions.get(name, {}).get("properties", {})
+        if not isinstance(definition, ir.Record):
+            continue
+        page = files()[version.path(docs.places_of(version.protocol, version.bundle).types[name])]
+        for field in definition.fields:
+            if field.name not in properties:
+                continue
+            schema = {"allOf": [properties[field.name]], "$defs": version.bundle.schema["$defs"]}
+            (row,) = (line for line in page.splitlines() if line.startswith(f'| <a id="field-{field.name}"></a>'))
+            is_told = any(phrase in row for phrase in NULL_MEANS)
+            if isinstance(field.type, ir.Anything) and field.null is None:
+                assert not is_told, (name, field.name)
+            else:
+                assert is_told == jsonschema_rs.is_valid(schema, None), (name, field.name)
+            told += is_told
+    assert told > 200 or version.protocol.name.startswith("mcp/")
+
+
+def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:
+    protocol, bundle = hostile()
+    linker = Linker(places(protocol, bundle.origins), "types/x.md")
+    anything, null = ir.Map(ir.Anything()), ir.Null()
+    assert in_words(ir.AnyOf((anything, null)), linker) == "object with any fields, or null"
+    assert in_words(ir.AnyOf((ir.Array(ir.Boolean()), null)), linker) == "array of boolean, or null"
+    assert in_words(ir.Map(ir.Boolean()), linker) == "object whose values are each: boolean"
+    assert in_words(ir.AnyOf((ir.Boolean(), null)), linker) == "boolean or null"
+
+
+def test_a_name_that_no_judge_can_follow_is_a_fault(tmp_path: Path) -> None:
+    schema: dict[str, Any] = {
+        "$defs": {"#": {"type": "object", "properties": {"two lines": {"enum": ["a", "b"]}}, "examples": [{}]}}
+    }
+    (tmp_path / "schema.json").write_text(json.dumps(schema))
+    protocol, bundle = understand(load(tmp_path, name="p/v1"))
+    with pytest.raises(Faults, match="Invalid URI reference"):
+        docs.render(protocol, bundle, Settings())
+
+
+def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:
+    """As the schemas of others have it: no word about the file, the protocol or a type."""
+    (tmp_path / "schema.json").write_text(
+        json.dumps(
+            {
+                "$defs": {
+                    "Bare": {"type": "object", "properties": {"x": {"$ref": "#/$defs/Inner"}}},
+                    "Inner": {"type": "object"},
+                }
+            }
+        )
+    )
+    version = publish.Version(*understand(load(tmp_path, name="p/v1")), Settings(prefix="p/v1"))
+    for path, page in publish.documents([version]).items():
+        assert not [line for line in page.splitlines() if re.fullmatch(r"- .*\):", line)], path
+
+
 def test_a_method_lists_the_error_codes_that_its_description_names() -> None:
     page = files()["acp/v1/methods/session_new.md"]
     row = next(line for line in page.splitlines() if "-32000" in line and line.startswith("|"))
@@ -433,6 +502,12 @@ def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publis
         match definition:
             case ir.TaggedUnion():
                 assert "## Unknown variants" in page
+                # A closed union whose branch without a tag takes objects of any other tag refuses no tag as such.
+                takes_any = definition.default is not None and definition.fallback is None
+                assert (text.prose(views.FALLS_TO_DEFAULT.format("tag")) in page) == takes_any
+                assert (text.prose(views.UNKNOWN["closed"].format("tag")) in page) == (
+                    definition.openness == "closed" and not takes_any
+                )
                 assert all(f'<a id="tag-{text.identifier(str(v.tag))}"></a>' in page for v in definition.variants)
             case ir.Enum():
                 assert "## Unknown values" in page
@@ -470,6 +545,27 @@ def test_the_same_method_in_the_other_version_is_one_click_away_with_what_differ
                 assert "(does not have it)" in line
     compared = files()["acp/v1/methods/session_new.md"].partition("## Compared with acp/v2")[2]
     assert "`result.modes`" in compared and "`params.mcpServers`" in compared
+
+
+def test_nothing_differs_is_only_said_where_a_field_is_the_same_in_all_that_its_row_tells(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {"type": "string"}
+    others: dict[str, dict[str, Any]] = {
+        "default": plain | {"default": "a"},
+        "forgives": plain | {"x-deserialize-default-on-error": True},
+        "null": {"type": ["string", "null"], "x-null": "clears"},
+        "limit": plain | {"maxLength": 3},
+    }
+    for name, field in {"v1": plain, **others}.items():
+        (tmp_path / name).mkdir()
+        holder = {"type": "object", "properties": {"x": field}}
+        (tmp_path / name / "schema.json").write_text(json.dumps({"$defs": {"Thing": holder}}))
+    for name in others:
+        found = [
+            publish.Version(*understand(load(tmp_path / each, name=f"p/{each}")), Settings(prefix=f"p/{each}"))
+            for each in ("v1", name)
+        ]
+        page = publish.documents(found)["p/v1/types/Thing.md"]
+        assert "Nothing differs" not in page and "| `x` | `string, optional` |" in page, name
 
 
 def test_a_method_that_was_renamed_is_found_under_its_new_name(tmp_path: Path) -> None:
@@ -566,11 +662,10 @@ def test_the_workflow_that_publishes_the_site_is_one_that_a_release_calls() -> N
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(workflow)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    told = yaml.safe_load(workflow.read_text("utf-8"))
+    told: Any = yaml.safe_load(workflow.read_text("utf-8"))
     assert set(told[True]) == {"workflow_call", "workflow_dispatch"}  # YAML 1.1 reads the key `on` as true
     calling = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]["site"]
     assert (calling["needs"], calling["uses"]) == ("publish", "./.github/workflows/docs.yml")
-    needed: dict[str, str] = told["permissions"] | told["jobs"]["publish"]["permissions"]
-    assert calling["permissions"] == needed
+    assert calling["permissions"] == told["permissions"] | told["jobs"]["publish"]["permissions"]
     steps = told["jobs"]["build"]["steps"]
     assert "acpgen docs build --out site" in [step.get("run") for step in steps]

@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+import acpgen
 from conformance.vectors import PROTOCOLS, protocol
 
 ROOT: Final = Path(__file__).parents[1]
@@ -66,6 +67,7 @@ def test_a_release_carries_schemas_method_tables_vectors_wheels_and_sums(copy: P
     wheels = {name.split("-")[0].replace("_", "-") for name in names if name.endswith(".whl")}
     assert wheels == {"acpgen", *distributions(copy)}
     assert {"acp-bindings", "mcp-bindings"} <= wheels
+    assert {name.split("-")[1] for name in names if name.endswith(".whl")} == {acpgen.__version__}
     lines = (released / "SHA256SUMS").read_text("utf-8").splitlines()
     hashed = {name: hashlib.sha256((released / name).read_bytes()).hexdigest() for name in names - {"SHA256SUMS"}}
     assert lines == [f"{hashed[name]}  {name}" for name in sorted(hashed)]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from acpgen import __version__, config, project, resources, terminal
+from acpgen import __version__, config, resources, terminal
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
 from acpgen.load import place
 
 if TYPE_CHECKING:
     from acpgen import judge
+    from acpgen.project import Work
 
 T = TypeVar("T")
 
@@ -77,7 +78,10 @@ def generate(
     targets: Annotated[
         list[str] | None,
         typer.Option(
-            "--target", metavar="NAME", help="Only these targets. May be repeated.", autocompletion=_target_names
+            "--target",
+            metavar="NAME",
+            help="Only these targets: bundle, docs, ir, python, session or vectors. May be repeated.",
+            autocompletion=_target_names,
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; print what would change, and exit 1.")] = False,
@@ -108,7 +112,9 @@ def generate(
     elif protocols:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
 
-    def work() -> project.Work:
+    from acpgen import project
+
+    def work() -> Work:
         if schema is None:
             return project.configured(config.find(_here()), protocols or (), chosen)
         return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown)
@@ -386,7 +392,12 @@ def diff(
         Path | None,
         typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
     ] = None,
-    unstable: Annotated[bool, typer.Option("--unstable", help="Compare what is marked x-unstable too.")] = False,
+    unstable: Annotated[
+        bool,
+        typer.Option(
+            "--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."
+        ),
+    ] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
@@ -462,8 +473,10 @@ def docs_serve(
         site.serve(lambda: config.find(_here()), port, terminal.say, terminal.show_faults)
 
 
-def _run(work: project.Work, *, check: bool = False) -> bool:
+def _run(work: Work, *, check: bool = False) -> bool:
     """Make the outputs, or with `check` look at them; whether they differ from what they were to hold."""
+    from acpgen import project
+
     with terminal.progress() as progress:
         outcome = project.run(work, check=check, progress=progress)
     if not check:
@@ -475,7 +488,7 @@ def _run(work: project.Work, *, check: bool = False) -> bool:
     return outcome.is_drift
 
 
-def _watch(work: Callable[[], project.Work], inputs: Callable[[], list[Path]]) -> None:
+def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
     """Make the outputs now and after every change; faults are shown and waited out, but for those of the first look."""
     from acpgen.watch import rounds
 
@@ -491,7 +504,9 @@ def _watch(work: Callable[[], project.Work], inputs: Callable[[], list[Path]]) -
 
 def _for_schema(
     schema: Path, package: str, targets: Sequence[str], out: Path | None, names: Path | None, keep_unknown: bool
-) -> project.Work:
+) -> Work:
+    from acpgen import project
+
     if out is None:
         raise typer.BadParameter("--schema needs --out DIR, a new folder or one that acpgen wrote.")
     if package and not config.is_package(package):

@@ -34,6 +34,18 @@ def text(sides: tuple[Revised, Revised]) -> str:
     return guide(*sides)
 
 
+def test_each_version_announces_itself(text: str, sides: tuple[Revised, Revised]) -> None:
+    """What a reader copies from the guide negotiates the version that it stands for."""
+    for side in sides:
+        shown = re.findall(
+            rf"A smallest (?:message|answer) in `{side.protocol.name}`:\n\n```json\n(.*?)\n```", text, re.DOTALL
+        )
+        handshake = [value for value in map(json.loads, shown) if "protocolVersion" in str(value)]
+        assert len(handshake) == 2
+        for value in handshake:
+            assert (value.get("params") or value["result"])["protocolVersion"] == side.protocol.version
+
+
 def test_the_guide_names_every_method_of_both_versions_once(text: str, sides: tuple[Revised, Revised]) -> None:
     headings = re.findall(r"^### `(.+)`$", text, flags=re.MULTILINE)
     assert sorted(headings) == sorted({method.name for side in sides for method in side.methods})

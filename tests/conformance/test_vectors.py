@@ -86,9 +86,10 @@ def test_the_index_says_all_that_a_runner_needs_to_know_of_methods(found: Protoc
         if name is not None
     }
     judged = 0
+    value: Any
     for vector in found.vectors:
         row = vector.row
-        message = row.get("message")
+        message: Any = row.get("message")
         if row.get("kind") not in ("request", "notification", "result") or row["label"] == "invalid:envelope":
             continue
         told = methods[row["method"], "notification" if row["kind"] == "notification" else "request"]
@@ -96,7 +97,8 @@ def test_the_index_says_all_that_a_runner_needs_to_know_of_methods(found: Protoc
             name, value = told["result"], message["result"]
         else:
             assert row["sender"] in told["senders"]
-            name, value = told["params"], {} if message.get("params") is None else message["params"]
+            name, value = told["params"], message.get("params")
+            value = {} if value is None else value
         assert (name is None or holds[name](value)) == vector.valid, vector.id
         judged += 1
     assert judged > 50
@@ -145,6 +147,8 @@ def test_every_required_field_is_missed_and_every_field_that_forgives_is_forgive
                 assert is_refused or lenient & {here, f"{here}[7]"}, (name, field.name)
             if field.leniency.skip_invalid_items:
                 assert f"{here}/0" in lenient, (name, field.name)
+            if field.leniency.default_on_null:
+                assert f"{subject} lenient null {here}" in rows, (name, field.name)
 
 
 def test_every_method_is_shown_in_each_kind_of_its_messages(found: Protocol) -> None:

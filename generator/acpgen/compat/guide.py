@@ -18,6 +18,9 @@ from acpgen.compat.protocol.examples import Examples, NoExample
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.report.markdown import code, escaped, prose
+from acpgen.walk import is_object
+
+_VERSION: Final = "protocolVersion"
 
 INSTEAD: Final[Mapping[str, str]] = {
     "alternative-added": "Be ready to receive this new form.",
@@ -83,7 +86,7 @@ def guide(old: Revised, new: Revised) -> str:
 def _lines(old: Revised, new: Revised) -> Iterator[str]:
     judged = check(old, new).judged
     mine = [each for each in judged if each.severity != "editorial"]
-    yield f"# From {escaped(old.protocol.name)} to {escaped(new.protocol.name)}\n"
+    yield f"# Migration guide: {escaped(old.protocol.name)} to {escaped(new.protocol.name)}\n"
     yield (
         f"What changes for those who speak {code(old.protocol.name)} and move to {code(new.protocol.name)}, computed from the two "
         "schemas. Each section is one area, each entry says where, what has changed, and what to do.\n"
@@ -216,9 +219,13 @@ def _example(method: ir.Method, part: Part, side: Revised) -> ir.JSON:
     if name is None:
         return None
     try:
-        return message(Route(part, method), Examples(side).of(ir.Ref(name)))
+        value = Examples(side).of(ir.Ref(name))
     except NoExample:
         return None
+    version = side.protocol.version
+    if is_object(value) and type(value.get(_VERSION)) is type(version):
+        value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself
+    return message(Route(part, method), value)
 
 
 # --- capabilities and types ------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     between: list[Entry] = []
     for old, new in successions(versions):
         title = f"{old.protocol.name} to {new.protocol.name}"
-        between += [(title, changes.name(old, new)), (f"{title}: guide", _guide(old, new))]
+        between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", _guide(old, new))]
     if between:
         found.append(("Between versions", between))
     rules: list[Entry] = [("Requirements", requirements.PAGE)] if material.requirements is not None else []
@@ -123,7 +123,7 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
     for old, new in successions(versions):
         title = f"{old.protocol.name} to {new.protocol.name}"
         found.append((f"What differs from {title}", changes.name(old, new)))
-        found.append((f"What differs from {title}, as a migration guide", _guide(old, new)))
+        found.append((f"Migration guide: {title}", _guide(old, new)))
     rules = (
         ("The requirements of the documents, and what enforces each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),

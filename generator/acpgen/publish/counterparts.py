@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
@@ -95,6 +96,7 @@ def _about(method: ir.Method) -> Mapping[str, str]:
         "handled by": method.side,
         "capability": method.capability or "",
         "in a batch": method.batch or "",
+        "null as result": "stands for the empty result" if method.null_result else "",
         "tier": "unstable" if method.unstable else "",
     }
     return {what: text for what, text in facts.items() if text}
@@ -122,8 +124,19 @@ def _field(field: ir.Field) -> str:
     parts = [docs.plainly(field.type), "required" if field.required else "optional"]
     if field.null is not None:
         parts.append(f"null {field.null}" if field.null == "clears" else "null means omitted")
+    if field.default is not None:
+        parts.append(f"default {json.dumps(field.default.value, ensure_ascii=False)}")
     if field.capability is not None:
         parts.append(f"needs {field.capability.partition(':')[2]}")
+    if field.required_with is not None:
+        parts.append(f"required with {field.required_with.partition(':')[2]}")
+    forgiven = (
+        (field.leniency.default_on_error, "bad values"),
+        (field.leniency.skip_invalid_items, "bad entries"),
+        (field.leniency.default_on_null, "null"),
+    )
+    if any(is_set for is_set, _ in forgiven):
+        parts.append(f"forgives {' and '.join(what for is_set, what in forgiven if is_set)}")
     if field.unstable:
         parts.append("unstable")
     return ", ".join(parts)

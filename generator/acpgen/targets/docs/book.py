@@ -18,7 +18,7 @@ from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, ME
 from acpgen.targets.docs.text import Markdown, code, identifier, prose
 from acpgen.targets.docs.types import references
 from acpgen.targets.docs.uses import Use, gates, uses
-from acpgen.targets.docs.views import KNOWN_IS_STRICT, UNKNOWN
+from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
 
 Page: TypeAlias = tuple[str, str, dict[str, Any]]
 """Path, template, and what the template shows."""
@@ -312,7 +312,8 @@ def _kind(definition: ir.Definition) -> str:
 def _unknown(definition: ir.Definition) -> str:
     match definition:
         case ir.TaggedUnion():
-            return UNKNOWN[definition.openness].format("tag")
+            falls = definition.default is not None and definition.fallback is None
+            return (FALLS_TO_DEFAULT if falls else UNKNOWN[definition.openness]).format("tag")
         case ir.Enum():
             return UNKNOWN[definition.openness].format("value")
         case _:

@@ -14,7 +14,7 @@ import jsonschema_rs
 
 from acpgen import ir
 from acpgen.bundle import Bundle
-from acpgen.errors import Fault, Faults, InvalidExample
+from acpgen.errors import Fault, Faults, InvalidExample, NotASchema
 from acpgen.values import Unmakeable, Values
 from acpgen.walk import Schema, children, is_array, is_object, pointer
 
@@ -112,15 +112,23 @@ def _with_examples(keys: tuple[str, ...], schema: Any) -> Iterator[tuple[tuple[s
 
 
 class _Judge:
-    """Judges values by many places of one schema, compiled once: each place is a property of an object made for this."""
+    """Judges values by many places of one schema, compiled once: each place is a property of an object made for this.
+
+    Raises `Faults` where the schema is one that no judge can read.
+    """
 
     def __init__(self, bundle: Bundle, references: Iterable[str]) -> None:
         schema = {
             "$schema": bundle.schema["$schema"],
             "$defs": bundle.schema["$defs"],
-            "properties": {reference: {"$ref": quote(reference, safe="#/$~")} for reference in references},
+            "properties": {reference: {"$ref": f"#{quote(reference[1:], safe='/$~')}"} for reference in references},
         }
-        self._validator = jsonschema_rs.Draft202012Validator(schema)
+        try:
+            self._validator = jsonschema_rs.Draft202012Validator(schema)
+        except jsonschema_rs.ValidationError as error:
+            raise Faults(
+                [NotASchema(at=next(iter(bundle.files), bundle.name), reason=error.message, dialect="2020-12")]
+            ) from None
 
     def refusal(self, reference: str, value: ir.JSON) -> str | None:
         """Why the schema at a place refuses a value, shortened; `None` if it does not."""

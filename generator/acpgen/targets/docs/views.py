@@ -25,6 +25,10 @@ _NULL: Final[Mapping[ir.NullMeaning | None, str]] = {
     "omitted": "Null means the same as leaving the field out.",
     None: "Null is a value of its own.",
 }
+FALLS_TO_DEFAULT: Final = (
+    "An object with an unknown {} is read as one without: it is valid if it has the type of those, else receivers refuse the "
+    "message."
+)
 KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error, never an unknown variant."
 
 
@@ -172,12 +176,13 @@ def _notes(field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[M
         yield _gated(field.capability, linker)
     if field.required_with is not None:
         yield Markdown(f"Required once {capability_phrase(field.required_with, linker)} is advertised.")
+    instead = "an empty array" if field.required else "if the field were left out"
     forgiven = [
         text
         for is_set, text in (
-            (field.leniency.default_on_error, "a bad value is read as if the field were left out"),
+            (field.leniency.default_on_error, f"a bad value is read as {instead}"),
             (field.leniency.skip_invalid_items, "bad entries are dropped, the others stay"),
-            (field.leniency.default_on_null, "null is read as if the field were left out"),
+            (field.leniency.default_on_null, f"null is read as {instead}"),
         )
         if is_set
     ]

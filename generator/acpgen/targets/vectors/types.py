@@ -171,7 +171,7 @@ class Maker:
             if self.judge.is_valid(record.name, value):
                 yield Row("null", f"null {pointer((field.name,))}", value)
                 nullable += [] if field.required else [field.name]
-            elif not field.required:
+            elif not field.required or field.leniency.default_on_null:
                 yield from self._forgiven(record, field, (field.name,), value, small) or self._refusal(
                     record.name, (field.name,), value, mark="[null]"
                 )
