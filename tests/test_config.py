@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from acpgen.config import Config, Member, Output, find, is_package, is_protocol, read, read_names
 from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
+from acpgen.generate import generate
 from acpgen.ir import JSON
+from acpgen.load import Document, Documents
+from acpgen.targets import Settings
 
 FULL = """
 [tool.acpgen]
@@ -21,6 +24,7 @@ schema = "schemas"
 [tool.acpgen.outputs."generated/python/acp-bindings"]
 target = "python"
 distribution = "acp-bindings"
+version = "1.2.0rc1"
 packages = { "acp/v1" = "acp_bindings.v1", "acp/v2" = "acp_bindings.v2" }
 
 [tool.acpgen.outputs."generated/schema"]
@@ -54,6 +58,7 @@ def test_a_configuration_is_read_as_it_stands(tmp_path: Path) -> None:
                     Member("acp/v2", package="acp_bindings.v2"),
                 ),
                 distribution="acp-bindings",
+                version="1.2.0rc1",
             ),
             Output(
                 folder="generated/schema",
@@ -154,7 +159,9 @@ VALUES: st.SearchStrategy[JSON] = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["schema", "outputs", "target", "packages", "protocols", "distribution", "x y", "a/b"]),
+            st.sampled_from(
+                ["schema", "outputs", "target", "packages", "protocols", "distribution", "version", "x y", "a/b"]
+            ),
             inner,
             max_size=3,
         )
@@ -183,3 +190,13 @@ def test_no_value_of_the_table_is_more_than_a_fault(tmp_path_factory: pytest.Tem
     except Faults as caught:
         told = caught.faults
     assert all(str(fault).isprintable() for fault in told)
+
+
+def test_the_version_of_a_distribution_is_the_one_that_it_is_given() -> None:
+    value: JSON = {"$defs": {"Ask": {"type": "object", "x-method": "ask", "x-side": "agent"}}}
+    schema = Documents("p/v1", (Document("p.json", value, json.dumps(value)),))
+    for name in ("python", "session"):
+        for version, said in (("1.2.0rc1", "1.2.0rc1"), (None, "0.1.0")):
+            settings = Settings(package="p.v1", distribution="p", version=version)
+            text = generate(schema, {name: settings})[name]["pyproject.toml"]
+            assert tomllib.loads(text)["project"]["version"] == said

@@ -461,16 +461,6 @@ def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:
     assert in_words(ir.AnyOf((ir.Boolean(), null)), linker) == "boolean or null"
 
 
-def test_a_name_that_no_judge_can_follow_is_a_fault(tmp_path: Path) -> None:
-    schema: dict[str, Any] = {
-        "$defs": {"#": {"type": "object", "properties": {"two lines": {"enum": ["a", "b"]}}, "examples": [{}]}}
-    }
-    (tmp_path / "schema.json").write_text(json.dumps(schema))
-    protocol, bundle = understand(load(tmp_path, name="p/v1"))
-    with pytest.raises(Faults, match="Invalid URI reference"):
-        docs.render(protocol, bundle, Settings())
-
-
 def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:
     """As the schemas of others have it: no word about the file, the protocol or a type."""
     (tmp_path / "schema.json").write_text(

@@ -17,8 +17,8 @@ from acpgen.collect import Collected, collect
 from acpgen.errors import Fault, Faults, NameCollision, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
-from acpgen.unions import Tagged, branches_of, constant, flatten, is_null, lone_reference, recognise, target
-from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, pointer
+from acpgen.unions import Tagged, branches_of, constant, flatten, is_null, lone_reference, recognise
+from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -210,7 +210,7 @@ class _Bundler:
             name = self._add(owner, [wanted], body, at)
             self._name_inline(name, body, at)
             kept = {key: schema[key] for key in schema if key in (*_FIELD_ONLY, "description") or _is_leniency(key)}
-            reference = {"$ref": pointer("$defs", name)}
+            reference = {"$ref": reference_to(name)}
             return {**kept, "anyOf": [reference, {"type": "null"}]} if nullable else {**kept, **reference}
         self._name_parts(owner, wanted, schema, at)
         for keyword in ("anyOf", "oneOf", "allOf"):
@@ -261,7 +261,7 @@ class _Bundler:
             role, candidates = "variant", [f"{tag}{union}", f"{union}{tag}Variant"]
         if alone is not None and role != "fallback":
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
-            return {**kept, "$ref": pointer("$defs", alone)}
+            return {**kept, "$ref": reference_to(alone)}
         annotations = {key: value for key, value in branch.items() if key == "description" or key.startswith("x-")}
         inner = branches_of(self._expanded(whole)) if role == "fallback" else None
         if inner is not None:
@@ -270,7 +270,7 @@ class _Bundler:
         self.sources[name] = copy.deepcopy(self.definitions[name])
         self._distribute(name)
         annotations.pop("x-name", None)
-        return {**annotations, "$ref": pointer("$defs", name)}
+        return {**annotations, "$ref": reference_to(name)}
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:
         """A fallback that is itself a union: one record for what its shapes share, and one below it for each shape."""
@@ -284,12 +284,12 @@ class _Bundler:
         references: list[Schema] = []
         for index, shape in enumerate(shapes):
             title = _title(shape)
-            schema = _merge({"type": "object", "allOf": [{"$ref": pointer("$defs", name)}]}, shape)
+            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
             below = self._add(name, [f"{title}{name}"], schema, at_shape)
             self.sources[below] = copy.deepcopy(schema)
-            references.append({"$ref": pointer("$defs", below)})
+            references.append({"$ref": reference_to(below)})
         kept = {key: value for key, value in whole.items() if key == "description"}
         return {**kept, keyword: references}
 
@@ -303,7 +303,7 @@ class _Bundler:
                 at = f"{self.origins[name]}/{keyword}/{index}"
                 added = self._add(name, [f"{title}{name}", f"{name}{title}Shape"], branch, at)
                 self.sources[added] = copy.deepcopy(branch)
-                self.definitions[name][keyword][index] = {"$ref": pointer("$defs", added)}
+                self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
 
     def _expanded(self, schema: Schema) -> Schema:
         """`schema` with every in-place part that holds a union of objects written into it."""
@@ -320,7 +320,7 @@ class _Bundler:
                 inner = _without_branch_names(self._expanded(source))
                 node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
             else:
-                kept.append({"$ref": pointer("$defs", reference)})
+                kept.append({"$ref": reference_to(reference)})
         if False in every:
             kept.append({"not": {}})
         if kept:
@@ -493,4 +493,4 @@ def _fragment(at: str) -> str:
     return "#" + at.partition("#")[2]
 
 
-__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "target", "tolerant"]
+__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "tolerant"]

@@ -20,7 +20,7 @@ from acpgen.errors import (
 )
 from acpgen.load import Documents
 from acpgen.names import class_name
-from acpgen.walk import Schema, asserts, children, is_array, is_object, pointer, pointer_parts
+from acpgen.walk import Schema, asserts, children, is_array, is_object, pointer, pointer_parts, reference_to, target
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
@@ -145,7 +145,7 @@ class _Collector:
             return "#"
         if target not in self.named:
             self._define(target, self._wanted(target.path, target.parts, _name_of(target, self.files), None))
-        return pointer("$defs", self.named.get(target, ""))
+        return reference_to(self.named.get(target, ""))
 
     def _target(self, path: str, ref: str) -> _Place | None:
         location, fragment = urldefrag(ref)
@@ -183,7 +183,7 @@ class _Collector:
         if isinstance(node, bool):
             node = {} if node else {"not": {}}
         if place.parts and place.parts[:-1] != ("$defs",):
-            parent[_key(parent, place.parts[-1])] = {"$ref": pointer("$defs", self.named[place])}
+            parent[_key(parent, place.parts[-1])] = {"$ref": reference_to(self.named[place])}
         return node if place.parts else _without_definitions(node)
 
 
@@ -285,7 +285,7 @@ def _in_place(schema: Schema) -> list[str]:
     """The definitions that judge the same value as `schema` does."""
     found: list[str] = []
     if isinstance(schema.get("$ref"), str):
-        found.extend(pointer_parts(schema["$ref"])[1:2])
+        found.append(target(schema["$ref"]))
     for below, child in children(schema):
         if below[0] in _SAME_VALUE and is_object(child):
             found.extend(_in_place(child))

@@ -6,6 +6,7 @@
     [tool.acpgen.outputs."generated/python/acp-bindings"]
     target = "python"
     distribution = "acp-bindings"
+    version = "0.1.0"
     packages = { "acp/v1" = "acp_bindings.v1", "acp/v2" = "acp_bindings.v2" }
 
     [tool.acpgen.outputs."generated/schema"]
@@ -41,9 +42,10 @@ from acpgen.material import RESERVED, is_material
 Table: TypeAlias = Mapping[str, object]
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
-_OUTPUT_KEYS: Final = ("target", "distribution", "packages", "protocols")
+_OUTPUT_KEYS: Final = ("target", "distribution", "version", "packages", "protocols")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Output:
     target: str
     members: tuple[Member, ...]
     distribution: str | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +181,21 @@ class _Reader:
         distribution = table.get("distribution")
         if distribution is not None and not (isinstance(distribution, str) and _DISTRIBUTION.fullmatch(distribution)):
             self.wrong(f"{key}.distribution", "the name of a distribution, such as 'acp-bindings'")
+        version = table.get("version")
+        if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):
+            self.wrong(f"{key}.version", "a version of the distribution, such as '1.2.0' or '2.0.0rc1'")
+        if version is not None and distribution is None:
+            self.wrong(f"{key}.version", "given together with 'distribution', whose version it is")
         if isinstance(value, dict) and ("packages" in table) == ("protocols" in table):
             self.wrong(key, "a table with one of 'packages' and 'protocols'")
         members = (*self.packages(table, f"{key}.packages"), *self.protocols(table, f"{key}.protocols"))
-        return Output(folder, str(target), members, None if distribution is None else str(distribution))
+        return Output(
+            folder,
+            str(target),
+            members,
+            distribution=None if distribution is None else str(distribution),
+            version=None if version is None else str(version),
+        )
 
     def packages(self, table: Table, key: str) -> Iterator[Member]:
         if "packages" not in table:

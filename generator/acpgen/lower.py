@@ -19,9 +19,8 @@ from acpgen.unions import (
     is_null,
     lone_reference,
     recognise,
-    target,
 )
-from acpgen.walk import Schema, asserts, is_array, is_object
+from acpgen.walk import Schema, asserts, is_array, is_object, target
 
 LENIENCY: Final = {
     "x-deserialize-default-on-error": "default_on_error",

@@ -32,6 +32,7 @@ class Part:
     target: str
     package: str = ""
     distribution: str | None = None
+    version: str | None = None
     prefix: str = ""
 
     @property
@@ -114,6 +115,7 @@ def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[
                     target=output.target,
                     package=member.package,
                     distribution=output.distribution,
+                    version=output.version,
                     prefix=member.prefix,
                 )
                 for member in output.members
@@ -276,7 +278,9 @@ def _trees(
         for part in output.parts:
             progress(done, total, f"{part.target} of {part.label}")
             done += 1
-            settings = Settings(package=part.package, distribution=part.distribution, prefix=part.prefix)
+            settings = Settings(
+                package=part.package, distribution=part.distribution, version=part.version, prefix=part.prefix
+            )
             if part.target == "docs" and part.prefix:
                 told.append(publish.Version(*meanings[part.source], settings, sources[part.source].at))
             else:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from acpgen.walk import Schema, asserts, is_array, is_object, pointer_parts
+from acpgen.walk import Schema, asserts, is_array, is_object, target
 
 Tag: TypeAlias = "str | int | float | bool"
 
@@ -148,11 +148,6 @@ def _by_tag(name: str, flats: Sequence[Flat]) -> Tagged | None:
     if len(fallbacks) > 1 or len(defaults) > 1:
         return None
     return Tagged(name, tuple(variants), *(found[0] if found else None for found in (fallbacks, defaults)))
-
-
-def target(ref: str) -> str:
-    """The definition that a local reference names."""
-    return pointer_parts(ref)[1]
 
 
 def lone_reference(schema: object) -> str | None:

@@ -19,7 +19,7 @@ from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
 from acpgen.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
-from acpgen.walk import Schema, children, is_array, is_object, pointer
+from acpgen.walk import Schema, children, is_array, is_object, pointer, reference_to
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle
@@ -274,7 +274,7 @@ def _refused_examples(after: Canonical, bundled: Bundle) -> Iterator[Example]:
         examples = schema.get("examples")
         if target is None or not is_array(examples):
             continue
-        reference = {"$ref": pointer("$defs", target), "$defs": bundled.schema["$defs"]}
+        reference = {"$ref": reference_to(target), "$defs": bundled.schema["$defs"]}
         judge = jsonschema_rs.Draft202012Validator(reference, mask="it")
         for index, example in enumerate(examples):
             error = next(judge.iter_errors(example), None)

@@ -93,7 +93,7 @@ def _lines(old: Revised, new: Revised) -> Iterator[str]:
     )
     yield from _overview(old, new, judged)
     for area, methods in _areas(old, new).items():
-        yield f"\n## {escaped(area)} methods"
+        yield f"\n## {escaped(area)}: methods"
         for name in methods:
             yield from _method(name, [each for each in mine if each.method == name], old, new)
     rest = [each for each in mine if each.method is None]
@@ -142,13 +142,16 @@ def _areas(old: Revised, new: Revised) -> dict[str, list[str]]:
         for method in side.methods:
             if method.name not in placed:
                 placed.add(method.name)
-                areas.setdefault(_area(method.at), []).append(method.name)
+                areas.setdefault(_area(method.at, side), []).append(method.name)
     return dict(sorted(areas.items()))
 
 
-def _area(at: str) -> str:
-    words = PurePosixPath(at.partition("#")[0]).name.partition(".")[0].replace("-", " ").replace("_", " ")
-    return words[:1].upper() + words[1:]
+def _area(at: str, side: Revised) -> str:
+    """What the file of a method calls itself; its name, where it has no title."""
+    file = at.partition("#")[0]
+    title, _ = side.bundle.files.get(file, ("", ""))
+    words = PurePosixPath(file).name.partition(".")[0].replace("-", " ").replace("_", " ")
+    return title or words[:1].upper() + words[1:]
 
 
 def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iterator[str]:

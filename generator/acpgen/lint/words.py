@@ -8,7 +8,7 @@ from typing import Any
 
 from acpgen.lint.subject import Node, Remark, Subject, is_choice
 from acpgen.unions import branches_of, constant, is_null, lone_reference
-from acpgen.walk import Schema, children, is_object, pointer
+from acpgen.walk import Schema, children, is_object, pointer, reference_to
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:
@@ -76,7 +76,7 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
         for parts, schema in _with_examples(definition, ()):
             key = f"items {origin}{pointer(*parts)[1:]}"
             instances[key] = schema["examples"]
-            places[key] = {"items": {"$ref": pointer("$defs", name, *parts)}}
+            places[key] = {"items": {"$ref": reference_to(name, *parts)}}
         branches = tuple(_branches(subject, name, definition))
         if branches and not definition.get("examples"):
             remarks.append((False, Remark(origin, "This union has no examples. Add one of every variant.")))
@@ -123,5 +123,5 @@ def _branches(subject: Subject, name: str, definition: Schema) -> Iterator[tuple
     for index, branch in enumerate(branches):
         if not is_null(branch):
             reference = lone_reference(branch)
-            parts = (reference,) if reference is not None else (name, keyword, str(index))
-            yield f"{at}/{keyword}/{index}", {"$ref": pointer("$defs", *parts)}
+            below = reference_to(name, keyword, str(index)) if reference is None else reference_to(reference)
+            yield f"{at}/{keyword}/{index}", {"$ref": below}

@@ -14,10 +14,11 @@ from acpgen.bundle import Bundle
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an output wants its files: the dotted package, the distribution around it, the folder for this protocol."""
+    """How an output wants its files: the dotted package, the distribution around it with its version, the folder for this protocol."""
 
     package: str = ""
     distribution: str | None = None
+    version: str | None = None
     prefix: str = ""
 
 

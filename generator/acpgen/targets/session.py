@@ -20,7 +20,7 @@ from acpgen.targets import Settings
 NOTICE: Final = "Copied by acpgen from its templates. Do not edit: change templates/session and generate again."
 
 VERSION: Final = "0.1.0"
-"""The version of the distribution; it needs bindings of the same one."""
+"""The version of the distribution where it is given none; it needs bindings of the same one."""
 
 PACKAGE: Final = "acp_session"
 
@@ -28,7 +28,7 @@ PACKAGE: Final = "acp_session"
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """The package, `pyproject.toml` and `README.md`, in the root of the output whatever the protocol."""
     del protocol, bundle
-    return {**_modules(), **_laid_out(settings.distribution or "acp-session")}
+    return {**_modules(), **_laid_out(settings.distribution or "acp-session", settings.version or VERSION)}
 
 
 @cache
@@ -39,7 +39,7 @@ def _modules() -> Mapping[str, str]:
 
 
 @cache
-def _laid_out(distribution: str) -> Mapping[str, str]:
+def _laid_out(distribution: str, version: str) -> Mapping[str, str]:
     environment = Environment(
         loader=FileSystemLoader(templates() / "session"),
         undefined=StrictUndefined,
@@ -48,7 +48,7 @@ def _laid_out(distribution: str) -> Mapping[str, str]:
     )
     return {
         name: environment.get_template(f"{name}.jinja2").render(
-            notice=NOTICE, distribution=distribution, version=VERSION, package=PACKAGE
+            notice=NOTICE, distribution=distribution, version=version, package=PACKAGE
         )
         for name in ("pyproject.toml", "README.md")
     }

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.walk import Schema, pointer
+from acpgen.walk import Schema, reference_to
 
 Written: TypeAlias = "Schema | bool"
 
@@ -51,7 +51,7 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             # What is sent is asked about together with the whole definition, which makes the demand that one branch alone fits.
             return {"oneOf" if exclusive and not suffix else "anyOf": [schema_of(each, suffix) for each in types]}
         case ir.Ref(name=name):
-            return {"$ref": pointer("$defs", f"{name}{suffix}")}
+            return {"$ref": reference_to(f"{name}{suffix}")}
         case _:
             assert_never(type_)
 
@@ -79,7 +79,7 @@ def _sent(definition: ir.Definition) -> Written:
                 {
                     "properties": {tag: {"const": each.tag}},
                     "required": [tag],
-                    "$ref": pointer("$defs", each.type + SENT),
+                    "$ref": reference_to(each.type + SENT),
                 }
                 for each in variants
             ]

@@ -15,7 +15,7 @@ from acpgen.compat.findings import Revision, Witness
 from acpgen.compat.protocol.examples import Examples, Leaf, NoExample
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.walk import Step
-from acpgen.walk import Schema, pointer
+from acpgen.walk import Schema, reference_to
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -54,7 +54,7 @@ def message(route: Route, value: ir.JSON) -> ir.JSON:
 
 def message_schema(revised: Revised, route: Route, type_name: str | None) -> Schema:
     """The schema of such messages in one revision. `type_name` is the definition of what the envelope holds; `None` is anything."""
-    inner: Schema | bool = True if type_name is None else {"$ref": pointer("$defs", type_name)}
+    inner: Schema | bool = True if type_name is None else {"$ref": reference_to(type_name)}
     if route.part == "document":
         whole: Schema = {"$schema": DIALECT, "$defs": revised.bundle.definitions}
         return whole | inner if isinstance(inner, dict) else whole

@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.compat.protocol.shapes import Objects, shape_of
-from acpgen.unions import lone_reference, target
-from acpgen.walk import Schema, children, is_array, is_object, pointer_parts
+from acpgen.unions import lone_reference
+from acpgen.walk import Schema, children, is_array, is_object, pointer_parts, target
 
 _REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 

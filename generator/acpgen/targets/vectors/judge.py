@@ -15,7 +15,7 @@ import jsonschema_rs
 from acpgen import ir
 from acpgen.bundle import Bundle, tolerant
 from acpgen.values import Path
-from acpgen.walk import Schema, is_array, pointer
+from acpgen.walk import Schema, is_array, pointer, reference_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Judge:
 def _all_together(schema: Schema) -> jsonschema_rs.Draft202012Validator:
     """A validator of objects that hold one value under the name of its definition."""
     definitions: Mapping[str, Any] = schema["$defs"]
-    properties = {name: {"$ref": pointer("$defs", name)} for name in definitions}
+    properties = {name: {"$ref": reference_to(name)} for name in definitions}
     return jsonschema_rs.Draft202012Validator({"properties": properties, "$defs": definitions})
 
 

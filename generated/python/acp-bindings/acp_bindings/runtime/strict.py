@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from .contract import Contract, Path, Route
 from .errors import (
@@ -230,9 +231,8 @@ class Strict:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
-        return jsonschema_rs.Draft202012Validator(
-            {"$ref": f"#/$defs/{definition.replace('~', '~0').replace('/', '~1')}", "$defs": self.schema["$defs"]}
-        )
+        reference = quote(f"/$defs/{definition.replace('~', '~0').replace('/', '~1')}", safe="/$~")
+        return jsonschema_rs.Draft202012Validator({"$ref": f"#{reference}", "$defs": self.schema["$defs"]})
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

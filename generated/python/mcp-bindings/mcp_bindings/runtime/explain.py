@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 from .contract import Path
 from .errors import told
@@ -294,4 +295,5 @@ def _pointer(place: Sequence[str | int]) -> str:
 
 
 def _parts(reference: str) -> tuple[str, ...]:
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in reference.removeprefix("#/").split("/"))
+    parts = unquote(reference).removeprefix("#/").split("/")
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
