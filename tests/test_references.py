@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 import acpgen
@@ -64,14 +64,14 @@ def test_a_reference_is_a_fragment_and_leads_back_to_its_name(name: str) -> None
     written = reference_to(name)
     assert target(written) == name
     assert not set(written[1:]) & set(' #<>"[]^`{|}\\')
-    assert jsonschema.Draft202012Validator({"$ref": written, "$defs": {name: {"const": 1}}}).is_valid(1)
-    assert not jsonschema.Draft202012Validator({"$ref": written, "$defs": {name: {"const": 1}}}).is_valid(2)
+    assert jsonschema_rs.Draft202012Validator({"$ref": written, "$defs": {name: {"const": 1}}}).is_valid(1)
+    assert not jsonschema_rs.Draft202012Validator({"$ref": written, "$defs": {name: {"const": 1}}}).is_valid(2)
 
 
 def test_the_bundle_judges_as_any_validator_does(tmp_path: Path) -> None:
     found = bundle(loaded(tmp_path / "odd", SCHEMA))
-    judge = jsonschema.Draft202012Validator({"$ref": reference_to("AskRequest"), "$defs": found.schema["$defs"]})
-    wrong = sorted("/".join(map(str, error.absolute_path)) for error in judge.iter_errors(REQUEST))
+    judge = jsonschema_rs.Draft202012Validator({"$ref": reference_to("AskRequest"), "$defs": found.schema["$defs"]})
+    wrong = sorted("/".join(map(str, error.instance_path)) for error in judge.iter_errors(REQUEST))
     assert wrong == ["q/inner/a", "q/size"]
     assert judge.is_valid({"q": {"inner": {"a": 1}, "size": {"type": "groß", "unit": "km"}}, "z": {"x": {"y~/": ""}}})
 
