@@ -27,7 +27,7 @@ from markdown_it import MarkdownIt
 from acpgen import ir, material, publish
 from acpgen.bundle import Bundle
 from acpgen.errors import Faults, InvalidExample, visible
-from acpgen.generate import understand
+from acpgen.generate import generate, understand
 from acpgen.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import layout, lifecycles, pictures, text, views
@@ -459,6 +459,14 @@ def test_types_that_stand_side_by_side_are_told_apart_in_words() -> None:
     assert in_words(ir.AnyOf((ir.Array(ir.Boolean()), null)), linker) == "array of boolean, or null"
     assert in_words(ir.Map(ir.Boolean()), linker) == "object whose values are each: boolean"
     assert in_words(ir.AnyOf((ir.Boolean(), null)), linker) == "boolean or null"
+
+
+@pytest.mark.parametrize("target", ["docs", "vectors"])
+def test_a_pattern_that_no_judge_can_hold_is_a_fault(tmp_path: Path, target: str) -> None:
+    schema = {"$defs": {"Long": {"type": "string", "pattern": "a{99999999}", "examples": ["a"]}}}
+    (tmp_path / "schema.json").write_text(json.dumps(schema))
+    with pytest.raises(Faults, match=r'refuses this value: "a\{99999999\}"'):
+        generate(load(tmp_path, name="p/v1"), [target])
 
 
 def test_what_has_no_description_leaves_no_colon_behind(tmp_path: Path) -> None:

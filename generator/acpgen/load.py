@@ -9,7 +9,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -224,6 +224,15 @@ def _git(arguments: Sequence[str], revision: str) -> bytes:
 
 def parse(source: Source) -> Documents:
     """The documents of a schema, each checked against the meta-schema of its dialect. Raises `Faults`."""
+    return _documents(source, check)
+
+
+def parse_unchecked(source: Source) -> Documents:
+    """The documents of a schema as strict JSON, whatever a meta-schema says of them. Raises `Faults`."""
+    return _documents(source, lambda value, at: ())
+
+
+def _documents(source: Source, judge: Callable[[JSON, str], Iterable[Fault]]) -> Documents:
     faults: list[Fault] = []
     documents: list[Document] = []
     for path, content in source.files:
@@ -235,7 +244,7 @@ def parse(source: Source) -> Documents:
             faults.extend(caught.faults)
             continue
         documents.append(Document(path, value, text))
-        faults.extend(check(value, at))
+        faults.extend(judge(value, at))
     if faults:
         raise Faults(faults)
     return Documents(source.name, tuple(documents))

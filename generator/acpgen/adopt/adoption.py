@@ -19,7 +19,7 @@ from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
 from acpgen.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
-from acpgen.walk import Schema, children, is_array, is_object, pointer, reference_to
+from acpgen.walk import Schema, children, is_array, is_object, pointer, reference_to, target
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle
@@ -148,10 +148,9 @@ def _require_layout(value: Schema, at: str) -> None:
 
 def _layout_faults(value: Schema, at: str) -> Iterator[Fault]:
     for reference in dict.fromkeys(references(value)):
-        name = reference.removeprefix("#/$defs/").replace("~1", "/").replace("~0", "~")
         if not _LOCAL.fullmatch(reference):
             yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads elsewhere than to a definition")
-        elif name not in value["$defs"]:
+        elif target(reference) not in value["$defs"]:
             yield NotAdoptable(at=at, reason=f"the reference {reference!r} leads nowhere")
     for name, schema in value["$defs"].items():
         if not is_object(schema):

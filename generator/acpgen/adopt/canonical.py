@@ -15,7 +15,7 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.adopt.facts import rebuilt, references
 from acpgen.load import Documents
-from acpgen.walk import Schema, asserts, is_object, pointer, pointer_parts
+from acpgen.walk import Schema, asserts, is_object, pointer, target
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = re.compile(r"(?P<file>[^#]*)(?P<place>#/\$defs/.+)")
@@ -63,8 +63,7 @@ def canonical(documents: Documents) -> Canonical:
 
 def target_of(reference: str) -> str | None:
     """The definition that a reference in one file leads to."""
-    parts = pointer_parts(reference) if reference.startswith("#/") else ()
-    return parts[1] if len(parts) > 1 and parts[0] == "$defs" else None
+    return target(reference) if reference.startswith("#/$defs/") else None
 
 
 def mentioned(schema: Any) -> Iterator[str]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen import config
-from acpgen.errors import Fault, Faults, NotFound
-from acpgen.load import Document, Documents, Source, decode, parse, parse_json, read, read_revision
+from acpgen.errors import Faults, NotFound
+from acpgen.load import Documents, Source, parse, parse_unchecked, read, read_revision
 
 Comparable: TypeAlias = "str | Path | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -43,7 +43,7 @@ def opened(given: Comparable, *, checked: bool = True, unstable: bool = False) -
     if isinstance(given, Documents):
         return Input(given.name, given)
     source = _edition(found(given), unstable=unstable)
-    return Input(str(given), parse(source) if checked else _unchecked(source), source.root)
+    return Input(str(given), parse(source) if checked else parse_unchecked(source), source.root)
 
 
 def found(given: str | Path) -> Source:
@@ -86,18 +86,3 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
-
-
-def _unchecked(source: Source) -> Documents:
-    faults: list[Fault] = []
-    documents: list[Document] = []
-    for path, content in source.files:
-        at = source.at(path)
-        try:
-            text = decode(content, at)
-            documents.append(Document(path, parse_json(text, at), text))
-        except Faults as caught:
-            faults.extend(caught.faults)
-    if faults:
-        raise Faults(faults)
-    return Documents(source.name, tuple(documents))

@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from acpgen.errors import Fault, Faults, printable
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
-from acpgen.load import Document, Source, decode, parse_json, place, read
+from acpgen.load import Source, parse_unchecked, place, read
 from acpgen.material import schemas
 from acpgen.positions import line_and_column, places
 from acpgen.walk import pointer_parts
@@ -77,7 +77,7 @@ def lint(source: Source) -> tuple[Finding, ...]:
 
     Raises `Faults` where a text is not JSON.
     """
-    subject = Subject(source, _documents(source))
+    subject = Subject(source, parse_unchecked(source).documents)
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
     return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
@@ -130,21 +130,6 @@ def protocols(source: Source) -> Iterator[Source]:
 
 def _is_inside(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
-
-
-def _documents(source: Source) -> tuple[Document, ...]:
-    faults: list[Fault] = []
-    documents: list[Document] = []
-    for path, content in source.files:
-        at = source.at(path)
-        try:
-            text = decode(content, at)
-            documents.append(Document(path, parse_json(text, at), text))
-        except Faults as caught:
-            faults.extend(caught.faults)
-    if faults:
-        raise Faults(faults)
-    return tuple(documents)
 
 
 def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:

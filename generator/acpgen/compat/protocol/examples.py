@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from acpgen import ir
 from acpgen.compat.protocol.leaves import number_for, text_for
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import Alternative, Objects, Shape, Values, shape_of
+from acpgen.compat.protocol.shapes import Alternative, Objects, Shape, Values, shape_of, type_of_object
 from acpgen.compat.protocol.walk import Step
 
 DEEPEST: Final = 30
@@ -315,12 +315,8 @@ def _tagged(leaf: Leaf, rest: Sequence[Step], shape: Shape, step: Step) -> Leaf:
 def type_of(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
     """The type of one alternative of a whole type."""
     match alternative:
-        case Objects(name=name) if name is not None:
-            return ir.Ref(name)
-        case ir.TaggedUnion(name=name):
-            return ir.Ref(name)
-        case Objects(extra=extra):
-            return ir.Map(extra)
+        case Objects() | ir.TaggedUnion():
+            return type_of_object(alternative)
         case ir.Array() | ir.Number() | ir.String() | ir.Boolean():
             return alternative
         case _:

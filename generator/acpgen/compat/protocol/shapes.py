@@ -75,6 +75,17 @@ def shape_of(type_: ir.Type, definitions: Mapping[str, ir.Definition], at: str =
     )
 
 
+def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
+    """The type of objects: the definition that names them, else a map of what they hold besides fields."""
+    match alternative:
+        case Objects(name=name) if name is not None:
+            return ir.Ref(name)
+        case ir.TaggedUnion(name=name):
+            return ir.Ref(name)
+        case Objects(extra=extra):
+            return ir.Map(extra)
+
+
 def kind_of(alternative: Alternative) -> Kind:
     """The JSON kind of an alternative."""
     match alternative:

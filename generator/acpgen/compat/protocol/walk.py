@@ -41,7 +41,7 @@ from acpgen.compat.protocol.facts import (
     VariantRemoved,
 )
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import KINDS, Alternative, Objects, Shape, Values, kind_of, shape_of
+from acpgen.compat.protocol.shapes import KINDS, Alternative, Objects, Shape, Values, kind_of, shape_of, type_of_object
 
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
 
@@ -333,22 +333,10 @@ class _Comparing:
             self._child(Step("item", old=old, new=new), old.items, new.items)
             self._fact(*leaves.array_limits(old, new, self._at()))
             return
-        named = tuple(self._named(each) for each in (old, new))
-        if step is not None and named[0] is not None and named[1] is not None:
-            self._child(step, named[0], named[1])
+        if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
+            self._child(step, type_of_object(old), type_of_object(new))
         else:
             self._object(old, new)
-
-    def _named(self, alternative: Alternative) -> ir.Type | None:
-        match alternative:
-            case Objects(name=name) if name is not None:
-                return ir.Ref(name)
-            case ir.TaggedUnion(name=name):
-                return ir.Ref(name)
-            case Objects(extra=extra):
-                return ir.Map(extra)
-            case _:
-                return None
 
     def _matched(
         self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]

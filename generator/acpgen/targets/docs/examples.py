@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import Any, Final, assert_never
-from urllib.parse import quote
 
 import jsonschema_rs
 
@@ -16,7 +15,7 @@ from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.errors import Fault, Faults, InvalidExample, NotASchema
 from acpgen.values import Unmakeable, Values
-from acpgen.walk import Schema, children, is_array, is_object, pointer
+from acpgen.walk import Schema, children, is_array, is_object, pointer, reference_to
 
 LONGEST_REASON: Final = 200
 
@@ -35,14 +34,14 @@ def check(bundle: Bundle) -> None:
     given = [
         (keys, schema)
         for name, definition in bundle.definitions.items()
-        for keys, schema in _with_examples(("$defs", name), definition)
+        for keys, schema in _with_examples((name,), definition)
     ]
-    judge = _Judge(bundle, [pointer(*keys) for keys, _ in given])
+    judge = _Judge(bundle, [reference_to(*keys) for keys, _ in given])
     faults: list[Fault] = []
     for keys, schema in given:
-        place = bundle.origins[keys[1]] + pointer(*keys[2:])[1:]
+        place = bundle.origins[keys[0]] + pointer(*keys[1:])[1:]
         for index, example in enumerate(schema["examples"]):
-            reason = judge.refusal(pointer(*keys), example)
+            reason = judge.refusal(reference_to(*keys), example)
             if reason is not None:
                 faults.append(InvalidExample(at=f"{place}/examples/{index}", reason=reason))
     if faults:
@@ -52,11 +51,11 @@ def check(bundle: Bundle) -> None:
 def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
     """The examples of each definition: its own, else the first few that stand inside those of others."""
     gathered: dict[str, dict[str, ir.JSON]] = {name: {} for name in protocol.definitions}
-    judge = _Judge(bundle, [pointer("$defs", name) for name in bundle.definitions])
+    judge = _Judge(bundle, [reference_to(name) for name in bundle.definitions])
 
     def admits(name: str, value: ir.JSON) -> bool:
         # What the schema does not define is the fallback of a tolerated union, and takes whatever reaches it.
-        return name not in bundle.definitions or judge.refusal(pointer("$defs", name), value) is None
+        return name not in bundle.definitions or judge.refusal(reference_to(name), value) is None
 
     def add(name: str, value: ir.JSON) -> None:
         found = gathered[name]
@@ -79,7 +78,7 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
 
 def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
-    judge = _Judge(bundle, [pointer("$defs", name) for name in bundle.definitions])
+    judge = _Judge(bundle, [reference_to(name) for name in bundle.definitions])
     values = Values(protocol)
 
     def tries(name: str) -> Iterator[ir.JSON]:
@@ -95,7 +94,7 @@ def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
             (
                 value
                 for value in tries(name)
-                if name not in bundle.definitions or judge.refusal(pointer("$defs", name), value) is None
+                if name not in bundle.definitions or judge.refusal(reference_to(name), value) is None
             ),
             1,
         )
@@ -121,7 +120,7 @@ class _Judge:
         schema = {
             "$schema": bundle.schema["$schema"],
             "$defs": bundle.schema["$defs"],
-            "properties": {reference: {"$ref": f"#{quote(reference[1:], safe='/$~')}"} for reference in references},
+            "properties": {reference: {"$ref": reference} for reference in references},
         }
         try:
             self._validator = jsonschema_rs.Draft202012Validator(schema)
