@@ -152,8 +152,7 @@ def test_no_file_names_a_registry_or_a_path_of_this_machine() -> None:
             ("registry.", "npmjs"),
             ("/opt/", "pypi"),
             ("/opt/", "wheels"),
-            ("/work/", "main"),
-            ("/work/", "shared"),
+            ("/work", "/"),
             ("/root/", ".pyenv"),
         )
     ]

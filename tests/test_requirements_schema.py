@@ -94,7 +94,7 @@ def with_roots(*values: Any, base: dict[str, Any] | None = None) -> tuple[Any, .
 GOOD_ROOTS: Final[tuple[Any, ...]] = (
     [],
     ["/home/mara/almanac"],
-    ["/home/mara/almanac", "C:\\work", "C:/work", "\\\\nas\\almanac"],
+    ["/home/mara/almanac", "C:\\work", "C:/srv", "\\\\nas\\almanac"],
 )
 
 

@@ -88,8 +88,8 @@ async def main(command: Sequence[str]) -> None:
     connection = Connection(agent.stdout, agent.stdin, other="agent")
     client = Client(connection, show=print, allow=lambda title: "/tmp/" in title)
     running = asyncio.create_task(connection.run(client))
-    session = await client.open("/work")
-    link = v1.ResourceLinkContentBlock(name="notes", uri="file:///work/notes.md")
+    session = await client.open("/srv")
+    link = v1.ResourceLinkContentBlock(name="notes", uri="file:///srv/notes.md")
     print("ended:", await client.prompt(session, v1.TextContentBlock(text="read"), link))
     for wish in ("delete /tmp/old", "delete /etc/passwd"):
         print("ended:", await client.prompt(session, v1.TextContentBlock(text=wish)))

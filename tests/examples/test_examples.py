@@ -68,7 +68,7 @@ def test_the_client_and_the_agent_talk_to_one_another(bindings: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "thinks: They want: read <file:///work/notes.md>",
+        "thinks: They want: read <file:///srv/notes.md>",
         "says: Done.",
         "ended: end_turn",
         "thinks: They want: delete /tmp/old",

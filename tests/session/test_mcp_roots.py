@@ -88,27 +88,27 @@ def test_a_path_comes_back_from_its_uri(names: list[str]) -> None:
     "uri",
     [
         *(
-            "http://example.org/work",
-            "file:/work",
+            "http://example.org/srv",
+            "file:/srv",
             "file:work",
             "work",
             "",
-            "file://server/work",
-            "file://work",
+            "file://server/srv",
+            "file://srv",
             "FTP://x/y",
         ),
         *(
-            "file:///work/../etc",
-            "file:///work/%2e%2e/etc",
-            "file:///work/.%2E/etc",
-            "file:///%2e/work",
-            "file:///work/./x",
+            "file:///srv/../etc",
+            "file:///srv/%2e%2e/etc",
+            "file:///srv/.%2E/etc",
+            "file:///%2e/srv",
+            "file:///srv/./x",
         ),
         *(
-            "file:///work%2f..%2fetc",
-            "file:///work%5c..%5cetc",
-            "file:///work\\..\\etc",
-            "file:///work%00",
+            "file:///srv%2f..%2fetc",
+            "file:///srv%5c..%5cetc",
+            "file:///srv\\..\\etc",
+            "file:///srv%00",
             "file:///a?b",
             "file:///a#b",
         ),
@@ -116,9 +116,9 @@ def test_a_path_comes_back_from_its_uri(names: list[str]) -> None:
             "file:///a b",
             "file:///a\nb",
             "file:///%ff",
-            " file:///work",
-            "file://localhost.evil/work",
-            "file://user@/work",
+            " file:///srv",
+            "file://localhost.evil/srv",
+            "file://user@/srv",
             "file://",
         ),
     ],
@@ -128,7 +128,7 @@ def test_a_uri_that_is_no_plain_local_file_uri_is_refused(uri: str) -> None:
         path_of(uri)
 
 
-@pytest.mark.parametrize("path", ["work", "", "/work/../etc", "/a\0"])
+@pytest.mark.parametrize("path", ["work", "", "/srv/../etc", "/a\0"])
 def test_a_path_that_may_climb_has_no_uri(path: str) -> None:
     with pytest.raises(ValueError, match="path"):
         uri_of(path)
@@ -345,9 +345,9 @@ def test_roots_that_cannot_be_used_are_told_apart_and_give_no_access(tmp_path: P
     app, gone = folders(tmp_path, "app", "gone")
     (tmp_path / "gone").rmdir()
     (tmp_path / "app" / "link").symlink_to("/etc")
-    found = bound(listed(uri_of(app), uri_of(gone), "file:///work/../etc", "file://server/share"))
+    found = bound(listed(uri_of(app), uri_of(gone), "file:///srv/../etc", "file://server/share"))
     assert [root.path for root in found.roots] == [app]
-    assert [uri for uri, _ in found.unusable] == [uri_of(gone), "file:///work/../etc", "file://server/share"]
+    assert [uri for uri, _ in found.unusable] == [uri_of(gone), "file:///srv/../etc", "file://server/share"]
     assert not found.contains("/etc/passwd")
     for path in ("/etc/passwd", f"{app}/link/passwd", f"{app}/../x", "relative"):
         with pytest.raises(RequestError) as caught:

@@ -52,7 +52,7 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     (tmp_path / "lib" / "a.txt").write_text("a")
     _, _, rest = made("acp/v1")["README.md"].partition("```python\n")
     found: dict[str, Any] = {}
-    exec(rest.partition("```")[0].replace("/work/", f"{tmp_path}/"), found)
+    exec(rest.partition("```")[0].replace("/srv/", f"{tmp_path}/"), found)
 
     async def send(request: v1.NewSessionRequest) -> v1.NewSessionResponse:
         assert request.additional_directories == [f"{tmp_path}/lib"]

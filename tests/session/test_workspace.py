@@ -58,18 +58,18 @@ def error_of(work: Any, *arguments: Any, **named: Any) -> RequestError:
 @pytest.mark.parametrize(
     ("additional", "pointers"),
     [
-        ("/work/lib", ["/additionalDirectories"]),
+        ("/srv/lib", ["/additionalDirectories"]),
         (None, ["/additionalDirectories"]),
         ({}, ["/additionalDirectories"]),
         ([None], ["/additionalDirectories/0"]),
         (["/a", 7], ["/additionalDirectories/1"]),
         (["/a", "", "b", "/c"], ["/additionalDirectories/1", "/additionalDirectories/2"]),
         (["/a\0b"], ["/additionalDirectories/0"]),
-        (["C:\\work"], ["/additionalDirectories/0"]),
+        (["C:\\srv"], ["/additionalDirectories/0"]),
     ],
 )
 def test_every_malformed_entry_is_named(additional: object, pointers: list[str]) -> None:
-    error = error_of(scope, "/work/app", additional, flavour="posix")
+    error = error_of(scope, "/srv/app", additional, flavour="posix")
     assert error.code == INVALID_PARAMS
     assert [problem["pointer"] for problem in error.data["problems"]] == pointers
 
@@ -80,7 +80,7 @@ def test_a_malformed_cwd_is_named(cwd: object) -> None:
 
 
 def test_an_omitted_list_means_none() -> None:
-    assert scope("/work/app") == scope("/work/app", []) == Scope("/work/app")
+    assert scope("/srv/app") == scope("/srv/app", []) == Scope("/srv/app")
 
 
 def test_duplicates_go_and_the_first_of_them_keeps_its_place() -> None:
@@ -146,10 +146,10 @@ def test_relative_paths_on_windows_are_meant_from_cwd_only() -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        *((path, True) for path in ("C:\\", "c:/a", r"\\nas\work", "//nas/work/a", r"\\?\C:\a", r"C:\a\..\..\b")),
+        *((path, True) for path in ("C:\\", "c:/a", r"\\nas\srv", "//nas/srv/a", r"\\?\C:\a", r"C:\a\..\..\b")),
         *(
             (path, False)
-            for path in ("", "C:", "C:a", r"\a", "/a", r"\\nas", "//", r"\\\nas\work", r"\\\\a\b", "a", "CON")
+            for path in ("", "C:", "C:a", r"\a", "/a", r"\\nas", "//", r"\\\nas\srv", r"\\\\a\b", "a", "CON")
         ),
         *((path, False) for path in ("é:\\a", "1:\\a", ":\\a", "\\\\nas\\")),
     ],

@@ -51,8 +51,8 @@ def main(base: Path) -> None:
             return error.code
         return None
 
-    assert scope("c:/work", ["d:\\lib\\"]).paths == ("C:\\work", "D:\\lib")
-    assert not contains([Root("C:\\work", "C:\\work", (0, 0))], "C:\\work\\a.txt")
+    assert scope("c:/srv", ["d:\\lib\\"]).paths == ("C:\\srv", "D:\\lib")
+    assert not contains([Root("C:\\srv", "C:\\srv", (0, 0))], "C:\\srv\\a.txt")
 
     async def asked() -> None:
         await files.attach("s", RootSet(Scope(root), (Root(root, root, (0, 0)),)), clean=False)
@@ -60,7 +60,7 @@ def main(base: Path) -> None:
         write = v1.WriteTextFileRequest(session_id="s", path=f"{root}/a.txt", content="b")
         assert await code_of(lambda: files.read_text_file(read)) == METHOD_NOT_FOUND
         assert await code_of(lambda: files.write_text_file(write)) == METHOD_NOT_FOUND
-        for path in (root, "C:\\work"):
+        for path in (root, "C:\\srv"):
             assert await code_of(partial(RootSet.bind, Scope(path))) == REFUSED
 
     running = asyncio.new_event_loop()

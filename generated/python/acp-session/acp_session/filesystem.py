@@ -93,10 +93,10 @@ class FilePolicy:
     def objection(self, place: Place, *, writing: bool) -> str | None:
         """Why a place is off limits, as the end of a sentence, or `None`.
 
-        >>> root = Root("/work", "/work", (0, 0))
-        >>> FilePolicy().objection(Place(root, (".env",), "/work/.env"), writing=False)
+        >>> root = Root("/srv", "/srv", (0, 0))
+        >>> FilePolicy().objection(Place(root, (".env",), "/srv/.env"), writing=False)
         'the name is one that secrets have'
-        >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/work/a.exe"), writing=False)
+        >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
         "files of the type '.exe' are not allowed"
         """
         asked = _asked(place)

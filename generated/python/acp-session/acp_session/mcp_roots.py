@@ -51,8 +51,8 @@ LIST_CHANGED: Final = "notifications/roots/list_changed"
 def uri_of(path: str) -> str:
     """The `file://` URI of an absolute path. Raises `ValueError` for any other.
 
-    >>> uri_of("/work/tide data/é#1")
-    'file:///work/tide%20data/%C3%A9%231'
+    >>> uri_of("/srv/tide data/é#1")
+    'file:///srv/tide%20data/%C3%A9%231'
     """
     if not path.startswith("/") or "\0" in path:
         raise ValueError("only an absolute path has a file URI")
@@ -67,9 +67,9 @@ def path_of(uri: str) -> str:
     Refused are other schemes and hosts, queries and fragments, relative paths, and whatever could climb: `.` and `..`, also written with
     percent signs, encoded separators, backslashes and NUL (MCP, "Security Considerations": validate all root URIs).
 
-    >>> path_of("file:///work/tide%20data"), path_of("file://localhost/work/")
-    ('/work/tide data', '/work')
-    >>> path_of("file:///work/%2e%2e/etc")
+    >>> path_of("file:///srv/tide%20data"), path_of("file://localhost/srv/")
+    ('/srv/tide data', '/srv')
+    >>> path_of("file:///srv/%2e%2e/etc")
     Traceback (most recent call last):
     ValueError: the URI climbs: it holds '.' or '..'
     """

@@ -38,8 +38,8 @@ class GitStage:
     def arguments(self, path: str) -> tuple[str, ...]:
         """The argument vector for one absolute path.
 
-        >>> GitStage().arguments("/work/a; rm -rf b")[-4:]
-        ('/work', 'add', '--', 'a; rm -rf b')
+        >>> GitStage().arguments("/srv/a; rm -rf b")[-4:]
+        ('/srv', 'add', '--', 'a; rm -rf b')
         """
         folder, name = os.path.split(path)
         return (self.git, "--literal-pathspecs", *_SETTINGS, "-C", folder or "/", "add", "--", name)

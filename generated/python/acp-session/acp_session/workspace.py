@@ -74,9 +74,9 @@ class Listed(SessionRequest, Protocol):
 def is_absolute(path: str, flavour: Flavour = NATIVE) -> bool:
     r"""Whether a path is absolute by the rules of a platform (RFD, "Field definition").
 
-    >>> [is_absolute(path, "posix") for path in ("/work", "work", "", "C:\\work")]
+    >>> [is_absolute(path, "posix") for path in ("/srv", "work", "", "C:\\srv")]
     [True, False, False, False]
-    >>> [is_absolute(path, "windows") for path in ("C:/work", r"\\nas\work", "C:work", r"\work")]
+    >>> [is_absolute(path, "windows") for path in ("C:/srv", r"\\nas\srv", "C:work", r"\srv")]
     [True, True, False, False]
     """
     if flavour == "posix":
@@ -94,10 +94,10 @@ def normalise(path: str, flavour: Flavour = NATIVE) -> str:
     Doubled separators, `.` and a separator at the end go; on Windows separators become `\` and the drive letter a capital. `..` stays,
     because what it means depends on links. Nothing is looked up.
 
-    >>> normalise("/work//app/./src/", "posix"), normalise("/work/../etc", "posix"), normalise("//", "posix")
-    ('/work/app/src', '/work/../etc', '/')
-    >>> normalise("c:/work/app/", "windows"), normalise("//nas/work/", "windows")
-    ('C:\\work\\app', '\\\\nas\\work\\')
+    >>> normalise("/srv//app/./src/", "posix"), normalise("/srv/../etc", "posix"), normalise("//", "posix")
+    ('/srv/app/src', '/srv/../etc', '/')
+    >>> normalise("c:/srv/app/", "windows"), normalise("//nas/srv/", "windows")
+    ('C:\\srv\\app', '\\\\nas\\srv\\')
     """
     if flavour == "posix":
         return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
@@ -117,16 +117,16 @@ class Scope:
     def paths(self) -> tuple[str, ...]:
         """The effective ordered roots (RFD, "Semantics").
 
-        >>> Scope("/work/app", ("/work/lib",)).paths
-        ('/work/app', '/work/lib')
+        >>> Scope("/srv/app", ("/srv/lib",)).paths
+        ('/srv/app', '/srv/lib')
         """
         return (self.cwd, *self.additional)
 
     def absolute(self, path: str, flavour: Flavour = NATIVE) -> str:
         """A path as an absolute one: a relative path is meant from `cwd` and from no other root (RFD, "Semantics").
 
-        >>> Scope("/work/app", ("/work/lib",)).absolute("src/main.py", "posix")
-        '/work/app/src/main.py'
+        >>> Scope("/srv/app", ("/srv/lib",)).absolute("src/main.py", "posix")
+        '/srv/app/src/main.py'
         """
         if is_absolute(path, flavour):
             return path
@@ -146,9 +146,9 @@ def scope(cwd: object, additional: object = MISSING, *, flavour: Flavour = NATIV
     An entry that equals `cwd` or an earlier entry after normalising goes; the others keep their order, so nothing is widened. Roots
     within other roots stay. Raises `RequestError` -32602 that names every entry that is malformed (RFD, "Validation and error handling").
 
-    >>> scope("/work/app", ["/work/lib/", "/work/app", "/work/lib"], flavour="posix")
-    Scope(cwd='/work/app', additional=('/work/lib',))
-    >>> scope("/work/app", ["/work/lib", "skills"], flavour="posix")
+    >>> scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
+    Scope(cwd='/srv/app', additional=('/srv/lib',))
+    >>> scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
     Traceback (most recent call last):
     acp_session.errors.RequestError: additionalDirectories[1] must be an absolute path (-32602)
     """
@@ -169,10 +169,10 @@ def matches(found: Scope, *, cwd: str | None = None, additional: object = MISSIN
     The list must be equal, order included; `[]` selects only sessions without further roots, an omitted list selects all. Raises
     `RequestError` -32602 for a malformed filter.
 
-    >>> found = Scope("/work/app", ("/work/lib", "/work/skills"))
-    >>> matches(found, additional=["/work/lib/", "/work/skills"]), matches(found, additional=["/work/skills", "/work/lib"])
+    >>> found = Scope("/srv/app", ("/srv/lib", "/srv/skills"))
+    >>> matches(found, additional=["/srv/lib/", "/srv/skills"]), matches(found, additional=["/srv/skills", "/srv/lib"])
     (True, False)
-    >>> matches(found, additional=[]), matches(Scope("/work/app"), additional=[]), matches(found, cwd="/work/app")
+    >>> matches(found, additional=[]), matches(Scope("/srv/app"), additional=[]), matches(found, cwd="/srv/app")
     (False, True, True)
     """
     _require_well_formed(found.cwd if cwd is None else cwd, additional, flavour)
