@@ -90,7 +90,9 @@ def test_the_first_code_runs_with_what_the_first_block_installs_and_nothing_else
     """A new machine has no more than that on its path: no packages of this environment, no folder of the tests."""
     first, _ = blocks(ROOT / "README.md", "sh")
     path = environment(first, tmp_path / "site-packages")
-    code = f"import sys; sys.path += {path!r}; import doctest; print(doctest.testfile({str(ROOT / 'README.md')!r}, False))"
+    code = (
+        f"import sys; sys.path += {path!r}; import doctest; print(doctest.testfile({str(ROOT / 'README.md')!r}, False))"
+    )
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
