@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.collect import Collected, collect
+from acpgen.collect import MIGRATION, Collected, collect
 from acpgen.errors import Fault, Faults, NameCollision, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
@@ -33,13 +33,15 @@ class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
 
     `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
-    its title and description, empty where it says nothing.
+    its title and description, empty where it says nothing. `migration` holds what the files say, by `x-migration`, of things of
+    the version before.
     """
 
     name: str
     schema: Schema = field(repr=False)
     origins: Mapping[str, str] = field(repr=False)
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
+    migration: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -69,8 +71,17 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None) -> B
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
-    files = {one.path: _about(one.value) for one in documents.documents if is_object(one.value)}
-    return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files)
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    files = {path: _about(value) for path, value in read.items()}
+    migration = {key: text for value in read.values() for key, text in _migration(value)}
+    return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files, migration=migration)
+
+
+def _migration(document: Schema) -> Iterator[tuple[str, str]]:
+    declared = document.get(MIGRATION)
+    for key, text in declared.items() if is_object(declared) else ():
+        if isinstance(text, str):
+            yield key, text
 
 
 def _about(document: Schema) -> tuple[str, str]:

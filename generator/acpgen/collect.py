@@ -6,7 +6,7 @@ import copy
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote, urldefrag
 
 from acpgen.errors import (
@@ -26,6 +26,9 @@ STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
 
 UNSUPPORTED = ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor")
+
+MIGRATION: Final = "x-migration"
+"""What a file says of things of the version before: about its schemas, and no part of them."""
 
 
 @dataclass(slots=True)
@@ -205,7 +208,7 @@ def _name_of(place: _Place, files: Mapping[str, Schema]) -> str:
 
 
 def _without_definitions(schema: Schema) -> Schema:
-    return {key: value for key, value in schema.items() if key != "$defs"}
+    return {key: value for key, value in schema.items() if key not in ("$defs", MIGRATION)}
 
 
 def _is_draft7(value: object) -> bool:
