@@ -327,6 +327,117 @@ def test_an_example_that_does_not_hold_stops_the_docs_and_is_told_with_its_place
     assert fault.at.endswith("#/$defs/A/examples/1")
 
 
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def errors_on(page: str) -> dict[int, str]:
+    """The error codes of the page of a method, with what is said of each."""
+    section = page.partition("\n## Errors")[2].partition("\n## ")[0]
+    return {int(code): said for code, said in re.findall(r"^\| \[`(-\d+)`\]\([^)]*\)(.*)\|$", section, re.MULTILINE)}
+
+
+def errors_of(name: str, method: str) -> dict[int, str]:
+    version = next(each for each in versions() if each.protocol.name == name)
+    return errors_on(files()[version.path(docs.places_of(version.protocol, version.bundle).methods[method])])
+
+
+def records_of(protocol: ir.Protocol, name: str | None) -> list[ir.Record]:
+    definition = protocol.definitions[name] if name is not None else None
+    if isinstance(definition, ir.TaggedUnion):
+        others = (definition.fallback, definition.default, *definition.fallback_shapes)
+        names = [*(variant.type for variant in definition.variants), *(other for other in others if other)]
+        return [record for inner in names for record in records_of(protocol, inner)]
+    return [definition] if isinstance(definition, ir.Record) else []
+
+
+@pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
+def test_every_request_lists_the_errors_that_its_params_can_be_refused_with(name: str) -> None:
+    """-32002 where it names a session, -32000 where it opens one; nothing is said of roots where none can be sent."""
+    protocol = next(each.protocol for each in versions() if each.protocol.name == name)
+    opening = {f"session/{verb}" for verb in ("new", "load", "resume", "fork")}
+    for method in protocol.methods:
+        if method.kind != "request":
+            continue
+        fields = {field.name for record in records_of(protocol, method.params) for field in record.fields}
+        listed = errors_of(name, method.name)
+        assert {-32601, -32602, -32603, -32800} <= set(listed), method.name
+        is_file = method.name == "fs/read_text_file"
+        assert (-32002 in listed) == ("sessionId" in fields or is_file), method.name
+        assert (-32000 in listed) == (method.name in opening), method.name
+        assert (-32001 in listed) == method.name.startswith("fs/"), method.name
+        has_roots = "additionalDirectories" in fields or method.name.startswith("fs/")
+        assert has_roots or not [said for said in listed.values() if "roots" in said], method.name
+        assert "additionalDirectories" not in fields or "-32602" in listed[-32602], method.name
+
+
+@pytest.mark.parametrize(
+    ("document", "methods"),
+    [
+        ("file-system", ["acp/v1 fs/read_text_file", "acp/v1 fs/write_text_file"]),
+        ("additional-directories", [f"acp/{v} session/{m}" for v in ("v1", "v2") for m in ("new", "load", "resume")]),
+        ("mcp-roots", ["mcp/2025-06-18 roots/list"]),
+    ],
+)
+def test_the_errors_that_the_requirements_prescribe_are_on_the_pages_of_their_methods(
+    document: str, methods: list[str]
+) -> None:
+    rules = json.loads((ROOT / "schema" / "requirements.json").read_text("utf-8"))["rules"]
+    missing_file, asks_to_log_in = -32002, -32000
+    prescribed = {
+        int(code) for rule in rules if rule["document"] == document for code in re.findall(r"-32\d{3}", rule["says"])
+    } - {asks_to_log_in}
+    assert prescribed
+    for method in methods:
+        wanted = prescribed - ({missing_file} if "write" in method else set())
+        assert wanted <= set(errors_of(*method.split(" "))), method
+
+
+def test_an_error_is_listed_with_the_sentence_that_says_when_and_not_for_what_a_result_speaks_of(
+    tmp_path: Path,
+) -> None:
+    def texts(name: str, said: str) -> dict[str, Any]:
+        return {"description": f"First. {said} with {name}. Last 1.5 `a. b`.", "type": "string"}
+
+    schema = {
+        "Named": texts("-32001", "Refused"),
+        "Told": texts("-32002", "Stored"),
+        "AskRequest": {
+            "description": "Asks. It fails with -32003. It does more.",
+            "type": "object",
+            "properties": {"named": {"$ref": "#/$defs/Named"}},
+            "x-method": "ask",
+            "x-side": "agent",
+        },
+        "AskResponse": {
+            "type": "object",
+            "properties": {"told": {"$ref": "#/$defs/Told"}},
+            "x-method": "ask",
+            "x-side": "agent",
+        },
+        "ErrorCode": {
+            "anyOf": [
+                *({"type": "integer", "const": code, "description": f"Code {code}."} for code in range(-32003, -32000)),
+                {"type": "integer", "title": "other"},
+            ]
+        },
+    }
+    (tmp_path / "a.json").write_text(json.dumps({"$defs": schema}))
+    listed = errors_on(docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())["methods/ask.md"])
+    assert {code: said.strip() for code, said in listed.items()} == {
+        -32003: "| Code -32003. The description of this method names it.<br>It fails with -32003.",
+        -32001: "| Code -32001.<br>Refused with -32001.",
+    }
+
+
+def test_the_pages_of_what_upstream_has_removed_say_so_and_point_to_what_takes_its_place() -> None:
+    for page in ("methods/session_load.md", "types/LoadSessionRequest.md", "types/LoadSessionResponse.md"):
+        told = files()[f"acp/v2/{page}"]
+        assert "Upstream's newest schema has" in told and "`session/resume`" in told.partition("## ")[0], page
+    for page in ("types/AgentCapabilities.md", "types/SessionCapabilities.md", "migration-v1-v2.md"):
+        told = files()[f"acp/{page}" if page.startswith("migration") else f"acp/v2/{page}"]
+        assert "Upstream's newest schema has removed" in told, page
+
+
 # --- links -----------------------------------------------------------------------------------------------------------
 
 

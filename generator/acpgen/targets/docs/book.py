@@ -170,8 +170,8 @@ class Book:
         codes = error_codes(self.protocol)
         named: dict[int, list[str]] = {found.code: [] for found in codes}
         for method in self.protocol.methods:
-            for found, is_named in codes_of(self.protocol, method):
-                if is_named:
+            for found, said in codes_of(self.protocol, method):
+                if said.sentences:
                     named[found.code].append(method.name)
         return {
             "codes": codes,

@@ -218,9 +218,7 @@ class AuthenticateRequest(Model):
 
 
 class AuthenticateResponse(Model):
-    """Result of `authenticate`, sent once the user is signed in. From then on sessions can be created without error
-    -32000.
-    """
+    """Result of `authenticate`, sent once the user is signed in. From then on sessions can be created."""
 
     meta: Annotated[Meta, Field(alias='_meta')] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -866,7 +864,8 @@ class FileSystemCapabilities(Model):
 
 class ForkSessionRequest(Model):
     """Parameters of `session/fork`: the client starts a new session from the context of another, which stays as it
-    was. Good for side work such as a summary. Not yet stable.
+    was. Good for side work such as a summary. The agent may answer with error -32000 if the user must sign in
+    first. Not yet stable.
     """
 
     session_id: Annotated[SessionId, Field(alias='sessionId')]
@@ -877,7 +876,7 @@ class ForkSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """The complete list of further workspace roots of the new session. Absent and `[]` both mean none; the agent does
-    not take roots over from the source session.
+    not take roots over from the source session. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1077,7 +1076,7 @@ class ListSessionsRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; absent
-    means no filter.
+    means no filter. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1104,7 +1103,8 @@ class ListSessionsResponse(Model):
 
 class LoadSessionRequest(Model):
     """Parameters of `session/load`: the client reopens a stored session. Before it answers, the agent restores the
-    context and replays the whole conversation as `session/update` notifications.
+    context and replays the whole conversation as `session/update` notifications. The agent may answer with error
+    -32000 if the user must sign in first.
     """
 
     mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
@@ -1115,7 +1115,8 @@ class LoadSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
-    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again.
+    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
+    malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1284,7 +1285,7 @@ class NewSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Further workspace roots, in order after `cwd`. Absent and `[]` both mean none. The agent refuses the request
-    when an entry is malformed or cannot be granted; it never drops one.
+    when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1486,7 +1487,10 @@ class ReadTextFileRequest(Model):
     """The session whose roots apply."""
 
     path: AbsolutePath
-    """The file to read. The field is called `path` on the wire, never `uri`."""
+    """The file to read. The field is called `path` on the wire, never `uri`. A file that does not exist is refused
+    with -32002. One that lies outside the session's roots, or that the operating system refuses, is refused with
+    -32001, and `data` carries the path as `path`.
+    """
 
     line: Annotated[int | None, Field(ge=0)] = None
     """First line to return; the first line of a file is 1. Null and absence both mean from the start."""
@@ -1653,7 +1657,8 @@ class ResourceLinkContentBlock(ResourceLink):
 
 class ResumeSessionRequest(Model):
     """Parameters of `session/resume`: the client continues a stored session whose messages it has already or does not
-    need. The agent restores the context but replays nothing.
+    need. The agent restores the context but replays nothing. The agent may answer with error -32000 if the user
+    must sign in first.
     """
 
     session_id: Annotated[SessionId, Field(alias='sessionId')]
@@ -1664,7 +1669,8 @@ class ResumeSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
-    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again.
+    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
+    malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -2574,7 +2580,9 @@ class WriteTextFileRequest(Model):
     """The session whose roots apply."""
 
     path: AbsolutePath
-    """The file to write. The field is called `path` on the wire, never `uri`."""
+    """The file to write. The field is called `path` on the wire, never `uri`. One that lies outside the session's
+    roots, or that the operating system refuses, is refused with -32001, and `data` carries the path as `path`.
+    """
 
     content: str
     """The whole new text of the file; nothing of the old one stays."""
