@@ -664,6 +664,7 @@ CASES = (
 )
 
 MCP_CASES = (
+    Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
     Case(
         "root-with-traversal",
         [*mcp({}), result("client", 1, {"roots": [{"uri": "file:///a/%2e%2E/b"}]})],

@@ -73,14 +73,12 @@ def batch_of_unbatchable(event: Event, _connection: Connection) -> Iterator[Foun
 
 
 @rule("request", "notification", protocols=ACP, sees="problems")
-def method_unknown(event: Event, connection: Connection) -> Iterator[Found]:
+def method_unknown(event: Event, _connection: Connection) -> Iterator[Found]:
     """A method is called that this version of the protocol does not have and that is neither an extension (`_…`) nor a
     notification of the protocol's own level (`$/…`).
     """
-    if connection.strict is None or connection.strict.contract.name.startswith("mcp/"):
-        return  # the schema of MCP holds the part about roots alone
-    if event.kind == "notification" and event.method.startswith("$/"):
-        return  # receivers are free to ignore it, so that newer peers may send it
+    if event.unjudged:
+        return
     for problem in event.problems:
         if problem.rule == "method" and event.route is None:
             yield _at(event, problem.pointer, problem.sentence)

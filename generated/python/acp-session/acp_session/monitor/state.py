@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 from .events import Event, items, reach, text
 from .json_types import is_array, is_object
 from .rootpaths import Misfit, listed_roots, misfit
+from .versions import is_unknown, spoken
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
@@ -150,16 +151,19 @@ class Listed:
 class Connection:
     """Everything known of one connection.
 
-    `strict` judges by the version in force. `whole`: every message since the beginning was seen; where not, rules that rest on the
-    absence of an earlier message are silent.
+    `strict` judges by the version in force; `None` where the peers agreed on one that is not among `protocols`. With `is_fixed` they
+    judge whatever the peers agree on. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
+    of an earlier message are silent.
     """
 
-    def __init__(self, protocols: Mapping[Any, Strict]) -> None:
+    def __init__(self, protocols: Mapping[Any, Strict], *, is_fixed: bool = False) -> None:
         self.protocols = protocols
+        self.is_fixed = is_fixed
+        self.has_handshake = any(strict.route("initialize", is_request=True) for strict in protocols.values())
         first = next(iter(protocols.values()))
         self.strict: Strict | None = first
         self.gates: Mapping[str, frozenset[str]] = _gates(protocols.values())
-        self.sides: tuple[str, str] = _sides(first)
+        self.sides: tuple[str, str] = first.contract.peers
         self.whole = True
         self.asked: int | None = None
         self.initialized: int | None = None
@@ -184,6 +188,14 @@ class Connection:
     def version(self) -> int | str | None:
         """The protocol version in force, as far as the monitor knows it."""
         return self.strict.contract.version if self.strict is not None else None
+
+    def is_unknown(self, version: object) -> bool:
+        """Whether this is a version as protocols have them, and none of those that are known."""
+        return is_unknown(version, self.protocols)
+
+    def speaking(self, version: object) -> Strict | None:
+        """What judges once a handshake names a version: the one in force, where it names none or where that is fixed."""
+        return spoken(version, self.protocols, self.strict, is_fixed=self.is_fixed)
 
     def other(self, side: str) -> str:
         """The peer of a side."""
@@ -266,7 +278,7 @@ class Connection:
             self._offer(event, event.body)
             if self.asked is None:
                 self.asked, self.refused = event.index, None
-            self.strict = self.protocols.get(_hashable(reach(event.body, "protocolVersion")), self.strict)
+            self.strict = self.speaking(reach(event.body, "protocolVersion")) or self.strict
         session = self.session(request.session)
         if event.method in ("session/load", "session/resume") and request.session is not None:
             if session is None:
@@ -368,7 +380,7 @@ class Connection:
 
     def _initialized(self, event: Event) -> None:
         self.initialized = event.index
-        self.strict = self.protocols.get(_hashable(reach(event.body, "protocolVersion")))
+        self.strict = self.speaking(reach(event.body, "protocolVersion"))
         self._offer(event, event.body)
         methods: dict[str, str] = {}
         for method in items(event.body, "authMethods")[:MOST_PARTS]:
@@ -416,10 +428,6 @@ def offered_options(value: Any) -> Options:
     return found
 
 
-def _hashable(value: object) -> int | float | str | None:
-    return value if isinstance(value, int | float | str) else None
-
-
 def is_offer(value: object) -> bool:
     """Whether a value advertises: an object or true."""
     return value is True or is_object(value)
@@ -440,7 +448,3 @@ def _gates(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
                 side, _, path = gate.partition(":")
                 found.setdefault(side, set()).add(path)
     return {side: frozenset(paths) for side, paths in found.items()}
-
-
-def _sides(strict: Strict) -> tuple[str, str]:
-    return ("client", "server") if "server" in strict.contract.sides else ("client", "agent")
