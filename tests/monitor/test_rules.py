@@ -17,7 +17,7 @@ from acpgen import borrowed, judge
 from acpgen.walk import is_array, is_object
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET, QUIET_MCP
-from monitor.scripts import Case, Said, client, error, mcp, opened, permission, result, v1
+from monitor.scripts import Case, Said, client, error, info, listed, mcp, opened, permission, prompt, result, v1
 
 ROOT = Path(__file__).parents[2]
 RULES = borrowed.session("monitor").RULES
@@ -243,6 +243,37 @@ def begun(version: Any) -> list[Said]:
     """The handshake of version 1 with this in the place of the version in its answer."""
     answer = {"agentCapabilities": {}} | ({} if version is None else {"protocolVersion": version})
     return [v1()[0], result("agent", "init", answer)]
+
+
+@pytest.mark.parametrize("code", [-32600, -32700])
+def test_a_request_that_is_refused_without_an_id_is_answered(code: int) -> None:
+    listener = monitor(CASES[0])
+    for said in (*v1(), *opened(), prompt(), error("agent", None, code)):
+        assert not hear(listener, said)
+    assert not listener.finish()
+
+
+def test_which_of_two_requests_is_refused_without_an_id_is_left_open() -> None:
+    listener = monitor(CASES[0])
+    for said in (*v1(), *opened(), prompt(), prompt(id_=2), error("agent", None, -32600)):
+        assert not hear(listener, said)
+    notes = listener.finish()
+    assert [(note.level, note.rule, note.earlier) for note in notes] == [("note", "request-unanswered", 6)] * 2
+    assert all("without an id" in note.sentence for note in notes)
+
+
+def test_a_refusal_without_an_id_goes_to_the_line_that_was_no_message() -> None:
+    listener = monitor(CASES[0])
+    for said in (*v1(), *opened(), prompt(), ("client", b"{"), error("agent", None, -32700)):
+        hear(listener, said)
+    assert [note.rule for note in listener.finish()] == ["request-unanswered"]
+
+
+def test_after_a_gap_nothing_is_said_of_the_roots_of_a_fork() -> None:
+    listener = monitor(CASES[0])
+    listener.lose()
+    said = [*opened("f", method="session/fork", source="s"), *listed(info("f", additionalDirectories=["/z"]))]
+    assert not [breach for one in said for breach in hear(listener, one)]
 
 
 BAD: Said = client("session/new", {"cwd": 5, "mcpServers": []}, id_="bad")

@@ -138,7 +138,7 @@ def response_without_request(event: Event, connection: Connection) -> Iterator[F
 def id_in_use(event: Event, connection: Connection) -> Iterator[Found]:
     """A request has the id of another request of the same peer that still waits for its answer."""
     other = connection.pending[event.sender].get(key(event.id) or "")
-    if other is not None:
+    if other is not None and other.refused is None:
         yield Found((*event.at, "id"), f"the id {shown(event.id)} is in use by {other.method!r}", other.index)
 
 
@@ -167,19 +167,27 @@ def cancelled_request_unanswered(_event: Event, connection: Connection) -> Itera
 
 @rule("end", level="note")
 def request_unanswered(_event: Event, connection: Connection) -> Iterator[Found]:
-    """The conversation ended while a request waited for its answer."""
+    """The conversation ended while a request waited for its answer. An error without an id may have refused it."""
     for request in _unanswered(connection):
         if not _is_passed_over(request, connection):
-            yield Found((), f"{request.method!r} of the {request.sender} was never answered", about=request)
+            doubt = "" if request.refused is None else ", unless an error without an id refused it"
+            yield Found(
+                (),
+                f"{request.method!r} of the {request.sender} was never answered{doubt}",
+                request.refused,
+                about=request,
+            )
 
 
 def _unanswered(connection: Connection) -> Iterator[Pending]:
     for side in connection.sides:
-        yield from connection.pending[side].values()
+        yield from (request for request in connection.pending[side].values() if not request.is_refused)
 
 
 def _is_passed_over(request: Pending, connection: Connection) -> bool:
     """Whether the answer to a cancelled request was due: the side that owes it went on with something else."""
+    if request.refused is not None:
+        return False
     answerer = connection.other(request.sender)
     return request.cancelled is not None and connection.heard.get(answerer, -1) > request.cancelled
 

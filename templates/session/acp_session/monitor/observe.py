@@ -87,7 +87,9 @@ class Monitor:
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
         value, problems = reader.read(line)
         if problems:
-            return tuple(self._judge(self._event("unreadable", index, sender, None, problems=problems)))
+            event = self._event("unreadable", index, sender, None, problems=problems)
+            self._connection.apply(event)
+            return tuple(self._judge(event))
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
             return tuple(self._batch(index, sender, value))
         return tuple(self._message(index, sender, value, ()))

@@ -90,6 +90,8 @@ class Pending:
 
     `roots` are its additional directories, `None` where they were malformed. `has_roots`: the field was there. `options` are the
     ids that a permission request offers. `cancelled` is the message that cancelled it, `stopped` the one that cancelled its turn.
+    `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
+    without an id that may have refused it; `is_refused`, that it can have refused nothing else.
     """
 
     sender: str
@@ -105,6 +107,9 @@ class Pending:
     stopped: int | None = None
     well_formed: bool = True
     malformed_roots: frozenset[Misfit] = frozenset()
+    source_roots: tuple[str, ...] | None = ()
+    refused: int | None = None
+    is_refused: bool = False
 
 
 @dataclass(slots=True)
@@ -120,7 +125,8 @@ class Session:
     """A session of this connection. Indices are those of messages; `None` where there was none yet.
 
     `opening` is a load or resume that waits for its answer, `settled` the answer that opened the session. `roots` is `None` where they
-    are not known. `withdrawn` are the options before the agent last changed them of its own accord: a client may not have read of it.
+    are not known; `inherited` are those that a fork may have taken over besides. `withdrawn` are the options before the agent last
+    changed them of its own accord: a client may not have read of it.
     `stoppable` says what ever offered to be cancelled.
     """
 
@@ -128,6 +134,7 @@ class Session:
     origin: str
     roots: tuple[str, ...] | None = None
     had_roots: bool = False
+    inherited: tuple[str, ...] = ()
     cwd: str | None = None
     opening: int | None = None
     settled: int | None = None
@@ -180,6 +187,8 @@ class Connection:
         self.sessions = Recent[str, Session](MOST_SESSIONS)
         self.listed = Recent[str, Listed](MOST_SESSIONS)
         self.deleted = Recent[str, int](MOST_SESSIONS)
+        self.strays = dict.fromkeys(self.sides, 0)
+        """Lines of each side that were no message, and may be refused without an id."""
         self.told: set[str] = set()
 
     # --- questions ---
@@ -210,6 +219,17 @@ class Connection:
     def session(self, name: str | None) -> Session | None:
         """A session that was opened on this connection, closed ones included."""
         return None if name is None else self.sessions.get(key(name) or "")
+
+    def in_force(self, name: str | None) -> tuple[str, ...] | None:
+        """The roots of a session that are in force for this client on this connection; `None` where they are not known."""
+        session, listed = self.session(name), self.listed.get(key(name) or "")
+        known = () if listed is None else listed.roots
+        if session is None:
+            is_whole = self.whole and not self.sessions.forgot and not self.listed.forgot
+            return known if listed is not None or is_whole else None
+        if session.roots is None or known is None:
+            return None
+        return (*session.roots, *session.inherited, *known) if session.closed is None else known
 
     def is_opening(self) -> bool:
         """Whether a request that makes a session waits for its answer, so that ids may come that nobody knows yet."""
@@ -243,6 +263,10 @@ class Connection:
         if event.kind in ("request", "result", "error"):
             self.heard[event.sender] = event.index
         match event.kind:
+            case "unreadable" | "malformed":
+                self.strays[event.sender] += 1
+            case "error" if event.id is None and event.request is None:
+                self._refusal(event)
             case "request":
                 self._request(event)
             case "notification":
@@ -263,6 +287,7 @@ class Connection:
         if event.method in ("session/new", "session/load", "session/resume", "session/fork", "session/list"):
             request.has_roots = reach(event.body, "additionalDirectories") is not None
             request.roots = listed_roots(event.body)
+            request.source_roots = self.in_force(request.session) if event.method == "session/fork" else ()
             request.cwd = text(event.body, "cwd")
         elif event.method.startswith("fs/"):
             path = text(event.body, "path")
@@ -364,6 +389,19 @@ class Connection:
             case _:
                 pass
 
+    def _refusal(self, event: Event) -> None:
+        """Take in an error without an id: it answers a line that could not be read, or one of the open requests."""
+        strays, open_ = self.strays[event.receiver], list(self.pending[event.receiver].values())
+        self.strays[event.receiver] = max(strays - 1, 0)
+        for request in open_:
+            request.refused = event.index
+            request.is_refused = request.is_refused or (len(open_) == 1 and not strays)
+            session = self.session(request.session)
+            if request.method == "initialize" and request.index == self.asked:
+                self.asked, self.refused = None, event.index
+            elif request.method == "session/close" and session is not None and session.closing == request.index:
+                session.closing = None
+
     def _failed(self, request: Pending, session: Session) -> None:
         if request.method in ("session/load", "session/resume") and session.opening == request.index:
             session.opening = None
@@ -390,8 +428,12 @@ class Connection:
         self.auth_methods = methods
 
     def _open(self, name: str, request: Pending, event: Event) -> None:
-        session = Session(request.index, request.method, request.roots, request.has_roots, request.cwd)
+        session = Session(request.index, request.method, request.roots, request.has_roots, cwd=request.cwd)
         session.settled = event.index
+        if request.method == "session/fork" and not request.has_roots:
+            before, now = request.source_roots, self.in_force(request.session)
+            session.inherited = (*(before or ()), *(now or ()))
+            session.roots = session.roots if before is not None and now is not None else None
         session.modes, session.options = frozenset(), self.early.pop(key(name) or "") or {}
         before = self.session(name)
         if before is not None:
