@@ -7,6 +7,8 @@ import os
 import random
 import subprocess
 import sys
+import tracemalloc
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -196,6 +198,143 @@ def test_what_the_monitor_remembers_is_bounded() -> None:
     assert not hear(listener, ("client", late)), "a forgotten session is not said to be unknown"
 
 
+LONG = "x" * 1_000_000
+
+
+def kept(said: Iterable[Said], listener: Any) -> int:
+    """The bytes that a monitor holds after a conversation, which is made as it goes."""
+    tracemalloc.start()
+    for one in said:
+        hear(listener, one)
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return size
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"cwd": LONG, "mcpServers": []},
+        {"sessionId": LONG, "cwd": "/a", "mcpServers": []},
+        {"cwd": "/a", "mcpServers": [], "additionalDirectories": [f"/{LONG}"]},
+        {"sessionId": "s", "path": f"/{LONG}"},
+    ],
+    ids=["cwd", "session", "roots", "path"],
+)
+@pytest.mark.parametrize("method", ["session/load", "fs/read_text_file", f"_{LONG}", "session/request_permission"])
+def test_long_texts_of_open_requests_are_not_kept(method: str, params: dict[str, Any]) -> None:
+    listener = monitor(CASES[0])
+    for said in v1():
+        hear(listener, said)
+    requests = (("client", {"jsonrpc": "2.0", "id": n, "method": method, "params": params}) for n in range(20))
+    assert kept(requests, listener) < 1_000_000
+    assert all(len(str(breach)) < 1000 for breach in listener.finish())
+
+
+def test_what_is_too_long_to_be_kept_is_said_and_never_counts_as_judged() -> None:
+    listener = monitor(CASES[0])
+    for said in v1():
+        hear(listener, said)
+    for params, field in (
+        ({"cwd": f"/{LONG}"}, "'cwd'"),
+        ({"cwd": "/a", "additionalDirectories": [f"/{LONG}"]}, "roots"),
+    ):
+        assert not hear(listener, client("session/new", {"mcpServers": [], **params}, id_=field))
+        assert field in listener.unjudged
+    assert [note.rule for note in listener.finish()].count("not-judged") == 2
+
+
+def test_ids_that_are_long_are_told_from_one_another() -> None:
+    listener = monitor(CASES[0])
+    for said in (*v1(), *opened(f"{LONG}a")):
+        hear(listener, said)
+    assert not hear(listener, prompt(session=f"{LONG}a"))
+    assert [breach.rule for breach in hear(listener, prompt(session=f"{LONG}b", id_=2))] == ["session-not-open"]
+    assert not hear(listener, client("session/cancel", {"sessionId": f"{LONG}a"}))
+    (breach,) = hear(listener, error("agent", "p", -32603))
+    assert breach.rule == "cancelled-prompt-failed", "the turn of this session was cancelled"
+
+
+def crowd(sessions: int, options: int, values: int) -> Iterator[Said]:
+    for number in range(sessions):
+        offered = [
+            {
+                "id": f"o{option}",
+                "name": "o",
+                "type": "select",
+                "currentValue": "v",
+                "options": [{"value": f"{number} {option} {value}", "name": "v"} for value in range(values)],
+            }
+            for option in range(options)
+        ]
+        yield from opened(f"s{number}", id_=number, answer={"configOptions": offered})
+
+
+def test_options_of_many_sessions_take_little_room() -> None:
+    listener = monitor(CASES[0])
+    for said in v1():
+        hear(listener, said)
+    assert kept(crowd(20, 50, 200), listener) < 8_000_000
+    assert not listener.unjudged
+    for value, rules in (("3 4 5", []), ("3 4 x", ["config-option-not-offered"])):
+        wanted = {"sessionId": "s3", "configId": "o4", "value": value}
+        found = hear(listener, client("session/set_config_option", wanted, id_=f"set {value}"))
+        assert [breach.rule for breach in found] == rules
+
+
+def test_sessions_for_which_there_is_no_room_are_let_go_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(borrowed.session("monitor.state"), "ROOM", 100_000)
+    listener = monitor(CASES[0])
+    for said in (*v1(), *crowd(20, 10, 50)):
+        hear(listener, said)
+    assert "more sessions than are kept" in listener.unjudged
+    assert not hear(listener, prompt(session="s0")), "what was let go is not said to be unknown"
+    assert [note.rule for note in listener.finish() if note.rule == "not-judged"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        (
+            {"modes": {"currentModeId": "0", "availableModes": [{"id": str(n), "name": "m"} for n in range(1100)]}},
+            "mode",
+        ),
+        (
+            {
+                "configOptions": [
+                    {
+                        "id": "o",
+                        "name": "o",
+                        "type": "select",
+                        "currentValue": "0",
+                        "options": [{"value": str(n), "name": "v"} for n in range(20_000)],
+                    }
+                ]
+            },
+            "option",
+        ),
+    ],
+    ids=["modes", "options"],
+)
+def test_what_is_offered_beyond_what_is_kept_is_not_said_to_be_missing(answer: dict[str, Any], asked: str) -> None:
+    listener = monitor(CASES[0])
+    for said in (*v1(), *opened(answer=answer)):
+        hear(listener, said)
+    assert listener.unjudged
+    wanted = {"modeId": "1099"} if asked == "mode" else {"configId": "o", "value": "19999"}
+    method = "session/set_mode" if asked == "mode" else "session/set_config_option"
+    for said in (*opened(method="session/resume", id_=8), client(method, {"sessionId": "s", **wanted}, id_=9)):
+        assert not hear(listener, said)
+
+
+def test_a_login_beyond_the_methods_that_are_kept_is_not_said_to_be_missing() -> None:
+    listener = monitor(CASES[0])
+    for said in v1(authMethods=[{"id": str(number), "name": "m"} for number in range(1100)]):
+        hear(listener, said)
+    assert listener.unjudged
+    assert not hear(listener, client("authenticate", {"methodId": "1099"}, id_=1))
+
+
 def test_ids_of_text_and_numbers_are_apart_and_each_side_has_its_own() -> None:
     listener = monitor(CASES[0])
     for said in CASES[0].said[:2]:
@@ -289,7 +428,7 @@ def test_what_is_of_an_unknown_version_is_not_judged_and_that_is_said() -> None:
         assert "no schema is known" in listener.unjudged
     (note,) = listener.finish()
     assert (note.rule, note.level, note.index) == ("not-judged", "note", 2)
-    assert note.sentence.startswith("3 messages were not judged, from this one on: ")
+    assert note.sentence.startswith("3 messages were not judged, or not wholly, from this one on: ")
 
 
 @pytest.mark.parametrize("version", [None, "1", True, {}, [1], 1.0])

@@ -139,7 +139,7 @@ def id_in_use(event: Event, connection: Connection) -> Iterator[Found]:
     """A request has the id of another request of the same peer that still waits for its answer."""
     other = connection.pending[event.sender].get(key(event.id) or "")
     if other is not None and other.refused is None:
-        yield Found((*event.at, "id"), f"the id {shown(event.id)} is in use by {other.method!r}", other.index)
+        yield Found((*event.at, "id"), f"the id {shown(event.id)} is in use by {shown(other.method)}", other.index)
 
 
 @rule("notification", methods=("$/cancel_request",), level="note")
@@ -161,7 +161,7 @@ def cancelled_request_unanswered(_event: Event, connection: Connection) -> Itera
     """
     for request in _unanswered(connection):
         if _is_passed_over(request, connection):
-            sentence = f"{request.method!r} of the {request.sender} was cancelled and never answered"
+            sentence = f"{shown(request.method)} of the {request.sender} was cancelled and never answered"
             yield Found((), sentence, request.cancelled, about=request)
 
 
@@ -173,7 +173,7 @@ def request_unanswered(_event: Event, connection: Connection) -> Iterator[Found]
             doubt = "" if request.refused is None else ", unless an error without an id refused it"
             yield Found(
                 (),
-                f"{request.method!r} of the {request.sender} was never answered{doubt}",
+                f"{shown(request.method)} of the {request.sender} was never answered{doubt}",
                 request.refused,
                 about=request,
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .events import Event, Found, Kind, Level, Path, reach
 from .json_types import is_array, is_object
 from .rules import RULES, Rule
-from .state import Connection, key
+from .state import Connection, brief, key
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
@@ -115,10 +115,15 @@ class Monitor:
         event = self._event(_kind(value), index, sender, value, at)
         self._note(event)
         yield from self._judge(event)
-        self._connection.apply(event)
+        self._apply(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
-            self._connection.apply(self._event(_kind(item), index, sender, item, (place,)))
+            self._apply(self._event(_kind(item), index, sender, item, (place,)))
+
+    def _apply(self, event: Event) -> None:
+        self._connection.apply(event)
+        for reason in self._connection.let_go:
+            self._miss(reason, event)
 
     def _event(
         self, kind: Kind, index: int, sender: str, value: Any, at: Path = (), problems: tuple[Any, ...] = ()
@@ -157,10 +162,13 @@ class Monitor:
     def _note(self, event: Event) -> None:
         """Count what is not judged. An answer whose request was not seen is either a breach, or lost with what was missed before."""
         if event.unjudged:
-            self._unjudged.setdefault(event.unjudged, _Unjudged(event.index, event.sender)).count += 1
-        is_orphan = event.kind == "result" and event.request is None
-        reason = event.unjudged or (ORPHAN if is_orphan else "")
-        if reason and reason not in self._reasons:
+            self._miss(event.unjudged, event)
+        elif event.kind == "result" and event.request is None:
+            self._reasons.append(ORPHAN)
+
+    def _miss(self, reason: str, event: Event) -> None:
+        self._unjudged.setdefault(reason, _Unjudged(event.index, event.sender)).count += 1
+        if reason not in self._reasons:
             self._reasons.append(reason)
 
     def _judge(self, event: Event) -> Iterator[Breach]:
@@ -198,7 +206,7 @@ class _Unjudged:
 
 def _not_judged(reason: str, found: _Unjudged) -> Breach:
     messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
-    sentence = f"{messages} not judged, from this one on: {reason}"
+    sentence = f"{messages} not judged, or not wholly, from this one on: {reason}"
     return Breach("not-judged", "note", (), found.index, found.sender, "", "", None, sentence)
 
 
@@ -223,7 +231,7 @@ def _breach(rule: Rule, event: Event, found: Found) -> Breach:
         requirements,
         about.index,
         about.sender,
-        about.method,
+        brief(about.method),
         pointer,
         found.earlier,
         found.sentence,

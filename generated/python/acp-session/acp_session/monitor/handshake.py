@@ -27,7 +27,7 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
         state = "did not come yet" if earlier is None else "was not answered yet"
         if connection.refused is not None:
             state = "was refused"
-        yield Found((*event.at, "method"), f"{event.method!r} was called while `initialize` {state}", earlier)
+        yield Found((*event.at, "method"), f"{shown(event.method)} was called while `initialize` {state}", earlier)
 
 
 @rule("request", methods=("initialize",))
