@@ -25,7 +25,7 @@ from .json_types import is_array, is_object
 from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
 from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
 from .markers import strict_adapter
-from .model import forget_namesakes
+from .model import changed_defaults, forget_namesakes
 from .parse import copied, parse
 from .trace import Path, chosen, find, with_strays
 
@@ -312,7 +312,9 @@ def _body(message: Any, key: bytes) -> bytes:
     value = getattr(message, "result" if isinstance(message, Response) else "params")
     if message.form != "value":
         is_set = (
-            bool(value.model_fields_set or value.model_extra) if isinstance(value, BaseModel) else value is not None
+            bool(value.model_fields_set or value.model_extra or changed_defaults(value))
+            if isinstance(value, BaseModel)
+            else value is not None
         )
         if not is_set:
             return b"" if message.form == "absent" else key + b"null"
