@@ -360,6 +360,17 @@ class UnknownName(Fault):
         return f"there is no {self.kind} {shown(self.name)} here. {self.hint}".rstrip()
 
 
+@dataclass
+class SameVersion(Fault):
+    """Two schemas to judge by that are the same version, so that a handshake could not choose between them."""
+
+    first: str
+    second: str
+
+    def what(self) -> str:
+        return f"{shown(self.first)} and {shown(self.second)} stand for the same version. Name one of them."
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 

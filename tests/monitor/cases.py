@@ -497,14 +497,52 @@ CASES = (
     Case(
         "roots-kept",
         [
-            *WITH_ROOTS,
+            *v1(),
             *opened("f", id_="f", method="session/fork", source="s"),
             *listed(info("f", additionalDirectories=ROOTS)),
         ],
         "/result/sessions/0/additionalDirectories",
         -4,
         (28, 29),
-        name="forked",
+        name="forked from a stored session",
+    ),
+    Case(
+        "roots-kept",
+        [
+            *WITH_ROOTS,
+            *opened("f", id_="f", method="session/fork", source="s", additionalDirectories=["/z"]),
+            *listed(info("f", additionalDirectories=["/z", EXTRA])),
+        ],
+        "/result/sessions/0/additionalDirectories",
+        -4,
+        (28, 29),
+        name="forked with other roots",
+    ),
+    Case(
+        "roots-kept",
+        [
+            *WITH_ROOTS,
+            client("session/close", {"sessionId": "s"}, id_=1),
+            result("agent", 1, {}),
+            *opened("f", id_="f", method="session/fork", source="s"),
+            *listed(info("f", additionalDirectories=ROOTS)),
+        ],
+        "/result/sessions/0/additionalDirectories",
+        -4,
+        (28, 29),
+        name="forked from a closed session",
+    ),
+    Case(
+        "roots-kept",
+        [
+            *WITH_ROOTS,
+            *opened("f", id_="f", method="session/fork", source="s"),
+            *listed(info("f", additionalDirectories=[EXTRA, "/z"])),
+        ],
+        "/result/sessions/0/additionalDirectories",
+        -4,
+        (28, 29),
+        name="forked, with more than its source has",
     ),
     Case("roots-dropped", [*WITH_ROOTS, *listed(info())], "/result/sessions/0/additionalDirectories", -4, (31, 44)),
     Case(
@@ -664,6 +702,7 @@ CASES = (
 )
 
 MCP_CASES = (
+    Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
     Case(
         "root-with-traversal",
         [*mcp({}), result("client", 1, {"roots": [{"uri": "file:///a/%2e%2E/b"}]})],

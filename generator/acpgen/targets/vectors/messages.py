@@ -118,7 +118,7 @@ class Messages:
             return
         sender = self.senders(method)[0]
         subject = Subject(self.protocol.name, None, method.name, "request", sender)
-        yield replace(subject, kind="text"), tuple(self._texts())
+        yield replace(subject, kind="text"), (*self._texts(), *_duplicates())
         call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
         if call is not None:
             yield replace(subject, kind="envelope"), tuple(self._broken_calls(call, method))
@@ -241,6 +241,23 @@ class Messages:
 
 def _stranger(message: dict[str, Any]) -> Row:
     return Row("unknown-field", "unknown-field of the envelope", {**message, UNKNOWN_FIELD: UNKNOWN_VALUE})
+
+
+def _duplicates() -> Iterator[Row]:
+    head, ask = '"jsonrpc":"2.0","id":"request-1"', json.dumps(f"{EXTENSION}/ask")
+    texts: dict[str, tuple[tuple[str | int, ...], str]] = {
+        "a key of the message": (("method",), f'{{{head},"method":{ask},"method":{ask}}}'),
+        "a key and the same one escaped": (("method",), f'{{{head},"m\\u0065thod":{ask},"method":{ask}}}'),
+        "a key within params": (("params", "a"), f'{{{head},"method":{ask},"params":{{"a":1,"a":1}}}}'),
+        "a key within an array": (
+            ("params", "a", 1, "b"),
+            f'{{{head},"method":{ask},"params":{{"a":[0,{{"b":1,"b":2}}]}}}}',
+        ),
+    }
+    for name, (path, text) in texts.items():
+        refusal = Refusal("duplicate-key", path, "", INVALID_REQUEST)
+        label = f"invalid:{refusal.rule}"
+        yield Row(label, f"{label} {name}", None, valid=False, decodes=False, refusal=refusal, text=text)
 
 
 def _broken(name: str, path: tuple[str | int, ...], message: Any, code: int = INVALID_REQUEST) -> Row:

@@ -27,6 +27,12 @@ def listed_roots(value: Any) -> tuple[str, ...] | None:
     return tuple(roots)
 
 
+def are_too_many(value: Any) -> bool:
+    """Whether the additional directories in a message are more than are kept."""
+    roots: Any = value.get("additionalDirectories", []) if is_object(value) else []
+    return is_array(roots) and all(isinstance(root, str) for root in roots) and listed_roots(value) is None
+
+
 def is_about_roots(pointer: str) -> bool:
     """Whether a place in a message lies in the field `additionalDirectories`."""
     return "additionalDirectories" in pointer.split("/")

@@ -25,7 +25,7 @@ from .errors import (
     told,
 )
 from .json_types import is_array, is_object
-from .parse import copied, parse
+from .parse import copied, parse_with_duplicates
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -36,7 +36,7 @@ class Violation(Problem):
     """One thing that the schema, or JSON-RPC, forbids.
 
     `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
-    `tag` for a union told apart by a tag), or `json`, `envelope` or `method`.
+    `tag` for a union told apart by a tag), or `json`, `duplicate-key`, `envelope` or `method`.
     """
 
     code: int
@@ -72,7 +72,9 @@ class Strict:
         if self.contract.sides and sender not in self.contract.sides:
             raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
         value, problems = self.read(message)
-        return problems or self.judge(value, sender=sender, method=method)
+        if _is_unreadable(problems):
+            return problems
+        return (*problems, *self.judge(value, sender=sender, method=method))
 
     def validate_as(self, definition: str, value: Any) -> tuple[Violation, ...]:
         """Everything that is wrong with parsed JSON as an instance of one definition.
@@ -82,16 +84,22 @@ class Strict:
         if definition not in self.schema["$defs"]:
             raise KeyError(definition)
         instance, problems = _read_value(value)
-        return problems or tuple(self._against(definition, instance, (), INVALID_PARAMS))
+        if _is_unreadable(problems):
+            return problems
+        return (*problems, *self._against(definition, instance, (), INVALID_PARAMS))
 
     def read(self, message: Any) -> tuple[Any, tuple[Violation, ...]]:
-        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON."""
+        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON.
+
+        Of keys that an object gives twice the last counts, and each is a problem.
+        """
         if not isinstance(message, bytes | bytearray | str):
             return _read_value(message)
         try:
-            return parse(message), ()
+            value, duplicates = parse_with_duplicates(message)
         except DecodeError as error:
             return None, (Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+        return value, tuple(_duplicate(problem) for problem in duplicates)
 
     def judge(
         self, value: Any, *, sender: str, method: str | None = None, pending: Callable[[Any], str | None] | None = None
@@ -276,6 +284,14 @@ def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
+def _is_unreadable(problems: Sequence[Violation]) -> bool:
+    return any(problem.rule == "json" for problem in problems)
+
+
+def _duplicate(problem: Problem) -> Violation:
+    return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
+
+
 def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
     return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
 
@@ -284,6 +300,8 @@ def _read_value(value: Any) -> tuple[Any, tuple[Violation, ...]]:
     try:
         return copied(value), ()
     except DecodeError as error:
+        if error.code != PARSE_ERROR:
+            return copied(value, duplicates="last"), tuple(map(_duplicate, error.problems))
         return None, (Violation(json_pointer(_misfit(value)), "", error.problems[0].sentence, PARSE_ERROR, "json"),)
 
 

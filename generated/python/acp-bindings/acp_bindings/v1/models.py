@@ -76,9 +76,7 @@ class AgentCapabilities(Model):
     """
 
     prompt_capabilities: Annotated[PromptCapabilities, Field(alias='promptCapabilities')] = Field(
-        default_factory=lambda: PromptCapabilities.model_validate(
-            {"image": False, "audio": False, "embeddedContext": False}, by_alias=True
-        )
+        default_factory=lambda: PromptCapabilities()
     )
     """Kinds of content that the agent takes in prompts beside text and resource links.
 
@@ -86,7 +84,7 @@ class AgentCapabilities(Model):
     """
 
     mcp_capabilities: Annotated[McpCapabilities, Field(alias='mcpCapabilities')] = Field(
-        default_factory=lambda: McpCapabilities.model_validate({'http': False, 'sse': False}, by_alias=True)
+        default_factory=lambda: McpCapabilities()
     )
     """MCP transports that the agent speaks beside stdio.
 
@@ -358,11 +356,7 @@ class CancelledPermissionOutcome(Model):
 class ClientCapabilities(Model):
     """Everything optional that a client offers. Agents use only what is advertised here."""
 
-    fs: FileSystemCapabilities = Field(
-        default_factory=lambda: FileSystemCapabilities.model_validate(
-            {"readTextFile": False, "writeTextFile": False}, by_alias=True
-        )
-    )
+    fs: FileSystemCapabilities = Field(default_factory=lambda: FileSystemCapabilities())
     """Which file methods the client implements.
 
     Omitted means {"readTextFile": false, "writeTextFile": false}.
@@ -377,9 +371,7 @@ class ClientCapabilities(Model):
     session: ClientSessionCapabilities | None = None
     """Optional parts of sessions that the client understands. Null and absence both mean none."""
 
-    auth: AuthCapabilities = Field(
-        default_factory=lambda: AuthCapabilities.model_validate({'terminal': False}, by_alias=True)
-    )
+    auth: AuthCapabilities = Field(default_factory=lambda: AuthCapabilities())
     """Kinds of authentication methods, beyond the baseline, that the client can carry out.
 
     Omitted means {"terminal": false}.
@@ -967,10 +959,7 @@ class InitializeRequest(Model):
     """The newest version that the client speaks."""
 
     client_capabilities: Annotated[ClientCapabilities, Field(alias='clientCapabilities')] = Field(
-        default_factory=lambda: ClientCapabilities.model_validate(
-            {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False, "auth": {"terminal": False}},
-            by_alias=True,
-        )
+        default_factory=lambda: ClientCapabilities()
     )
     """What the client can do for the agent. Absent means that it offers nothing beyond the baseline.
 
@@ -994,10 +983,7 @@ class InitializeResponse(Model):
     """
 
     agent_capabilities: Annotated[AgentCapabilities, Field(alias='agentCapabilities')] = Field(
-        default_factory=lambda: AgentCapabilities.model_validate(
-            {"loadSession": False, "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False}, "mcpCapabilities": {"http": False, "sse": False}, "sessionCapabilities": {}, "auth": {}},
-            by_alias=True,
-        )
+        default_factory=lambda: AgentCapabilities()
     )
     """What the agent can do. Absent means that it offers nothing beyond the baseline.
 
