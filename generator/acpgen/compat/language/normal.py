@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from acpgen.compat.language import unevaluated
-from acpgen.compat.language.document import Dialect, Scope, Target, every_schema, only_dynamic_target, resolved, within
+from acpgen.compat.language.document import (
+    Dialect,
+    Scope,
+    Target,
+    every_schema,
+    in_another_dialect,
+    only_dynamic_target,
+    resolved,
+    within,
+)
 from acpgen.compat.language.forms import Forms
 from acpgen.compat.language.formula import Formula, Kind
 from acpgen.compat.language.values import Json, exact
@@ -71,6 +80,8 @@ class Normaliser:
             return self.forms.top if schema else self.forms.bottom
         if not isinstance(schema, dict):
             return self.forms.opaque("something that is not a schema stands where one is needed")
+        if in_another_dialect(schema, scope.dialect):
+            return self.forms.opaque("a schema inside the document is written in another dialect")
         scope = within(scope, schema)
         key = (id(schema), scope.resource)
         known = self._done.get(key)
@@ -210,8 +221,7 @@ def _reference(reader: Normaliser, value: Json, _schema: dict[str, Json], scope:
 
 
 def _dynamic_reference(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    anchor = str(value).rpartition("#")[2]
-    if not only_dynamic_target(scope, anchor):
+    if not only_dynamic_target(scope, str(value)):
         return reader.forms.opaque("a dynamic reference may mean several places")
     return _reference(reader, value, schema, scope)
 

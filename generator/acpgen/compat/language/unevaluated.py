@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.compat.language.document import Dialect, Scope
+from acpgen.compat.language.document import Dialect, Scope, only_dynamic_target
 from acpgen.compat.language.formula import Formula, Kind
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula,
         if keyword in schema:
             target = reader.target(schema[keyword], scope)
             if target is None or keyword == "$recursiveRef":
+                raise TooTangled
+            if keyword == "$dynamicRef" and not only_dynamic_target(scope, str(schema[keyword])):
                 raise TooTangled
             yield from under(target.schema, target.scope)
     for each in _branches(schema, "allOf"):
