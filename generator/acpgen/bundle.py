@@ -18,7 +18,7 @@ from acpgen.errors import Fault, Faults, NameCollision, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
 from acpgen.unions import Tagged, branches_of, constant, flatten, is_null, lone_reference, recognise
-from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to
+from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to, references
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -112,6 +112,17 @@ def tolerant(schema: Schema) -> Schema:
     return changed
 
 
+def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
+    """The definitions that only frame messages: marked `x-docs-ignore`, no method's own, and referred to by nothing but each other."""
+    found = {name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema}
+    pending = [name for name in definitions if name not in found]
+    while pending:
+        referred = found.intersection(references(definitions[pending.pop()]))
+        found -= referred
+        pending.extend(referred)
+    return frozenset(found)
+
+
 def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag: str) -> tuple[Schema, list[str]]:
     """The properties that every branch declares alike, and those of them that every branch requires."""
     flats = [flatten(branch, definitions) for branch in branches]
@@ -146,14 +157,15 @@ class _Bundler:
         self.sources: dict[str, Schema] = {}
 
     def run(self) -> None:
-        named = [name for name in self.order if not self.definitions[name].get("x-docs-ignore")]
+        framing = frames(self.definitions)
+        named = [name for name in self.order if name not in framing]
         for name in self.order:
             _write_formats(self.definitions[name])
         for name in named:
             self._name_inline(name, self.definitions[name], self.origins[name])
         self.sources = copy.deepcopy(self.definitions)
         for name in [*self.definitions]:
-            if not self.definitions[name].get("x-docs-ignore"):
+            if name not in framing:
                 self._distribute(name)
         places = set(self.names)
         known = set(self.origins.values()) | {_fragment(at) for at in self.origins.values()}
@@ -504,4 +516,4 @@ def _fragment(at: str) -> str:
     return "#" + at.partition("#")[2]
 
 
-__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "tolerant"]
+__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "frames", "tolerant"]

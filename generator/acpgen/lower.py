@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from acpgen import ir
-from acpgen.bundle import Bundle, common_fields
+from acpgen.bundle import Bundle, common_fields, frames
 from acpgen.errors import Fault, Faults, MalformedKeyword, UnknownLeniency
 from acpgen.methods import find_methods
 from acpgen.unions import (
@@ -43,7 +43,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     Raises `Faults`: keywords with malformed values, leniency that is not known.
     """
     work = _Lowering(bundle, keep_unknown=keep_unknown)
-    definitions = {name: work.definition(name) for name in bundle.definitions if not work.is_envelope(name)}
+    definitions = {name: work.definition(name) for name in bundle.definitions if name not in work.framing}
     definitions.update(work.synthesised)
     if work.faults:
         raise Faults(work.faults)
@@ -67,9 +67,7 @@ class _Lowering:
         self.faults: list[Fault] = []
         self.synthesised: dict[str, ir.Definition] = {}
         self.unenforced: list[str] = []
-
-    def is_envelope(self, name: str) -> bool:
-        return self.schemas[name].get("x-docs-ignore") is True
+        self.framing = frames(self.schemas)
 
     # --- definitions ---
 

@@ -59,6 +59,18 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
                 yield (key, name), item
 
 
+def references(schema: object) -> Iterator[str]:
+    """The definitions that a bundled schema refers to at any depth."""
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            reference = node.get("$ref")
+            if isinstance(reference, str) and reference.startswith("#/$defs/"):
+                yield target(reference)
+            pending.extend(inner for _, inner in children(node))
+
+
 def pointer(*parts: str) -> str:
     """The JSON Pointer of these keys, as a URI fragment without percent-encoding: `#/$defs/a~1b`."""
     return "#" + "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
