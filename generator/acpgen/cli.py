@@ -95,7 +95,7 @@ def generate(
     ] = "",
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to generate.")] = None,
     names: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --schema: JSON or TOML from pointers to class names.")
+        Path | None, typer.Option(metavar="FILE", help="With --schema: JSON or TOML from places to class names.")
     ] = None,
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
@@ -497,6 +497,10 @@ def _run(work: Work, *, check: bool = False) -> bool:
 
     with terminal.progress() as progress:
         outcome = project.run(work, check=check, progress=progress)
+    counted = config.by_position(work.names)
+    if counted:
+        entries = "1 entry names" if counted == 1 else f"{counted} entries name"
+        terminal.say(f"{work.names_at}: {entries} by position. Look at them again when the schema has changed.")
     if not check:
         terminal.show_outcome(outcome)
     elif outcome.is_drift:

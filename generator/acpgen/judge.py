@@ -110,7 +110,7 @@ def strict(documents: Documents) -> Strict:
     contract = contracts.Contract(
         name=protocol.name,
         version=protocol.version,
-        sides=tuple(side for side in protocol.sides if side in ("agent", "client", "server")),
+        sides=protocol.sides,
         batch=protocol.batch,
         routes=tuple(contracts.Route(**row) for row in found.routes),
         gated={name: _gated(contracts, row) for name, row in found.gated.items()},

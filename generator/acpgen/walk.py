@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 from urllib.parse import quote, unquote
 
@@ -27,6 +27,35 @@ ANNOTATIONS: Final = frozenset(
 """Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
 
 
+BY_KIND: Final[Mapping[str, frozenset[str]]] = {
+    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
+    "string": frozenset({"minLength", "maxLength", "pattern"}),
+    "array": frozenset(
+        {
+            *("items", "prefixItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems"),
+            "unevaluatedItems",
+        }
+    ),
+    "object": frozenset(
+        {
+            *("properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties"),
+            *("maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
+        }
+    ),
+    "null": frozenset(),
+    "boolean": frozenset(),
+}
+"""The assertions of 2020-12 that judge the values of one JSON type and pass over all others; an integer is a number."""
+
+ASSERTIONS: Final = frozenset(
+    {
+        *("type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+        *(keyword for keywords in BY_KIND.values() for keyword in keywords),
+    }
+)
+"""Every keyword by which a validator of 2020-12 can refuse a value."""
+
+
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object; a schema that is not a boolean is one."""
     return isinstance(value, dict)
@@ -35,6 +64,21 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Whether a JSON value is an array."""
     return isinstance(value, list)
+
+
+TYPES: Final = frozenset({*BY_KIND, "integer"})
+"""The values of `type`."""
+
+DEFINITIONS: Final = ("$defs", "definitions")
+"""Keywords that hold definitions."""
+
+KEYWORDS: Final = frozenset(
+    {
+        *(*ASSERTIONS, *ANNOTATIONS, *DEFINITIONS, "$anchor", "$vocabulary", "$dynamicAnchor", "$recursiveAnchor"),
+        *("$dynamicRef", "$recursiveRef", "additionalItems", "dependencies"),
+    }
+)
+"""Keywords of JSON Schema, of every draft that is read."""
 
 
 def asserts(keyword: str) -> bool:

@@ -417,7 +417,8 @@ def _own(side: Revised) -> list[str]:
     return [
         name
         for name, at in side.bundle.origins.items()
-        if at.endswith(f"#/$defs/{name}") and name in side.definitions and side.keeps(side.definitions[name].unstable)
+        if at.endswith((f"#/$defs/{name}", f"#/definitions/{name}"))
+        if name in side.definitions and side.keeps(side.definitions[name].unstable)
     ]
 
 

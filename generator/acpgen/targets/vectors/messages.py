@@ -19,7 +19,7 @@ from acpgen.targets.vectors.rows import (
 from acpgen.targets.vectors.types import Maker
 from acpgen.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 
-_PEERS: Final = {"agent": "client", "client": "agent", "server": "client"}
+_PEERS: Final = {"agent": "client", "client": "agent", "proxy": "agent", "server": "client"}
 
 _NOT_JSON: Final = {
     "empty": "",
@@ -58,8 +58,10 @@ class Messages:
             subject = Subject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
             yield subject, tuple(self._calls(method))
             if method.kind == "request":
-                answering = sender if method.side == "protocol" else self._other(sender)
-                yield replace(subject, kind="result", sender=answering), tuple(self._answers(method))
+                yield (
+                    replace(subject, kind="result", sender=self._answering(method, sender)),
+                    tuple(self._answers(method)),
+                )
 
     def _calls(self, method: ir.Method) -> Iterator[Row]:
         head: dict[str, Any] = {"jsonrpc": "2.0"}
@@ -212,6 +214,11 @@ class Messages:
         if method.side in ("both", "protocol"):
             return peers
         return (self._other(method.side),)
+
+    def _answering(self, method: ir.Method, sender: str) -> str:
+        if method.side == "protocol":
+            return sender
+        return self._other(sender) if method.side == "both" else method.side
 
     def _other(self, side: str) -> str:
         peers = [one for one in self.protocol.sides if one in _PEERS and one != side]
