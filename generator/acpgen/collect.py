@@ -83,6 +83,11 @@ class _Collector:
                 for name, schema in value.get(key, {}).items():
                     self._define(_Place(path, (key, name)), self._wanted(path, (key, name), name, schema))
             self._scan(path, (), value)
+            if not _is_migration(value.get(MIGRATION, {})):
+                expected = "an object whose values are texts"
+                self.faults.append(
+                    MalformedKeyword(at=f"{path}{pointer(MIGRATION)}", keyword=MIGRATION, expected=expected)
+                )
         for path, value in self.files.items():
             self._localise(path, (), value)
         if self.faults:
@@ -205,6 +210,10 @@ def _name_of(place: _Place, files: Mapping[str, Schema]) -> str:
         return class_name(title if isinstance(title, str) else posixpath.basename(place.path).split(".")[0])
     skipped = ("$defs", "properties", "items")
     return "".join(class_name(part) for part in place.parts if part not in skipped)
+
+
+def _is_migration(declared: object) -> bool:
+    return is_object(declared) and all(isinstance(text, str) for text in declared.values())
 
 
 def _without_definitions(schema: Schema) -> Schema:
