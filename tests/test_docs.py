@@ -32,7 +32,7 @@ from acpgen.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import layout, lifecycles, pictures, text, views
 from acpgen.targets.docs.places import Linker, places
-from acpgen.targets.docs.types import in_words
+from acpgen.targets.docs.types import admits_null, in_words
 from acpgen.targets.docs.uses import gates
 
 ROOT = Path(__file__).parents[1]
@@ -689,6 +689,26 @@ def test_a_method_that_was_renamed_is_found_under_its_new_name(tmp_path: Path) -
     assert "[p/v2](../../v2/methods/new.md)" in made["p/v1/methods/old.md"]
     assert "[p/v1](../../v1/methods/old.md)" in made["p/v2/methods/new.md"]
     assert "`name` | `old` | `new`" in made["p/v1/methods/old.md"]
+
+
+def test_a_type_with_another_name_differs_and_nothing_is_claimed_of_the_types_that_it_names() -> None:
+    page = files()["acp/v2/types/LoginAuthRequest.md"]
+    assert "| `name` | `LoginAuthRequest` | `AuthenticateRequest` |" in page
+    for page in pages().values():
+        assert "Nothing differs." not in page
+    told = "Nothing differs in form here; types that are named here are compared on their own pages."
+    assert told in files()["acp/v1/types/RequestElicitationFormMode.md"]
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_no_row_speaks_of_null_or_absence_where_neither_can_be(version: publish.Version) -> None:
+    """Words that stand once for all branches of a union hold in each of them."""
+    for definition in version.protocol.definitions.values():
+        for field in definition.fields if isinstance(definition, ir.Record) else ():
+            words = field.doc.lower().replace("`null` is not allowed", "")
+            where = (definition.name, field.name, field.doc)
+            assert "null" not in words or admits_null(field.type, version.protocol), where
+            assert not (field.required and re.search(r"omission|omitted|absence|absent", words)), where
 
 
 def test_machines_find_everything_from_llms_txt() -> None:

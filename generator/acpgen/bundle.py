@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -75,15 +75,8 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     schema["$defs"] = work.ordered()
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     files = {path: _about(value) for path, value in read.items()}
-    migration = {key: text for value in read.values() for key, text in _migration(value)}
+    migration = {key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()}
     return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files, migration=migration)
-
-
-def _migration(document: Schema) -> Iterator[tuple[str, str]]:
-    declared = document.get(MIGRATION)
-    for key, text in declared.items() if is_object(declared) else ():
-        if isinstance(text, str):
-            yield key, text
 
 
 def _about(document: Schema) -> tuple[str, str]:

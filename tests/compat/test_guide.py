@@ -17,6 +17,7 @@ from acpgen.compat.guide import INSTEAD, guide
 from acpgen.compat.protocol.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
+from acpgen.errors import Faults
 from acpgen.load import load
 from acpgen.lower import lower
 from acpgen.walk import is_object
@@ -180,7 +181,7 @@ def small_guide(tmp_path: Path, **more: Any) -> str:
 
 def test_what_takes_the_place_of_something_gone_is_told_where_the_schema_says_it(tmp_path: Path) -> None:
     told = {
-        "told": "Ask with `ask`.",
+        "told": "Ask\n\nwith `ask`.",
         "AskRequest.x": "Say it in <b>words</b>.",
         "AskRequestKind(b)": "It is `a` now.",
         "ToldRequest": "`AskRequest` does it.",
@@ -196,6 +197,19 @@ def test_what_takes_the_place_of_something_gone_is_told_where_the_schema_says_it
     )
     assert "The value 'b' is gone" in text and " It is `a` now.\n" in text
     assert "- `ToldRequest`\n  `AskRequest` does it.\n" in text
+
+
+@pytest.mark.parametrize("bad", [[], 5, "told", {"told": 5}, {"told": None}, None])
+def test_words_about_the_version_before_of_another_form_are_a_fault_at_their_place(tmp_path: Path, bad: Any) -> None:
+    with pytest.raises(Faults, match=r"all\.json#/x-migration: 'x-migration' must be an object whose values are texts"):
+        small_guide(tmp_path, **{"x-migration": bad})
+
+
+def test_the_description_of_a_method_is_told_on_one_line(tmp_path: Path) -> None:
+    ask = {"type": "object", "x-method": "ask", "x-side": "agent", "description": "First\nline.\n\nSecond\tpart."}
+    other = {"Other": {"type": "object"}}
+    text = guide(small("v1", tmp_path, other), small("v2", tmp_path, {**other, "AskRequest": ask}))
+    assert "\nFirst line. Second part.\n" in text
 
 
 def test_where_the_schema_does_not_say_it_the_guide_says_so(tmp_path: Path) -> None:
@@ -283,6 +297,10 @@ def test_every_word_about_the_version_before_is_about_something_of_it_and_names_
 ) -> None:
     old, new = sides
     assert set(new.bundle.migration) <= things(old)
+    written = [
+        key for path in CANONICAL[1].glob("*.json") for key in json.loads(path.read_text()).get("x-migration", ())
+    ]
+    assert sorted(written) == sorted(new.bundle.migration)
     assert not old.bundle.migration
     still = {"InitializeResponse.authMethods", "Error.data"}
     assert (

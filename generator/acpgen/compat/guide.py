@@ -181,7 +181,7 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
     before, after = _named(name, old), _named(name, new)
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
-        yield f"{prose(after.doc)}\n"
+        yield f"{_line(after.doc)}\n"
     renamed = _renamed(old, new)
     earlier = [was for was, now in renamed.items() if now == name]
     if name in renamed:
@@ -223,9 +223,9 @@ def _entry(each: Judged, old: Revised, new: Revised) -> str:
     told = new.bundle.migration.get(_key(each, old))
     instead = INSTEAD.get(each.rule, "")
     if each.rule in REMOVED:
-        does = f"{_gone(each)} {prose(told)}" if told else f"{escaped(each.message)} {instead} {_UNTOLD}"
+        does = f"{_gone(each)} {_line(told)}" if told else f"{escaped(each.message)} {instead} {_UNTOLD}"
     elif told and each.rule in REPLACED:
-        does = prose(told)
+        does = _line(told)
     elif each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
         capability = each.subject.rpartition(":")[2]
         does = f"It is sent only once the {escaped(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
@@ -273,6 +273,11 @@ def _field_key(at: str) -> str:
     parts = pointer_parts(f"#{at.partition('#')[2]}")
     names = [name for before, name in pairwise(parts) if before == "properties"]
     return ".".join((parts[1], *names)) if len(parts) > 1 and names else ""
+
+
+def _line(text: str) -> str:
+    """Words of a schema on one line."""
+    return prose(" ".join(text.split()))
 
 
 def _who(each: Judged) -> str:
@@ -409,7 +414,7 @@ def _types(old: Revised, new: Revised) -> Iterator[str]:
 def _heir(name: str, new: Revised) -> str:
     """What takes the place of a type, as a second line of its entry."""
     told = new.bundle.migration.get(name)
-    return f"\n  {prose(told)}" if told else ""
+    return f"\n  {_line(told)}" if told else ""
 
 
 def _own(side: Revised) -> list[str]:

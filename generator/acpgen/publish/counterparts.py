@@ -48,7 +48,8 @@ def matched(here: Version, there: Version) -> Iterator[tuple[str, tuple[str | No
         if found is None:
             yield pages_here.types[name], (None, None)
         else:
-            differences = tuple(_told(_facts(definition), _facts(found)))
+            renamed = [Difference("name", name, found.name)] if found.name != name else []
+            differences = (*renamed, *_told(_facts(definition), _facts(found)))
             yield pages_here.types[name], (pages_there.types[found.name], differences)
 
 

@@ -421,7 +421,7 @@ class CancelledIdleStateUpdateSessionUpdate(Model):
     """
 
     stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -459,7 +459,7 @@ class CancelledStateUpdateIdleVariant(Model):
     """
 
     stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -479,7 +479,7 @@ class CancelledStopReason(Model):
     """
 
     stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1020,7 +1020,7 @@ class EndTurnIdleStateUpdateSessionUpdate(Model):
     """The work was done, a command without any use of the model included."""
 
     stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1039,7 +1039,7 @@ class EndTurnStateUpdateIdleVariant(Model):
     """The work was done, a command without any use of the model included."""
 
     stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1056,7 +1056,7 @@ class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
 
     stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1126,7 +1126,7 @@ class ErrorIdleStateUpdate(ErrorStopReason):
     """
 
     stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1143,7 +1143,7 @@ class ErrorIdleStateUpdateSessionUpdate(ErrorStopReason):
     """
 
     stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1164,7 +1164,7 @@ class ErrorStateUpdateIdleVariant(ErrorStopReason):
     """
 
     stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1520,7 +1520,7 @@ class MaxTokensIdleStateUpdateSessionUpdate(Model):
     """The limit of tokens was reached."""
 
     stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1539,7 +1539,7 @@ class MaxTokensStateUpdateIdleVariant(Model):
     """The limit of tokens was reached."""
 
     stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1556,7 +1556,7 @@ class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
     stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1571,7 +1571,7 @@ class MaxTurnRequestsIdleStateUpdateSessionUpdate(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
     stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1590,7 +1590,7 @@ class MaxTurnRequestsStateUpdateIdleVariant(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
     stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1607,7 +1607,7 @@ class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
     stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1783,7 +1783,7 @@ class NoStopReason(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     stop_reason: Annotated[None, Field(alias='stopReason')] = None
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
 
 class NoneIdleStateUpdateSessionUpdate(Model):
@@ -1802,7 +1802,7 @@ class NoneIdleStateUpdateSessionUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     stop_reason: Annotated[None, Field(alias='stopReason')] = None
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
 
 class NoneStateUpdateIdleVariant(Model):
@@ -1819,7 +1819,7 @@ class NoneStateUpdateIdleVariant(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     stop_reason: Annotated[None, Field(alias='stopReason')] = None
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
 
 class Notice(Model):
@@ -2016,7 +2016,7 @@ class RefusalIdleStateUpdateSessionUpdate(Model):
     """The agent declined to go on."""
 
     stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -2035,7 +2035,7 @@ class RefusalStateUpdateIdleVariant(Model):
     """The agent declined to go on."""
 
     stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -2052,7 +2052,7 @@ class RefusalStopReason(Model):
     """The agent declined to go on."""
 
     stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
