@@ -359,10 +359,10 @@ def test_another_version_than_the_one_that_was_named_is_a_finding(session: bool)
 
 def test_a_protocol_of_ones_own_without_a_version_is_judged_after_its_handshake(tmp_path: Path) -> None:
     schema = tmp_path / "acme.json"
-    ping = {"x-method": "ping", "x-side": "agent", "properties": {"count": {"type": "integer"}}}
-    begin = {"x-method": "initialize", "x-side": "agent"}
+    count = {"count": {"type": "integer"}}
+    ping: dict[str, Any] = {"type": "object", "x-method": "ping", "x-side": "agent", "properties": count}
+    begin: dict[str, Any] = {"type": "object", "x-method": "initialize", "x-side": "agent"}
     definitions = {"InitializeRequest": begin, "InitializeResponse": begin, "PingRequest": ping, "PingResponse": ping}
-    definitions = {name: {"type": "object", **definition} for name, definition in definitions.items()}
     schema.write_text(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}))
     for answer in ({}, {"protocolVersion": "1.0"}):
         said = [client("initialize", {}, id_=0), result("agent", 0, answer), client("ping", {"count": "one"}, id_=1)]
@@ -370,6 +370,33 @@ def test_a_protocol_of_ones_own_without_a_version_is_judged_after_its_handshake(
             ran = acpgen("validate", "--protocol", schema, *options, given=recorded(*said), cwd=tmp_path)
             assert b"3: wrong client request ping: " in ran.stdout
             assert b"/params/count: an integer is expected" in ran.stdout
+
+
+TWICE = b'{"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {"cwd": "/a", "cwd": "/b"}}'
+
+
+@pytest.mark.parametrize("options", [[], ["--session"], ["--protocol", "acp/v2"]])
+@pytest.mark.parametrize("form", ['{"from": "client", "message": %s}', '{ "message" :%s , "from":"client"}', "%s"])
+def test_a_key_that_stands_twice_is_a_finding_with_its_place(form: str, options: list[str]) -> None:
+    if form == "%s" and "--session" in options:
+        return
+    content = (form % TWICE.decode()).encode() + b"\n"
+    ran = acpgen("validate", *options, "--format", "json", given=content)
+    assert ran.returncode == 1
+    problems = [problem for line in ran.stdout.splitlines() for problem in json.loads(line)["problems"]]
+    assert [problem["pointer"] for problem in problems if problem["rule"] == "duplicate-key"] == ["/params/cwd"]
+
+
+@pytest.mark.parametrize("options", [[], ["--session"]])
+def test_a_recorded_line_that_says_two_things_is_none(options: list[str]) -> None:
+    good = json.dumps(GOOD)
+    for content in (
+        f'{{"from": "client", "from": "agent", "message": {good}}}',
+        f'{{"from": "client", "message": {good}, "message": 7}}',
+    ):
+        ran = acpgen("validate", *options, "--format", "json", given=content.encode())
+        assert ran.returncode == 1
+        assert "recording" in [problem["rule"] for problem in json.loads(ran.stdout.splitlines()[0])["problems"]]
 
 
 def test_a_long_name_of_a_method_is_kept_in_part() -> None:

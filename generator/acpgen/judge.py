@@ -132,10 +132,22 @@ def versions(names: Sequence[str]) -> list[Strict]:
     return made
 
 
+def peers(protocol: Strict) -> tuple[str, str]:
+    """The two sides of a connection, the client first."""
+    found: tuple[str, str] = protocol.contract.peers
+    return found
+
+
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
     made: Monitor = borrowed.session("monitor").Monitor(protocols, fixed=fixed)
     return made
+
+
+def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON."""
+    value, problems = borrowed.runtime("parse").parse_with_duplicates(text)
+    return value, tuple((problem.pointer, problem.sentence) for problem in problems)
 
 
 def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:

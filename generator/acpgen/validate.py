@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import from_json
-
 from acpgen import judge
 from acpgen.recording import Line, Said, said
 from acpgen.walk import is_array, is_object
@@ -126,36 +124,44 @@ def judged(
     """
     reader = next(iter(protocols.values()))
     strict: Strict | None = reader
-    sides = reader.contract.peers
+    sides = judge.peers(reader)
     open_ = _Open()
     for line in lines:
-        value, unreadable = reader.read(line.content) if line.is_whole else (None, ())
+        value, found = reader.read(line.content) if line.is_whole else (None, ())
+        problems = tuple(map(_problem, found))
         if not line.is_whole:
             yield Verdict(line.number, "", "message", "", (Problem("json", _LONG, code=-32700),), end=line.end)
             continue
-        if unreadable:
-            yield Verdict(line.number, sender or "", "message", "", tuple(map(_problem, unreadable)), end=line.end)
+        if any(problem.rule == "json" for problem in problems):
+            yield Verdict(line.number, sender or "", "message", "", problems, end=line.end)
             continue
         speaker = sender
         if is_object(value) and "from" in value and "jsonrpc" not in value:
-            content = said(value, sides)
+            content, problems = said(value, sides), tuple(map(_inside, problems))
             if not isinstance(content, Said):
-                yield Verdict(
-                    line.number, "", "message", "", (Problem("recording", content, code=-32600),), end=line.end
-                )
+                wrong = Problem("recording", content, code=-32600)
+                yield Verdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
                 continue
             if content.is_gap:
-                yield Verdict(line.number, content.sender, "gap", "", note=_MISSING, end=line.end)
+                yield Verdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
                 continue
             speaker, value = content.sender, content.message
-        found = _Message(value, strict, sides, open_, speaker)
-        spoken = judge.spoken(found.version, protocols, strict, fixed=fixed) if found.is_handshake else strict
-        verdict = found.verdict(spoken or strict, line, _differing(found, protocols) if fixed else ())
+        message = _Message(value, strict, sides, open_, speaker)
+        spoken = judge.spoken(message.version, protocols, strict, fixed=fixed) if message.is_handshake else strict
+        verdict = message.verdict(spoken or strict, line)
         if spoken is None and not verdict.is_valid:  # what this version refuses may be right in that one
             envelope = tuple(problem for problem in verdict.problems if problem.rule == "envelope")
             verdict = replace(verdict, problems=envelope, note=_NO_SCHEMA)
-        yield verdict
-        strict = spoken or (strict if found.kind == "request" else None)
+        more = _differing(message, protocols) if fixed else ()
+        yield replace(verdict, problems=(*problems, *verdict.problems, *more))
+        strict = spoken or (strict if message.kind == "request" else None)
+
+
+def _inside(problem: Problem) -> Problem:
+    """A repeated key of a recorded line: one of the message, or of the line itself, which then does not say what was said."""
+    if problem.pointer.startswith("/message/"):
+        return replace(problem, pointer=problem.pointer.removeprefix("/message"))
+    return replace(problem, rule="recording")
 
 
 def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[Problem]:
@@ -214,7 +220,7 @@ class _Message:
         """Whether it may name the version of what follows."""
         return self.method == "initialize" and self.kind in ("request", "result")
 
-    def verdict(self, strict: Strict | None, line: Line, more: Iterable[Problem] = ()) -> Verdict:
+    def verdict(self, strict: Strict | None, line: Line) -> Verdict:
         name = (line.number, self.sender, self.kind, self.method)
         if strict is None:
             return Verdict(*name, note=_NO_SCHEMA, end=line.end)
@@ -225,8 +231,8 @@ class _Message:
             method=self.method or None,
             pending=self._answered if self.kind == "batch" else None,
         )
-        wrong = (_problem(problem) for problem in problems if problem.pointer not in unjudged)
-        return Verdict(*name, (*wrong, *more), "; ".join(dict.fromkeys(unjudged.values())), line.end)
+        wrong = tuple(_problem(problem) for problem in problems if problem.pointer not in unjudged)
+        return Verdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
 
     def _answered(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
@@ -259,32 +265,34 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
     number, end = 0, 0
     for line in lines:
         number, end = line.number, line.end
-        content = _content(line, monitor.sides)
+        content, repeated = _content(line, monitor.sides)
         if not isinstance(content, Said):
             missed = () if line.is_whole else tuple(map(_breach, monitor.lose("a line was not read")))
-            yield Verdict(number, "", "message", "", (Problem("recording", content), *missed), end=end)
+            yield Verdict(number, "", "message", "", (Problem("recording", content), *repeated, *missed), end=end)
             continue
         if content.is_gap:
             missed = tuple(map(_breach, monitor.lose(_MISSING)))
-            yield Verdict(number, content.sender, "gap", "", missed, monitor.unjudged, end)
+            yield Verdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
             continue
         breaches = monitor.observe(content.sender, content.message, index=number)
         method = breaches[0].method if breaches else _method(content.message)
-        problems = tuple(map(_breach, breaches))
+        problems = (*repeated, *map(_breach, breaches))
         yield Verdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
     left = tuple(map(_left_open, monitor.finish()))
     if left:
         yield Verdict(number, "", "end", "", left, end=end)
 
 
-def _content(line: Line, sides: tuple[str, ...]) -> Said | str:
+def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Problem, ...]]:
+    """What a recorded line holds, with a problem for each key that an object of it gives twice."""
     if not line.is_whole:
-        return _LONG
+        return _LONG, ()
     try:
-        value: object = from_json(line.content, allow_inf_nan=False)
+        value, repeated = judge.read(line.content)
     except ValueError:
-        return "the line is not JSON, or is nested too deep"
-    return said(value, sides)
+        return "the line is not JSON, or is nested too deep", ()
+    problems = (Problem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
+    return said(value, sides), tuple(map(_inside, problems))
 
 
 def as_json(verdict: Verdict) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from monitor.scripts import (
     CWD,
     EXTRA,
@@ -71,6 +73,26 @@ CASES = (
         name="a batch in version 1 that is answered",
     ),
     Case("envelope-malformed", [*v1(), client("_x", id_=True)], "/id", name="an id that is true"),
+    Case(
+        "duplicate-key",
+        [*OPEN, ("agent", json.dumps(permission()[1]).replace('"kind"', '"optionId":"a~/b","kind"', 1).encode())],
+        "/params/options/0/optionId",
+    ),
+    Case(
+        "duplicate-key",
+        [
+            *OPEN_2,
+            ("agent", b'[{"jsonrpc":"2.0","method":"_x"},{"jsonrpc":"2.0","method":"_y","params":{"a/b":1,"a/b":2}}]'),
+        ],
+        "/1/params/a~1b",
+        name="in a batch",
+    ),
+    Case(
+        "duplicate-key",
+        [*v1(), ("client", b'{"jsonrpc":"2.0","method":"_x","method":"_y"}')],
+        "/method",
+        name="of the method",
+    ),
     Case("batch-empty", [*v2(), ("client", [])], ""),
     Case(
         "batch-mixed",

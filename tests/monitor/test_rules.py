@@ -380,7 +380,8 @@ def test_the_monitor_of_the_distribution_knows_the_versions_of_the_installed_bin
 
 def begun(version: Any) -> list[Said]:
     """The handshake of version 1 with this in the place of the version in its answer."""
-    answer = {"agentCapabilities": {}} | ({} if version is None else {"protocolVersion": version})
+    answer: dict[str, Any] = {"agentCapabilities": {}}
+    answer |= {} if version is None else {"protocolVersion": version}
     return [v1()[0], result("agent", "init", answer)]
 
 
@@ -413,6 +414,15 @@ def test_after_a_gap_nothing_is_said_of_the_roots_of_a_fork() -> None:
     listener.lose()
     said = [*opened("f", method="session/fork", source="s"), *listed(info("f", additionalDirectories=["/z"]))]
     assert not [breach for one in said for breach in hear(listener, one)]
+
+
+def test_of_keys_that_stand_twice_the_last_counts_and_nobody_else_is_blamed() -> None:
+    listener = monitor(CASES[0])
+    asked = b'{"jsonrpc":"2.0","id":1,"id":2,"method":"session/list","params":{}}'
+    found = [breach for said in (*v1(), ("client", asked)) for breach in hear(listener, said)]
+    assert [(breach.rule, breach.level, breach.pointer) for breach in found] == [("duplicate-key", "must", "/id")]
+    assert not hear(listener, result("agent", 2, {"sessions": []}))
+    assert not listener.finish()
 
 
 BAD: Said = client("session/new", {"cwd": 5, "mcpServers": []}, id_="bad")

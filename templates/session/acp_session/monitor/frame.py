@@ -50,6 +50,15 @@ def envelope_malformed(event: Event, _connection: Connection) -> Iterator[Found]
             yield _at(event, problem.pointer, problem.sentence)
 
 
+@rule("malformed", "request", "notification", "result", "error")
+def duplicate_key(event: Event, _connection: Connection) -> Iterator[Found]:
+    """An object of the message gives one key twice. Readers differ in which value counts, so that what one peer checks need not be
+    what the other does. Here the last one counts.
+    """
+    for problem in event.repeated:
+        yield _at(event, problem.pointer, problem.sentence)
+
+
 @rule("batch")
 def batch_empty(event: Event, _connection: Connection) -> Iterator[Found]:
     """A batch holds no message."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ from .rules import RULES, Rule
 from .state import Connection, brief, key
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from acp_bindings.runtime.strict import Strict, Violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,13 @@ class Monitor:
         self._reasons = []
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
         value, problems = reader.read(line)
-        if problems:
+        if any(problem.rule == "json" for problem in problems):
             event = self._event("unreadable", index, sender, None, problems=problems)
             self._connection.apply(event)
             return tuple(self._judge(event))
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return tuple(self._batch(index, sender, value))
-        return tuple(self._message(index, sender, value, ()))
+            return tuple(self._batch(index, sender, value, problems))
+        return tuple(self._message(index, sender, value, (), problems))
 
     def lose(self, sentence: str = "messages went by unseen") -> tuple[Breach, ...]:
         """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
@@ -105,14 +105,19 @@ class Monitor:
         left = self._judge(self._event("end", self._index, self._connection.sides[0], None))
         return (*left, *starmap(_not_judged, self._unjudged.items()))
 
-    def _batch(self, index: int, sender: str, value: list[Any]) -> Iterator[Breach]:
+    def _batch(self, index: int, sender: str, value: list[Any], repeated: tuple[Violation, ...]) -> Iterator[Breach]:
         if self._connection.strict is not None:
             yield from self._judge(self._event("batch", index, sender, value))
         for place, item in enumerate(value):
-            yield from self._message(index, sender, item, (place,))
+            inside = [problem for problem in repeated if problem.pointer.startswith(f"/{place}/")]
+            own = (replace(problem, pointer=problem.pointer.removeprefix(f"/{place}")) for problem in inside)
+            yield from self._message(index, sender, item, (place,), tuple(own))
 
-    def _message(self, index: int, sender: str, value: Any, at: Path) -> Iterator[Breach]:
+    def _message(
+        self, index: int, sender: str, value: Any, at: Path, repeated: tuple[Violation, ...]
+    ) -> Iterator[Breach]:
         event = self._event(_kind(value), index, sender, value, at)
+        event.repeated = repeated
         self._note(event)
         yield from self._judge(event)
         self._apply(event)
