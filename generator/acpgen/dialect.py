@@ -23,6 +23,8 @@ _BESIDE: Final = {
 }
 """Where keywords must stand, of those that the meta-schema asks about the keywords beside them."""
 
+_KINDS: Final = {"array": "a list", "object": "an object of texts", "string": "a string"}
+
 
 def dialect_file() -> Path:
     """Where the meta-schema of the dialect lies."""
@@ -63,7 +65,7 @@ def expected(keyword: str) -> str:
     if "enum" in declared:
         *most, last = map(_shown, declared["enum"])
         return f"{', '.join(most)} or {last}"
-    return f"{'a list' if declared['type'] == 'array' else 'a string'} such as {_shown(declared['examples'][0])}"
+    return f"{_KINDS[declared['type']]} such as {_shown(declared['examples'][0])}"
 
 
 def _shown(value: object) -> str:
