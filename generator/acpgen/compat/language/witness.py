@@ -23,6 +23,8 @@ MOST_VALUES: Final = 24
 MOST_CHANGES: Final = 40
 MOST_CANDIDATES: Final = 600
 MOST_UNANSWERED: Final = 3
+LARGEST_EXACT: Final = 2**52
+"""Below it, a float holds every whole number and a half beside it."""
 
 _TEXTS: Final = ("", "a", "A", "ab", "0", "/", "a b", "é", "aaaaaaaaaaaaaaaaaaaa")
 _LISTS: Final[list[Json]] = [[], [None], [0], [0, 0], ["a", 1]]
@@ -139,4 +141,6 @@ def _changed(value: Json) -> Iterator[Json]:
     elif isinstance(value, str):
         yield from (value + "a", value + "/", value[:-1], value.upper(), "/" + value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield from (value + 1, value - 1, value + 0.5, -value, value * 10)
+        yield from (value + 1, value - 1, -value, value * 10)
+        if abs(value) < LARGEST_EXACT:
+            yield from (value + 0.5, float(value))
