@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 from urllib.parse import quote, unquote
 
@@ -25,6 +25,35 @@ ANNOTATIONS: Final = frozenset(
     }
 )
 """Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
+
+
+BY_KIND: Final[Mapping[str, frozenset[str]]] = {
+    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
+    "string": frozenset({"minLength", "maxLength", "pattern"}),
+    "array": frozenset(
+        {
+            *("items", "prefixItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems"),
+            "unevaluatedItems",
+        }
+    ),
+    "object": frozenset(
+        {
+            *("properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties"),
+            *("maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
+        }
+    ),
+    "null": frozenset(),
+    "boolean": frozenset(),
+}
+"""The assertions of 2020-12 that judge the values of one JSON type and pass over all others; an integer is a number."""
+
+ASSERTIONS: Final = frozenset(
+    {
+        *("type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+        *(keyword for keywords in BY_KIND.values() for keyword in keywords),
+    }
+)
+"""Every keyword by which a validator of 2020-12 can refuse a value."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
