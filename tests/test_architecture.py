@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 
-LEAVES = frozenset({"errors", "ir", "positions", "resources", "walk"})
+LEAVES = frozenset({"errors", "ir", "patterns", "positions", "resources", "walk"})
 """Import nothing of ours."""
 
 ARROWS: dict[str, frozenset[str]] = {
@@ -24,8 +24,14 @@ ARROWS: dict[str, frozenset[str]] = {
     "dialect": frozenset({"errors", "load", "resources"}),
     "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
     "methods": frozenset({"bundle", "errors", "ir", "names", "unions", "walk"}),
-    "lower": frozenset({"bundle", "errors", "ir", "methods", "unions", "walk"}),
-    "targets": frozenset({"bundle", "contract", "errors", "ir", "names", "resources", "values", "walk", "write"}),
+    "coverage": frozenset({"bundle", "ir", "walk"}),
+    "lower": frozenset({"bundle", "errors", "ir", "methods", "patterns", "unions", "walk"}),
+    "targets": frozenset(
+        {
+            *("bundle", "contract", "coverage", "errors", "ir", "names", "patterns", "resources", "values", "walk"),
+            "write",
+        }
+    ),
     "compat": frozenset(
         {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "walk"},
     ),
@@ -43,7 +49,10 @@ ARROWS: dict[str, frozenset[str]] = {
     "stamp": frozenset({"errors", "load", "resources", "write"}),
     "generate": frozenset({"bundle", "errors", "ir", "load", "lower", "positions", "targets", "write"}),
     "project": frozenset(
-        {"bundle", "config", "errors", "generate", "ir", "load", "material", "publish", "stamp", "targets", "write"},
+        {
+            *("bundle", "config", "coverage", "errors", "generate", "ir", "load", "material", "publish", "stamp"),
+            *("targets", "write"),
+        },
     ),
     "borrowed": frozenset({"resources"}),
     "judge": frozenset({"borrowed", "config", "contract", "errors", "generate", "load", "material", "resources"}),
@@ -54,7 +63,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "site": frozenset(
         {"config", "errors", "generate", "load", "material", "publish", "resources", "targets", "watch", "write"}
     ),
-    "terminal": frozenset({"errors", "load", "project", "validate", "write"}),
+    "terminal": frozenset({"coverage", "errors", "load", "project", "validate", "write"}),
     "watch": frozenset(),
 }
 

@@ -693,3 +693,81 @@ def test_watch_makes_outputs_after_each_change_survives_faults_and_ends_on_ctrl_
 def test_watch_without_a_configuration_exits_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("--watch").code == 2
+
+
+# --- what decoding does not enforce ----------------------------------------------------------------------------------
+
+
+def write_loose(root: Path) -> None:
+    """A schema of draft-07 with keywords that decoding leaves to the validators."""
+    loose = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {
+            "Exact": {"type": "object", "properties": {"name": {"type": "string"}}},
+            "Pair": {"type": "array", "items": [{"type": "string"}], "additionalItems": False},
+            "Choice": {"type": "object", "if": {"required": ["a"]}, "then": {"required": ["b"]}},
+            **{f"Sized{letter}": {"type": "object", "minProperties": 1} for letter in "abcdefghij"},
+        },
+    }
+    (root / "loose.json").write_text(json.dumps(loose), encoding="utf-8")
+
+
+LOOSE = ("--schema", "loose.json", "--package", "acme.v1", "--out", "out")
+
+
+def test_generate_says_at_its_end_what_decoding_does_not_enforce_where_the_file_has_it(here: Path) -> None:
+    write_loose(here)
+    made = run(*LOOSE)
+    assert made.code == 0
+    head, *lines = made.err.splitlines()[2:]
+    assert head == (
+        "loose.json: decode does not enforce 13 keywords of 12 definitions. "
+        "validate does (extra strict); the package lists every place in UNENFORCED."
+    )
+    assert lines[:2] == [
+        "  Pair: items, additionalItems; the first at loose.json#/definitions/Pair/items",
+        "  Choice: if; at loose.json#/definitions/Choice/if",
+    ]
+    assert lines[-1] == "  and 4 more definitions"
+    tables = (here / "out" / "acme" / "v1" / "_tables.py").read_text(encoding="utf-8")
+    assert '"loose.json#/definitions/Pair/additionalItems"' in tables
+    assert '"Exact": (' not in tables
+
+
+def test_a_run_that_has_nothing_to_do_says_it_again(here: Path) -> None:
+    write_loose(here)
+    first = run(*LOOSE)
+    again = run(*LOOSE)
+    assert again.err.splitlines()[0] == "Nothing to do: no input has changed (1 output)."
+    assert again.err.splitlines()[1:] == first.err.splitlines()[2:]
+
+
+def test_strict_coverage_exits_1_where_a_keyword_is_left_and_0_where_none_is(here: Path) -> None:
+    write_loose(here)
+    assert run(*LOOSE, "--strict-coverage").code == 1
+    assert (here / "out").is_dir()
+    assert run(*LOOSE, "--strict-coverage").code == 1
+    assert run(*LOOSE, "--check", "--strict-coverage").code == 1
+    assert run(*LOOSE, "--check").code == 0
+    assert run("--strict-coverage").code == 0
+
+
+def test_what_no_bindings_are_made_of_is_not_told(here: Path) -> None:
+    write_loose(here)
+    made = run("--schema", "loose.json", "--target", "bundle", "--out", "out", "--strict-coverage")
+    assert made.code == 0
+    assert "enforce" not in made.err
+
+
+def test_strict_coverage_and_watch_exclude_each_other(here: Path) -> None:
+    assert run("--watch", "--strict-coverage").code == 2
+
+
+def test_a_stamp_of_another_form_is_no_stamp(here: Path) -> None:
+    write_loose(here)
+    first = run(*LOOSE)
+    for file in (here / "cache" / "acpgen").glob("*.json"):
+        held = json.loads(file.read_text())
+        del held["gaps"]
+        file.write_text(json.dumps(held))
+    assert run(*LOOSE).err == first.err.replace("24          0", " 0         24")

@@ -18,7 +18,7 @@ from acpgen.collect import MIGRATION, Collected, collect, spelled
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
-from acpgen.unions import Tagged, branches_of, constant, flatten, is_null, lone_reference, recognise
+from acpgen.unions import Tagged, branches_of, constant, flatten, is_null, kinds, lone_reference, recognise
 from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to, references
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -34,8 +34,8 @@ class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
 
     `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
-    its title and description, empty where it says nothing. `migration` holds what the files say, by `x-migration`, of things of
-    the version before.
+    its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
+    `x-migration`, of things of the version before.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Bundle:
     origins: Mapping[str, str] = field(repr=False)
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
     migration: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -76,7 +77,9 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     files = {path: _about(value) for path, value in read.items()}
     migration = {key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()}
-    return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files, migration=migration)
+    return Bundle(
+        name=documents.name, schema=schema, origins=work.origins, files=files, migration=migration, sources=read
+    )
 
 
 def _about(document: Schema) -> tuple[str, str]:
@@ -264,7 +267,7 @@ class _Bundler:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
         if not is_object(schema) or lone_reference(schema) is not None:
             return schema
-        rest, nullable = _without_null(schema)
+        rest, nullable = _without_null(schema, self.definitions)
         if rest is not None and _needs_name(rest):
             body = {key: value for key, value in rest.items() if key not in _FIELD_ONLY and not _is_leniency(key)}
             name = self._add(owner, [wanted], body, at)
@@ -284,16 +287,18 @@ class _Bundler:
         """Make every branch of the object union `name` a definition that stands alone."""
         node = self._expanded(self.definitions[name])
         union = branches_of(node)
-        if union is None or not flatten(node, self.sources).is_object or "unevaluatedProperties" in node:
+        if union is None or "unevaluatedProperties" in node:
             return
         keyword, branches = union
-        if not all(is_object(b) and flatten(b, self.sources).is_object for b in branches):
-            self._name_shapes(name, keyword, branches)
-            return
         base = {key: value for key, value in node.items() if key != keyword and (asserts(key) or key == "x-side")}
         base.pop("x-side", None)
         if set(base) <= {"type"} and base.get("type", "object") == "object":
             base = {}
+        if kinds(self.definitions[name], self.sources) != {"object"} or not all(
+            is_object(b) and flatten(b, self.sources).is_object and _is_mergeable(base, b) for b in branches
+        ):
+            self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)
+            return
         merged = [_merge(base, branch) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
         at = self.origins[name]
@@ -355,17 +360,28 @@ class _Bundler:
         kept = {key: value for key, value in whole.items() if key == "description"}
         return {**kept, keyword: references}
 
-    def _name_shapes(self, name: str, keyword: str, branches: list[Any]) -> None:
-        """Name the inline objects among branches that are not all objects."""
+    def _name_shapes(self, name: str, keyword: str, branches: list[Any], *, is_of_objects: bool) -> None:
+        """Name the inline objects among branches that do not stand alone.
+
+        Beside other values than objects, one that would take another's name stays inline: its fields are then not typed.
+        """
         for index, branch in enumerate(branches):
             if keyword not in self.definitions[name]:
                 return  # the union stands in a part, which keeps it as it is
-            if is_object(branch) and lone_reference(branch) is None and _needs_name(branch):
-                title = _title(branch)
-                at = f"{self.origins[name]}/{keyword}/{index}"
-                added = self._add(name, [f"{title}{name}", f"{name}{title}Shape"], branch, at)
-                self.sources[added] = copy.deepcopy(branch)
-                self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
+            if not is_object(branch) or lone_reference(branch) is not None or not _needs_name(branch):
+                continue
+            title = _title(branch)
+            at = f"{self.origins[name]}/{keyword}/{index}"
+            candidates = [f"{title}{name}", f"{name}{title}Shape"]
+            is_asked_for = "x-name" in branch or not {at, _fragment(at)}.isdisjoint(self.names)
+            is_free = bool(branch.get("properties")) and not self.definitions.keys() >= set(candidates)
+            if not (is_of_objects or is_asked_for or is_free):
+                continue
+            if "type" in self.definitions[name] and "type" not in branch:
+                branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
+            added = self._add(name, candidates, branch, at)
+            self.sources[added] = copy.deepcopy(branch)
+            self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
 
     def _expanded(self, schema: Schema) -> Schema:
         """`schema` with every in-place part that holds a union of objects written into it."""
@@ -378,7 +394,9 @@ class _Bundler:
         for part in parts:
             reference = lone_reference(part)
             source = self.sources.get(reference, {}) if reference is not None else part
-            if self._holds_union(source) or reference is None:
+            if not _is_mergeable(node, source):
+                kept.append(part)
+            elif self._holds_union(source) or reference is None:
                 inner = _without_branch_names(self._expanded(source))
                 node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
             else:
@@ -408,7 +426,11 @@ def _without_branch_names(schema: Schema) -> Schema:
     if union is None:
         return schema
     keyword, branches = union
-    return {**schema, keyword: [{k: v for k, v in branch.items() if k != "x-name"} for branch in branches]}
+    return {**schema, keyword: [_without(branch, "x-name") for branch in branches]}
+
+
+def _without(schema: Any, keyword: str) -> Any:
+    return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
 
 
 def _merge(base: Schema, branch: Schema) -> Schema:
@@ -448,6 +470,28 @@ def _merge(base: Schema, branch: Schema) -> Schema:
     return result
 
 
+def _is_mergeable(one: Schema, other: Schema) -> bool:
+    """Whether two schemas for one object can stand in one node: what judges the fields that one does not name, or goes with its
+    other keywords, would mean something else beside the other's.
+    """
+    if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
+        return False
+    return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
+
+
+def _leaves_alone(one: Schema, other: Schema) -> bool:
+    """Whether the schema `one` judges the fields that it does not name just as it would with the names of `other` beside it."""
+    if one.get("unevaluatedProperties", True) is not True:
+        return not any(asserts(key) and key not in ("required", "type") for key in other)
+    if one.get("additionalProperties", True) in (True, {}):
+        return True
+    named = set(other.get("properties", ())) <= set(one.get("properties", ()))
+    return named and other.get("patternProperties", {}).keys() <= one.get("patternProperties", {}).keys()
+
+
+_CONDITIONAL: Final = frozenset({"if", "then", "else"})
+
+
 def _meet(base: Any, branch: Any) -> Any:
     """What a property that both sides declare must be."""
     if base == branch or not is_object(base) or not is_object(branch):
@@ -473,7 +517,7 @@ def _admits_all(demands: Schema, branch: Schema) -> bool:
     return own is not None and set(own if is_array(own) else [own]) <= set(types)
 
 
-def _without_null(schema: Schema) -> tuple[Schema | None, bool]:
+def _without_null(schema: Schema, definitions: Mapping[str, Schema]) -> tuple[Schema | None, bool]:
     """A field's schema less null, and whether null was there; `None` where nothing sensible is left."""
     union = branches_of(schema)
     if union is not None:
@@ -483,6 +527,8 @@ def _without_null(schema: Schema) -> tuple[Schema | None, bool]:
             return schema, False
         if any(asserts(key) for key in schema if key != keyword):
             return None, False  # what stands beside the union may refuse null
+        if keyword == "oneOf" and any("null" in kinds(branch, definitions) for branch in left):
+            return schema, False  # null may be two of the branches, and then it is refused
         if len(left) == 1:
             inner = left[0]
             return (inner if is_object(inner) and lone_reference(inner) is None else None), True

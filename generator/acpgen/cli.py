@@ -18,7 +18,7 @@ from acpgen.load import place
 
 if TYPE_CHECKING:
     from acpgen import judge
-    from acpgen.project import Work
+    from acpgen.project import Outcome, Work
 
 T = TypeVar("T")
 
@@ -100,14 +100,18 @@ def generate(
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
     ] = False,
+    strict_coverage: Annotated[
+        bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
+    ] = False,
 ) -> None:
     """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
 
-    Exit codes: 0 all is well, 1 --check found a difference, 2 the input cannot be used.
+    Keywords that decode does not enforce are listed at the end, and in UNENFORCED of the generated package. Exit codes: 0 all is
+    well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
     """
     chosen = [name for value in targets or () for name in value.split(",") if name]
-    if check and watch:
-        raise typer.BadParameter("--check and --watch exclude each other.")
+    if watch and (check or strict_coverage):
+        raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
         _require_schema_for({"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown})
     elif protocols:
@@ -131,7 +135,8 @@ def generate(
     with _faults_end_with_2():
         _here()
         if not watch:
-            if _run(work(), check=check) and check:
+            outcome = _run(work(), check=check)
+            if (check and outcome.is_drift) or (strict_coverage and not outcome.is_covered):
                 raise typer.Exit(1)
             return
         _watch(work, inputs)
@@ -491,8 +496,8 @@ def docs_serve(
         site.serve(lambda: config.find(_here()), port, terminal.say, terminal.show_faults)
 
 
-def _run(work: Work, *, check: bool = False) -> bool:
-    """Make the outputs, or with `check` look at them; whether they differ from what they were to hold."""
+def _run(work: Work, *, check: bool = False) -> Outcome:
+    """Make the outputs, or with `check` look at them, and say what came of it."""
     from acpgen import project
 
     with terminal.progress() as progress:
@@ -507,7 +512,8 @@ def _run(work: Work, *, check: bool = False) -> bool:
         terminal.show_difference(outcome)
     else:
         terminal.say("Every output is what the schema makes.")
-    return outcome.is_drift
+    terminal.show_gaps(outcome)
+    return outcome
 
 
 def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:

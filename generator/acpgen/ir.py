@@ -206,8 +206,9 @@ class TaggedUnion:
     """A union told apart by the constant in the field `tag`.
 
     `fallback` names the record of unknown tags (open and tolerated unions); where that record must also have one of several
-    shapes, `fallback_shapes` names their records, which extend it. `default` names the branch without a tag constant, if there
-    is one; where `default_admits_known`, it also takes objects with a known tag that the tag's own variant refuses.
+    shapes, `fallback_shapes` names their records, which extend it; of exactly one, where `fallback_exclusive`. `default` names
+    the branch without a tag constant, if there is one; where `default_admits_known`, it also takes objects with a known tag that
+    the tag's own variant refuses.
     """
 
     name: str
@@ -216,6 +217,7 @@ class TaggedUnion:
     openness: Openness
     fallback: str | None = None
     fallback_shapes: tuple[str, ...] = ()
+    fallback_exclusive: bool = False
     default: str | None = None
     default_admits_known: bool = False
     unstable: bool = False

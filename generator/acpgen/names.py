@@ -26,10 +26,12 @@ RESERVED_CLASSES = frozenset(
             "ConfigDict",
             "Dict",
             "Exact",
+            "Excluding",
             "Field",
             "List",
             "Literal",
             "MISSING",
+            "MultipleOf",
         ),
         *("Model", "Never", "Number", "Open", "Optional", "RootModel", "Shapes", "Tagged", "TypeAliasType", "Union"),
         *("Unknown", "None", "True", "False"),
@@ -43,7 +45,7 @@ RESERVED_CLASSES = frozenset(
             "Mapping",
             "Message",
         ),
-        *("OWNERS", "Sender", "T", "TypeAlias", "TypeVar"),
+        *("OWNERS", "Sender", "T", "TypeAlias", "TypeVar", "UNENFORCED", "UniqueItems"),
     }
 )
 """Names that generated modules import or define themselves."""
@@ -54,7 +56,15 @@ RESERVED_FIELDS = frozenset(
         *("schema_json", "update_forward_refs", "validate", "model_computed_fields", "model_config", "model_construct"),
         *("model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set"),
         *("model_json_schema", "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate"),
-        *("model_validate_json", "model_validate_strings", "payload", "tag", "is_extension", "is_reserved"),
+        *(
+            "model_validate_json",
+            "model_validate_strings",
+            "payload",
+            "tag",
+            "excluded_constants",
+            "is_extension",
+            "is_reserved",
+        ),
         # A field named like a type that annotations use would hide the type inside its own class.
         *("bool", "dict", "float", "int", "list", "str"),
     }

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from acpgen import material, stamp
+from acpgen import coverage, material, stamp
 from acpgen.config import Config, read_names
 from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""
+
+Meanings: TypeAlias = "Mapping[Path, tuple[ir.Protocol, Bundle]]"
+"""What each protocol means, by its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +75,20 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did, or would have done. `fresh` are the outputs that needed no work."""
+    """What a run did, or would have done. `fresh` are the outputs that needed no work.
+
+    `gaps` says of each protocol with bindings what decoding does not enforce.
+    """
 
     changes: tuple[Change, ...]
     fresh: tuple[Path, ...]
+    gaps: Mapping[str, coverage.Gaps] = field(repr=False)
     trees: tuple[Tree, ...] = field(repr=False)
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether decoding enforces every keyword."""
+        return not any(self.gaps.values())
 
     @property
     def is_drift(self) -> bool:
@@ -168,12 +180,21 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     stamps = stamp.Stamps(work.cache)
     fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
-    trees = _trees(work, stale, sources, materials, progress) if stale else ()
+    meanings = _meanings(work, stale, sources, progress) if stale else {}
+    trees = _trees(stale, sources, meanings, materials, progress) if stale else ()
     changes = write(trees, dry=check)
+    gaps = {output.folder: _gaps(output, meanings) for output in stale}
     if not check:
         for output in stale:
-            stamps.record(output.folder, hashes[output.folder])
-    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), trees=trees)
+            stamps.record(output.folder, hashes[output.folder], gaps[output.folder])
+    gaps.update({folder: stamps.gaps(folder) for folder in fresh})
+    merged = {label: found for output in work.outputs for label, found in gaps[output.folder].items()}
+    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees)
+
+
+def _gaps(output: Output, meanings: Meanings) -> Mapping[str, coverage.Gaps]:
+    """What the bindings in an output do not enforce, by protocol."""
+    return {part.label: coverage.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
 
 
 def _read(work: Work) -> Mapping[Path, Source]:
@@ -240,26 +261,21 @@ def _inputs(
     )
 
 
-def _trees(
-    work: Work,
-    outputs: Sequence[Output],
-    sources: Mapping[Path, Source],
-    materials: Mapping[Path, material.Files],
-    progress: Progress,
-) -> tuple[Tree, ...]:
-    """What the outputs are to hold. Raises `Faults` of all protocols together."""
-    from acpgen import publish
-    from acpgen.targets import TARGETS, Settings
+def _steps(outputs: Sequence[Output]) -> int:
+    """The steps of a run: reading each protocol, making each part, and writing."""
+    return len(tuple(_protocols(outputs))) + sum(len(output.parts) for output in outputs) + 1
+
+
+def _meanings(work: Work, outputs: Sequence[Output], sources: Mapping[Path, Source], progress: Progress) -> Meanings:
+    """What the protocols of the outputs mean. Raises `Faults` of all of them together."""
+    from acpgen.targets import TARGETS
 
     require_targets((part.target for output in outputs for part in output.parts), TARGETS, at=work.at)
-    protocols = tuple(_protocols(outputs))
-    total = len(protocols) + sum(len(output.parts) for output in outputs) + 1
-    done = 0
+    total = _steps(outputs)
     meanings: dict[Path, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
-    for part in protocols:
+    for done, part in enumerate(_protocols(outputs)):
         progress(done, total, f"reading {part.label}")
-        done += 1
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
@@ -271,6 +287,21 @@ def _trees(
             faults.extend(_located(fault, work, sources[part.source]) for fault in caught.faults)
     if faults:
         raise Faults(faults)
+    return meanings
+
+
+def _trees(
+    outputs: Sequence[Output],
+    sources: Mapping[Path, Source],
+    meanings: Meanings,
+    materials: Mapping[Path, material.Files],
+    progress: Progress,
+) -> tuple[Tree, ...]:
+    """What the outputs are to hold. Raises `Faults`."""
+    from acpgen import publish
+    from acpgen.targets import TARGETS, Settings
+
+    done, total = len(meanings), _steps(outputs)
     trees: list[Tree] = []
     for output in outputs:
         made: list[Files] = []

@@ -41,10 +41,21 @@ class Stamps:
             stamp = json.loads(read_bytes(self._file(output)))
         except (Faults, ValueError, RecursionError):
             return False
-        return stamp == {"inputs": inputs, "output": digest(output)} and stamp["output"] is not None
+        if not isinstance(stamp, dict) or not isinstance(stamp.get("gaps"), dict):
+            return False
+        held = digest(output)
+        return held is not None and (stamp.get("inputs"), stamp.get("output")) == (inputs, held)
 
-    def record(self, output: Path, inputs: str | None) -> None:
-        """Remember what `output` was made from. A cache that cannot be written is no cache, and no fault."""
+    def gaps(self, output: Path) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """What was told of an output that is fresh: by protocol and definition, what its bindings do not enforce."""
+        stamp = json.loads(read_bytes(self._file(output)))
+        return {
+            protocol: {name: tuple(places) for name, places in found.items()}
+            for protocol, found in stamp["gaps"].items()
+        }
+
+    def record(self, output: Path, inputs: str | None, gaps: Mapping[str, Mapping[str, tuple[str, ...]]]) -> None:
+        """Remember what `output` was made from, and its gaps. A cache that cannot be written is no cache, and no fault."""
         if inputs is None:
             return
         with contextlib.suppress(OSError):
@@ -52,7 +63,7 @@ class Stamps:
             ignore = self.folder / ".gitignore"
             if not ignore.exists():
                 replace_file(ignore, "*\n")
-            replace_file(self._file(output), json.dumps({"inputs": inputs, "output": digest(output)}))
+            replace_file(self._file(output), json.dumps({"inputs": inputs, "output": digest(output), "gaps": gaps}))
 
     def _file(self, output: Path) -> Path:
         return self.folder / f"{hashlib.sha256(os.fsencode(os.path.abspath(output))).hexdigest()[:24]}.json"

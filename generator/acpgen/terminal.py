@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from acpgen import coverage
 from acpgen.errors import Faults, NotCreated, printable
 from acpgen.load import place
 
@@ -110,6 +111,13 @@ def show_outcome(outcome: Outcome) -> None:
         for verb, paths in (("written", change.written), ("removed", change.removed)):
             for path in paths if len(change.written) + len(change.removed) <= FEW else ():
                 say(f"{verb} {_folder(change.folder)}/{path}")
+
+
+def show_gaps(outcome: Outcome) -> None:
+    """Say what decoding does not enforce."""
+    for label, found in outcome.gaps.items():
+        for line in coverage.told(label, found):
+            say(line)
 
 
 def show_difference(outcome: Outcome) -> None:

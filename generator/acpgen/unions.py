@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from acpgen.walk import Schema, asserts, is_array, is_object, target
+from acpgen.walk import BY_KIND, Schema, asserts, is_array, is_object, target
 
 Tag: TypeAlias = "str | int | float | bool"
 
@@ -148,6 +148,63 @@ def _by_tag(name: str, flats: Sequence[Flat]) -> Tagged | None:
     if len(fallbacks) > 1 or len(defaults) > 1:
         return None
     return Tagged(name, tuple(variants), *(found[0] if found else None for found in (fallbacks, defaults)))
+
+
+def kinds(
+    schema: object, definitions: Mapping[str, Schema], known: dict[str, frozenset[str]] | None = None
+) -> frozenset[str]:
+    """The JSON types that a schema can accept at most, told by what judges the value itself; an integer is a number.
+
+    `known` remembers definitions between calls.
+    """
+    if not is_object(schema):
+        return frozenset() if schema is False else ALL_KINDS
+    known = {} if known is None else known
+    found = ALL_KINDS
+    if "type" in schema:
+        found &= types_of(schema)
+    if "const" in schema:
+        found &= {kind_of(schema["const"])}
+    if is_array(schema.get("enum")):
+        found &= {kind_of(value) for value in schema["enum"]}
+    if isinstance(schema.get("$ref"), str):
+        name = target(schema["$ref"])
+        if name not in known:
+            known[name] = ALL_KINDS  # until it is known: a definition may lead back here from inside a part
+            known[name] = kinds(definitions.get(name, {}), definitions, known)
+        found &= known[name]
+    for part in schema.get("allOf", ()):
+        found &= kinds(part, definitions, known)
+    for keyword in ("anyOf", "oneOf"):
+        if is_array(schema.get(keyword)) and schema[keyword]:
+            found &= frozenset().union(*(kinds(branch, definitions, known) for branch in schema[keyword]))
+    return found
+
+
+ALL_KINDS: Final = frozenset(BY_KIND)
+
+
+def types_of(schema: Schema) -> frozenset[str]:
+    """What `type` names, an integer as a number."""
+    types = schema["type"] if is_array(schema["type"]) else [schema["type"]]
+    return frozenset("number" if name == "integer" else name for name in types)
+
+
+def kind_of(value: object) -> str:
+    """The JSON type of a value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case _:
+            return "object"
 
 
 def lone_reference(schema: object) -> str | None:

@@ -3,8 +3,8 @@
 from .codec import Codec, Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .markers import Exact, Number, Open, Shapes, Tagged
-from .model import MISSING, Model, Unknown
+from .markers import Exact, MultipleOf, Number, Open, Shapes, Tagged, UniqueItems
+from .model import MISSING, Excluding, Model, Unknown
 from .strict import MissingExtra, Strict, Violation
 
 __all__ = [
@@ -17,9 +17,11 @@ __all__ = [
     "ErrorObject",
     "ErrorResponse",
     "Exact",
+    "Excluding",
     "Method",
     "MissingExtra",
     "Model",
+    "MultipleOf",
     "Notification",
     "Number",
     "Open",
@@ -29,6 +31,7 @@ __all__ = [
     "Shapes",
     "Strict",
     "Tagged",
+    "UniqueItems",
     "Unknown",
     "Violation",
 ]

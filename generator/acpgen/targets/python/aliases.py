@@ -75,7 +75,8 @@ def _is_open(enum: ir.Enum) -> bool:
 def _is_marked(type_: ir.Type) -> bool:
     """Whether a type is a union that pydantic must be told how to tell apart."""
     rest = [member for member in type_.types if member != ir.Null()] if isinstance(type_, ir.AnyOf) else []
-    return len(rest) > 1 and not all(isinstance(member, ir.Constant) for member in rest)
+    is_exclusive = isinstance(type_, ir.AnyOf) and type_.exclusive
+    return is_exclusive or (len(rest) > 1 and not all(isinstance(member, ir.Constant) for member in rest))
 
 
 def _members(union: ir.TaggedUnion) -> list[str]:
@@ -104,6 +105,8 @@ def _tagged(union: ir.TaggedUnion, names: Names) -> str:
     arguments = [literal(union.tag), f"({tags},)" if len(union.variants) == 1 else f"({tags})"]
     if fallbacks:
         arguments.append(f"fallbacks={len(fallbacks)}")
+    if union.fallback_exclusive:
+        arguments.append("fallback_exclusive=True")
     if union.default is not None:
         arguments.append("default=True")
     if union.default_admits_known:

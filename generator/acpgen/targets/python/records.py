@@ -57,7 +57,8 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
         additional_imports=_imports(records, fallbacks, protocol, names, modules),
         base_class=f"{modules.runtime}.Model",
         base_class_map={
-            names.classes[name]: f"{modules.runtime}.Unknown" for name in fallbacks if _is_root(name, protocol)
+            **{names.classes[name]: f"{modules.runtime}.Excluding" for name in _excluding(records)},
+            **{names.classes[name]: f"{modules.runtime}.Unknown" for name in fallbacks if _is_root(name, protocol)},
         },
         aliases={
             f"{names.classes[r.name]}.{wire}": python
@@ -90,6 +91,11 @@ def _as_it_is(name: str) -> str:
 def _is_root(name: str, protocol: ir.Protocol) -> bool:
     record = protocol.definitions[name]
     return isinstance(record, ir.Record) and record.base is None
+
+
+def _excluding(records: list[ir.Record]) -> list[str]:
+    """The records that must keep constants out themselves."""
+    return [record.name for record in records if record.excluded and record.base is None]
 
 
 def _fallbacks(protocol: ir.Protocol) -> dict[str, ir.TaggedUnion]:
@@ -152,11 +158,24 @@ def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protoco
         "views": fields,
         "tag_field": None,
         "extra": _extra(record, names),
+        "excluded": _excluded(record) if union is None else None,
     }
     if union is not None:
         view["tag_field"] = literal(union.tag)
-        view["known_tags"] = f"{{{', '.join(literal(variant.tag) for variant in union.variants)}}}"
+        excluded = dict(record.excluded).get(union.tag, ())
+        tags = dict.fromkeys([*(variant.tag for variant in union.variants), *excluded])
+        view["known_tags"] = f"{{{', '.join(map(literal, tags))}}}"
     return view
+
+
+def _excluded(record: ir.Record) -> str | None:
+    """The constants that a record refuses, as source; `None` where its class has none to check."""
+    if not record.excluded or record.base is not None:
+        return None
+    rows = (
+        f"{literal(key)}: ({''.join(f'{literal(tag)}, ' for tag in tags).rstrip()})" for key, tags in record.excluded
+    )
+    return "{" + ", ".join(rows) + "}"
 
 
 def _extra(record: ir.Record, names: Names) -> str | None:
@@ -271,25 +290,26 @@ def _imports(
 ) -> list[str]:
     """What the template uses and the emitter does not know of."""
     needed = [f"{modules.runtime}.MISSING"]
-    if fallbacks:
+    excluding = [name for name in _excluding(records) if name not in fallbacks]
+    if fallbacks or excluding:
         needed += ["typing.ClassVar"]
+    if excluding:
+        needed += ["collections.abc.Mapping", "typing.Any"]
     if any(record.extra == ir.Nothing() for record in records):
         needed.append("pydantic.ConfigDict")
     typed = [record.extra for record in records if not isinstance(record.extra, ir.Anything | ir.Nothing)]
     if typed or any((_default(f, names, protocol) or "").startswith("Field(") for r in records for f in r.fields):
         needed.append("pydantic.Field")
-    for extra in typed:
-        if isinstance(extra, ir.Ref) and not isinstance(protocol.definitions[extra.name], ir.Record):
-            needed.append(f"{modules.package}.unions.{names.classes[extra.name]}")
-    for field in (field for record in records for field in record.fields if beyond_emitter(field.type)):
-        needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(field.type))]
-        needed += [f"{modules.package}.unions.{names.classes[name]}" for name in sorted(_aliases(field.type, protocol))]
+    written = [field.type for record in records for field in record.fields if beyond_emitter(field.type)]
+    for type_ in (*typed, *written):
+        needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(type_))]
+        needed += [f"{modules.package}.unions.{names.classes[name]}" for name in sorted(_aliases(type_, protocol))]
     return list(dict.fromkeys(needed))
 
 
 _SOURCES: Final = {
     **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
-    **{name: f"{{}}.{name}" for name in ("Exact", "Number")},
+    **{name: f"{{}}.{name}" for name in ("Exact", "MultipleOf", "Number", "UniqueItems")},
     "Field": "pydantic.Field",
 }
 """Where `imported` names come from; `{}` is the run-time package."""

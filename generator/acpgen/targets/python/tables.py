@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
+from acpgen.bundle import Bundle
+from acpgen.coverage import gaps
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
 
@@ -37,6 +39,11 @@ def owner_rows(protocol: ir.Protocol, names: Names) -> list[tuple[str, list[tupl
         if owners:
             rows.append((names.classes[record.name], owners))
     return rows
+
+
+def unenforced_rows(protocol: ir.Protocol, bundle: Bundle) -> list[tuple[str, list[str]]]:
+    """What decoding does not enforce, by definition."""
+    return [(literal(name), [literal(place) for place in places]) for name, places in gaps(protocol, bundle).items()]
 
 
 def method_rows(protocol: ir.Protocol, names: Names) -> list[dict[str, Any]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil, floor
 from typing import Any, assert_never
 
 from acpgen import ir
+from acpgen.patterns import in_rust
 from acpgen.targets.python.literals import literal
 
 NUMBER = "AnyNumber"
@@ -24,23 +26,18 @@ def annotation(type_: ir.Type, classes: Mapping[str, str]) -> str:
         case ir.Boolean():
             return "bool"
         case ir.Number():
-            bounds = _arguments(
-                ge=type_.minimum,
-                le=type_.maximum,
-                gt=type_.exclusive_minimum,
-                lt=type_.exclusive_maximum,
-                multiple_of=type_.multiple_of,
-            )
-            return _annotated("int" if type_.integer else "Number", bounds)
+            return _number(type_)
         case ir.String():
+            pattern = in_rust(type_.pattern) if type_.pattern is not None else None
             return _annotated(
-                "str", _arguments(min_length=type_.min_length, max_length=type_.max_length, pattern=type_.pattern)
+                "str", _arguments(min_length=type_.min_length, max_length=type_.max_length, pattern=pattern)
             )
         case ir.Constant():
             return _constants(type_.values)
         case ir.Array():
             limits = _arguments(min_length=type_.min_items, max_length=type_.max_items)
-            return _annotated(f"list[{annotation(type_.items, classes)}]", limits)
+            found = _annotated(f"list[{annotation(type_.items, classes)}]", limits)
+            return f"Annotated[{found}, UniqueItems()]" if type_.unique else found
         case ir.Map():
             return f"dict[str, {annotation(type_.values, classes)}]"
         case ir.Ref():
@@ -49,6 +46,45 @@ def annotation(type_: ir.Type, classes: Mapping[str, str]) -> str:
             return " | ".join(annotation(member, classes) for member in type_.types)
         case _:
             assert_never(type_)
+
+
+def _number(number: ir.Number) -> str:
+    limits = _limits(number)
+    step = limits.pop("multipleOf", None)
+    bounds = _arguments(
+        ge=limits.get("minimum"),
+        le=limits.get("maximum"),
+        gt=limits.get("exclusiveMinimum"),
+        lt=limits.get("exclusiveMaximum"),
+        multiple_of=step if _divides_exactly(number, step) else None,
+    )
+    base = _annotated("int" if number.integer else "Number", bounds)
+    if step is None or _divides_exactly(number, step):
+        return base
+    return f"Annotated[{base}, MultipleOf({literal(step)})]"
+
+
+def _limits(number: ir.Number) -> dict[str, int | float]:
+    """The limits of a number. Those of an integer are whole, which is all that pydantic takes there."""
+    given = {
+        "minimum": number.minimum,
+        "maximum": number.maximum,
+        "exclusiveMinimum": number.exclusive_minimum,
+        "exclusiveMaximum": number.exclusive_maximum,
+    }
+    limits = {key: value for key, value in given.items() if value is not None}
+    if number.integer:
+        rounding = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
+        limits = {key: rounding[key](value) for key, value in limits.items()}
+    step = number.multiple_of
+    if step is not None:
+        limits["multipleOf"] = int(step) if step == int(step) else step
+    return limits
+
+
+def _divides_exactly(number: ir.Number, step: int | float | None) -> bool:
+    """Whether pydantic divides as JSON Schema does: whole numbers by whole numbers. Of others it divides the binary fractions."""
+    return number.integer and isinstance(step, int)
 
 
 def _constants(values: tuple[str | int | float | bool | None, ...]) -> str:
@@ -80,12 +116,13 @@ def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
         case ir.Constant():
             return not _is_text(type_.values) or (nested and len(type_.values) > 1)
         case ir.Number():
-            return annotation(type_, {}).startswith("Annotated[") and (nested or not type_.integer)
+            written = _number(type_)
+            return written.startswith("Annotated[") and (nested or not type_.integer or "MultipleOf(" in written)
         case ir.String():
             return type_.pattern is not None or (nested and annotation(type_, {}) != "str")
         case ir.Array():
             limited = type_.min_items is not None or type_.max_items is not None
-            return (nested and limited) or beyond_emitter(type_.items, nested=True)
+            return type_.unique or (nested and limited) or beyond_emitter(type_.items, nested=True)
         case ir.Map():
             return beyond_emitter(type_.values, nested=True)
         case ir.AnyOf(types=(only, ir.Null())):
@@ -110,14 +147,7 @@ def plain_schema(type_: ir.Type, classes: Mapping[str, str]) -> dict[str, Any]:
         case ir.Boolean():
             return {"type": "boolean"}
         case ir.Number():
-            bounds = {
-                "minimum": type_.minimum,
-                "maximum": type_.maximum,
-                "exclusiveMinimum": type_.exclusive_minimum,
-                "exclusiveMaximum": type_.exclusive_maximum,
-                "multipleOf": type_.multiple_of,
-            }
-            given = {key: value for key, value in bounds.items() if value is not None}
+            given = _limits(type_)
             if not type_.integer and not given:
                 return {"$ref": f"#/$defs/{NUMBER}"}
             return {"type": "integer" if type_.integer else "number", **given}
@@ -162,12 +192,14 @@ def imported(type_: ir.Type) -> set[str]:
             fraction = any(isinstance(value, float) for value in type_.values)
             return {"Annotated", "Exact", "Any" if fraction else "Literal"}
         case ir.Number() | ir.String():
-            bounded = annotation(type_, {}).startswith("Annotated[")
+            written = annotation(type_, {})
             name = {"Number"} if isinstance(type_, ir.Number) and not type_.integer else set[str]()
-            return name | ({"Annotated", "Field"} if bounded else set[str]())
+            used = {("Annotated[", "Annotated"), ("Field(", "Field"), ("MultipleOf(", "MultipleOf")}
+            return name | {imported for text, imported in used if text in written}
         case ir.Array(items=inner):
             limited = type_.min_items is not None or type_.max_items is not None
-            return imported(inner) | ({"Annotated", "Field"} if limited else set[str]())
+            found = {"Annotated", "Field"} if limited else set[str]()
+            return imported(inner) | found | ({"Annotated", "UniqueItems"} if type_.unique else set[str]())
         case ir.Map(values=inner):
             return imported(inner)
         case ir.AnyOf(types=types):

@@ -76,11 +76,13 @@ class _Walk:
         core = self._settled(self.core)
         kind = core["type"] if core is not None else None
         if kind in ("union", "tagged-union") and core is not None:
-            if isinstance(step, str) and step.startswith(LABEL):  # else it names a branch without a label of ours
-                if step == DEFAULT:
-                    self._read_by_default()
-                self.labels.append((len(self.path), step))
-                self.core = self._branch(core, step)
+            if not isinstance(step, str) or not step.startswith(LABEL):
+                self.core = None  # a branch without a label of ours: from here on the message alone says what is a key
+                return
+            if step == DEFAULT:
+                self._read_by_default()
+            self.labels.append((len(self.path), step))
+            self.core = self._branch(core, step)
             return
         if kind == "model" and core is not None:
             self._field(core, step)

@@ -64,6 +64,7 @@ from .unions import (  # isort: skip
     ToolKind,
     UrlCreateElicitationRequest,
 )
+from ._tables import UNENFORCED
 from .methods import (
     METHODS,
     AnyNotificationParams,
@@ -266,6 +267,7 @@ from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",
+    "UNENFORCED",
     "AbsolutePath",
     "AcceptCreateElicitationResponse",
     "AgentAuthCapabilities",

@@ -80,6 +80,7 @@ from .unions import (  # isort: skip
     ToolKind,
     UrlCreateElicitationRequest,
 )
+from ._tables import UNENFORCED
 from .methods import (
     METHODS,
     AnyNotificationParams,
@@ -348,6 +349,7 @@ from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",
+    "UNENFORCED",
     "AbsolutePath",
     "AcceptCreateElicitationResponse",
     "AgentAuthCapabilities",

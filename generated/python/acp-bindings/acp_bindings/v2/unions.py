@@ -302,7 +302,7 @@ CreateElicitationRequest = TypeAliasType(
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
-        Tagged("mode", ("form", "url"), fallbacks=2),
+        Tagged("mode", ("form", "url"), fallbacks=2, fallback_exclusive=True),
     ],
 )
 """Parameters of `elicitation/create`, by which the agent asks the user for input through the client: by a form, or by

@@ -16,6 +16,7 @@ from .unions import (  # isort: skip
     RootUri,
     ServerCapabilities,
 )
+from ._tables import UNENFORCED
 from .methods import (
     METHODS,
     AnyNotificationParams,
@@ -45,6 +46,7 @@ from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",
+    "UNENFORCED",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any, Final, get_args
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
@@ -25,11 +26,13 @@ class Tagged:
 
     The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
     tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.
+    `fallback_exclusive`: an unknown tag that two of the fallback's classes accept is refused.
     """
 
     field: str
     tags: tuple[str | int | float | bool, ...]
     fallbacks: int = 0
+    fallback_exclusive: bool = False
     default: bool = False
     default_admits_known: bool = False
 
@@ -50,6 +53,9 @@ class Tagged:
             choices[FALLBACK] = fallbacks[0]
         elif fallbacks:
             choices[FALLBACK] = _by_shape(fallbacks)
+            if self.fallback_exclusive:
+                check = _Exclusive(branches[known : known + self.fallbacks])
+                choices[FALLBACK] = core_schema.no_info_wrap_validator_function(check, choices[FALLBACK])
         if self.default:
             choices[DEFAULT] = schemas[-1]
         return core_schema.tagged_union_schema(choices, Discriminator(self))
@@ -192,6 +198,49 @@ class Open:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return handler.generate_schema(get_args(source)[-1])
+
+
+class UniqueItems:
+    """A list without two items that are the same JSON value."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(_without_repeats, handler(source))
+
+
+def _without_repeats(value: Any) -> Any:
+    if is_array(value) and len(set(map(_frozen, value))) < len(value):
+        raise PydanticCustomError("unique_items", "two items are equal, and all must differ")
+    return value
+
+
+def _frozen(value: Any) -> object:
+    """A JSON value as something that is equal, and hashes equally, where the values are the same."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(by_alias=True, exclude_unset=True)
+    if is_object(value):
+        return "object", frozenset((key, _frozen(item)) for key, item in value.items())
+    if is_array(value):
+        return "array", tuple(map(_frozen, value))
+    return isinstance(value, bool), value
+
+
+@dataclass(frozen=True, slots=True)
+class MultipleOf:
+    """A number that is a whole multiple of `step`, both read as the decimal numbers that they are written as."""
+
+    step: int | float
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def _checked(self, value: int | float) -> int | float:
+        if _exactly(value) % _exactly(self.step):
+            raise PydanticKnownError("multiple_of", {"multiple_of": self.step})
+        return value
+
+
+def _exactly(number: int | float) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
 class _NumberSchema:

@@ -10,7 +10,7 @@ from pydantic_core import MISSING, core_schema
 
 from .json_types import is_array, is_object
 
-__all__ = ["MISSING", "Model", "Unknown"]
+__all__ = ["MISSING", "Excluding", "Model", "Unknown"]
 
 
 class Model(BaseModel):
@@ -58,7 +58,7 @@ class Model(BaseModel):
         wire = {name: str(field.get("validation_alias", name)) for name, field in fields.items()}
         _WIRE_NAMES[cls] = wire
         hidden = frozenset(name for name in wire if wire[name] != name)
-        if hidden and inner.get("extra_behavior") != "forbid":
+        if hidden and cls.model_config.get("extra") == "allow":
             inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
         return schema
 
@@ -216,6 +216,20 @@ class Unknown(Model):
     def _refuse_known_tags(self) -> Unknown:
         if self.tag in self.known_tags:
             raise ValueError(f"the tag {self.tag!r} is known and has a class of its own")
+        return self
+
+
+class Excluding(Model):
+    """A record that refuses some constants: with them, its object would be another variant."""
+
+    excluded_constants: ClassVar[Mapping[str, tuple[str | int | float | bool, ...]]] = {}
+
+    @model_validator(mode="after")
+    def _refuse_excluded(self) -> Excluding:
+        for wire, constants in self.excluded_constants.items():
+            value = value_of(self, wire)
+            if any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in constants):
+                raise ValueError(f"the value {value!r} of {wire!r} belongs to another variant")
         return self
 
 

@@ -11,6 +11,7 @@ from .unions import (  # isort: skip
     Shape,
     Union_,
 )
+from ._tables import UNENFORCED
 from .methods import (
     METHODS,
     AnyNotificationParams,
@@ -35,6 +36,7 @@ from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",
+    "UNENFORCED",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",

@@ -10,6 +10,7 @@ from .unions import (  # isort: skip
     RequestId,
     ServerNotification,
 )
+from ._tables import UNENFORCED
 from .methods import (
     METHODS,
     AnyNotificationParams,
@@ -31,6 +32,7 @@ from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",
+    "UNENFORCED",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",

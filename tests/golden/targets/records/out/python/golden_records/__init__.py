@@ -10,6 +10,7 @@ from .unions import (  # isort: skip
     PersonContact,
     PersonHome,
 )
+from ._tables import UNENFORCED
 from .methods import (
     METHODS,
     AnyNotificationParams,
@@ -34,6 +35,7 @@ from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",
+    "UNENFORCED",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",

@@ -15,6 +15,7 @@ from .unions import (  # isort: skip
     Shape,
     Step,
 )
+from ._tables import UNENFORCED
 from .methods import (
     METHODS,
     AnyNotificationParams,
@@ -35,6 +36,7 @@ from .models import (
     OneEraseStep,
     Paper,
     PathShape,
+    PlacedLabel,
     Point,
     ScreenBoard,
     TrueErase,
@@ -47,6 +49,7 @@ from .strict import validate, validate_as
 
 __all__ = [
     "METHODS",
+    "UNENFORCED",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",
@@ -65,6 +68,7 @@ __all__ = [
     "Paper",
     "PaperSize",
     "PathShape",
+    "PlacedLabel",
     "Point",
     "ScreenBoard",
     "Sender",

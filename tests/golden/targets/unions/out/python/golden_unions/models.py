@@ -77,6 +77,14 @@ class PathShape(Model):
     points: list[Point]
 
 
+class PlacedLabel(Model):
+    """`PlacedLabel`."""
+
+    text: str
+
+    at: Point | MISSING = MISSING
+
+
 class Point(Model):
     """`Point`."""
 
