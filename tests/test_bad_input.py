@@ -15,6 +15,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,7 @@ import pytest
 from acpgen import cli, compare, errors, generate, judge, terminal
 from acpgen.lint import lint
 from acpgen.load import Document, Documents, Source, parse
+from acpgen.walk import is_array, is_object
 from acpgen.write import Tree, write
 
 CASES = Path(__file__).parent / "golden" / "faults"
@@ -100,7 +102,7 @@ def run_in(project: Path, where: Path, arguments: list[str]) -> Result:
         patch.setenv("XDG_CACHE_HOME", str(project.parent / "cache"))
         patch.setattr(terminal, "show_faults", recorded)
         if (project / "packages").is_dir():
-            patch.syspath_prepend(project / "packages")
+            patch.setattr(sys, "path", [str(project / "packages"), *sys.path])
         with pytest.raises(SystemExit) as stopped:
             cli.app(arguments, prog_name="acpgen")
     return Result(
@@ -285,23 +287,26 @@ USES: Final[tuple[Callable[[Documents], object], ...]] = (
 
 def spots(value: Any) -> Iterator[tuple[Any, Any]]:
     """Each container of a value with each of its keys or indices."""
-    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+    inside: list[tuple[Any, Any]] = (
+        [*value.items()] if is_object(value) else [*enumerate(value)] if is_array(value) else []
+    )
+    for key, inner in inside:
         yield value, key
-        yield from spots(value[key])
+        yield from spots(inner)
 
 
 def damaged(seed: int) -> dict[str, Any]:
     """The schema with a few values replaced, taken out or put elsewhere."""
     choose = random.Random(seed)
-    value = copy.deepcopy(DOORS)
+    value: Any = copy.deepcopy(DOORS)
     for _ in range(choose.randint(1, 3)):
         within, key = choose.choice(list(spots(value)))
         other, from_key = choose.choice(list(spots(DOORS)))
         if choose.random() < 0.6:
             within[key] = copy.deepcopy(choose.choice(VALUES))
-        elif isinstance(within, dict) and choose.random() < 0.3:
+        elif is_object(within) and choose.random() < 0.3:
             del within[key]
-        elif isinstance(within, dict) and isinstance(other, dict):
+        elif is_object(within) and is_object(other):
             within[from_key] = copy.deepcopy(other[from_key])
     return value
 

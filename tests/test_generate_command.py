@@ -326,7 +326,7 @@ def test_a_names_file_names_a_class(here: Path) -> None:
 
 
 def test_names_by_position_are_counted_on_standard_error(here: Path) -> None:
-    either = {"anyOf": [{"type": "object", "required": [name], "properties": {name: {}}} for name in ("a", "b")]}
+    either = {"anyOf": [{"type": "object", "required": [name], "properties": {name: True}} for name in ("a", "b")]}
     (here / "mine.json").write_text(json.dumps({"$defs": {"Either": either, "Thing": {"type": "object"}}}))
     first, second, thing = {"#/$defs/Either/anyOf/0": "A"}, {"#/$defs/Either/anyOf/1": "B"}, {"#/$defs/Thing": "C"}
     told = "by position. Look at them again when the schema has changed.\n"

@@ -70,6 +70,7 @@ def test_a_root_that_is_the_type_gets_a_class_of_its_title_or_its_file() -> None
     assert names_of({**person, "x-name": "Human"}) == {"Human"}
     assert names_of({**person, "title": " "}) == {"Schema"}
     assert names_of(**{"home-address.v1": {"type": "object"}}) == {"HomeAddress"}
+    assert names_of({**person, "title": "It has many words. " * 5}) == {"Schema"}
     assert names_of(person, names={"#": "Somebody"}) == {"Somebody"}
     assert names_of(person, names={"schema.json#": "Somebody"}) == {"Somebody"}
 
@@ -93,7 +94,7 @@ def test_a_root_that_only_refers_to_a_definition_needs_no_class() -> None:
 
 
 def test_each_root_of_several_files_gets_its_type() -> None:
-    files = {
+    files: dict[str, Any] = {
         "person": {"title": "Person", "properties": {"home": {"$ref": "address.json"}}},
         "address": {"type": "object", "properties": {"of": {"$ref": "person.json#/properties/home"}}},
         "zip": {"type": "string", "pattern": "^[0-9]+$"},
@@ -125,18 +126,18 @@ def test_a_root_that_is_the_envelope_of_a_protocol_is_no_type(mark: dict[str, An
     assert "Doors" in names_of(schema)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {},
-        {"$schema": NEWEST, "title": "Nothing", "description": "Nothing at all."},
-        {"openapi": "3.1.0", "info": {}, "paths": {}, "components": {"schemas": {"A": {"type": "object"}}}},
-        {"openrpc": "1.3.2", "methods": [{"name": "open", "params": []}]},
-        {"name": "a-package", "version": "1.0.0", "dependencies": {}, "scripts": {"test": "true"}},
-        {"$defs": {}},
-        {"$defs": {"Frame": {"type": "object", "x-docs-ignore": True}}},
-    ],
-)
+NOTHING: Final[list[Any]] = [
+    {},
+    {"$schema": NEWEST, "title": "Nothing", "description": "Nothing at all."},
+    {"openapi": "3.1.0", "info": {}, "paths": {}, "components": {"schemas": {"A": {"type": "object"}}}},
+    {"openrpc": "1.3.2", "methods": [{"name": "open", "params": []}]},
+    {"name": "a-package", "version": "1.0.0", "dependencies": {}, "scripts": {"test": "true"}},
+    {"$defs": {}},
+    {"$defs": {"Frame": {"type": "object", "x-docs-ignore": True}}},
+]
+
+
+@pytest.mark.parametrize("value", NOTHING)
 def test_what_yields_neither_type_nor_method_is_refused(value: Any) -> None:
     assert places(faults_of(value)) == [(NothingDefined, "schema.json")]
     with pytest.raises(Faults, match="neither type nor method"):
@@ -287,21 +288,21 @@ def test_tuples_and_dependencies_of_draft_07_keep_their_pointers() -> None:
     assert made.definitions["Part"]["dependentSchemas"] == {"a": {"$ref": "#/$defs/Pair"}}
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"$schema": SEVENTH, "$defs": {"A": TEXT, "description": "text"}}, (NotASchema, "#/$defs/description")),
-        ({"$defs": {"g": {"A": TEXT, "B": 3}}}, (NotADefinition, "#/$defs/g")),
-        ({"$defs": {"g": {"A": TEXT, "B": {"properties": 3}}}}, (NotASchema, "#/$defs/g/B/properties")),
-        ({"$defs": {"g": {"A": TEXT}, "B": {"$ref": "#/$defs/g"}}}, (DanglingReference, "#/$defs/B")),
-        ({"$defs": {"A": {"$ref": "#/$defs"}}}, (DanglingReference, "#/$defs/A")),
-        ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"a": 1}}, (DanglingReference, "#/$defs/A")),
-        ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"type": "note"}}, (NotASchema, "#/notes/type")),
-        ({"$defs": {"A": {"$ref": "#/$defs/A/enum/0"}, "B": {"enum": ["a"]}}}, (DanglingReference, "#/$defs/A")),
-        ({"$defs": {"A": {"$ref": "http://["}}}, (DanglingReference, "#/$defs/A")),
-        ({"$defs": {"A": {"$ref": "#/$defs/B/anyOf/²"}, "B": {"anyOf": [{}]}}}, (DanglingReference, "#/$defs/A")),
-    ],
-)
+NO_SCHEMAS: Final[list[tuple[Any, tuple[type[Fault], str]]]] = [
+    ({"$schema": SEVENTH, "$defs": {"A": TEXT, "description": "text"}}, (NotASchema, "#/$defs/description")),
+    ({"$defs": {"g": {"A": TEXT, "B": 3}}}, (NotADefinition, "#/$defs/g")),
+    ({"$defs": {"g": {"A": TEXT, "B": {"properties": 3}}}}, (NotASchema, "#/$defs/g/B/properties")),
+    ({"$defs": {"g": {"A": TEXT}, "B": {"$ref": "#/$defs/g"}}}, (DanglingReference, "#/$defs/B")),
+    ({"$defs": {"A": {"$ref": "#/$defs"}}}, (DanglingReference, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"a": 1}}, (DanglingReference, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"type": "note"}}, (NotASchema, "#/notes/type")),
+    ({"$defs": {"A": {"$ref": "#/$defs/A/enum/0"}, "B": {"enum": ["a"]}}}, (DanglingReference, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "http://["}}}, (DanglingReference, "#/$defs/A")),
+    ({"$defs": {"A": {"$ref": "#/$defs/B/anyOf/²"}, "B": {"anyOf": [{}]}}}, (DanglingReference, "#/$defs/A")),
+]
+
+
+@pytest.mark.parametrize(("schema", "expected"), NO_SCHEMAS)
 def test_what_is_no_schema_is_told_where_it_stands(schema: Any, expected: tuple[type[Fault], str]) -> None:
     kind, at = expected
     assert (kind, f"schema.json{at}") in places(faults_of(schema))
@@ -356,7 +357,7 @@ def test_a_method_of_the_proxy_has_peers_that_send_and_answer_it() -> None:
 
 def block(*tags: str) -> dict[str, Any]:
     inner = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    branches = [{"properties": {"type": {"const": tag}}, "required": ["type"]} for tag in tags]
+    branches: list[dict[str, Any]] = [{"properties": {"type": {"const": tag}}, "required": ["type"]} for tag in tags]
     branches[-1]["properties"]["inner"] = inner
     return {"type": "object", "oneOf": branches}
 
@@ -400,6 +401,12 @@ def test_pointers_of_draft_07_name_what_the_file_has_there() -> None:
     for root in ("#/definitions", "#/$defs", "schema.json#/definitions"):
         names = {f"{root}/Thing": "Item", f"{root}/Thing/properties/part": "Piece", f"{root}/v2/Key": "Opener"}
         assert names_of(schema, names=names) == {"Item", "Piece", "Opener"}
+
+
+def test_definitions_under_both_keywords_are_told_apart_by_their_pointers() -> None:
+    schema = {"$schema": SEVENTH, "definitions": {"A": TEXT, "B": TEXT}, "$defs": {"A": {"type": "integer"}}}
+    assert places(faults_of(schema)) == [(NameCollision, "schema.json#/$defs/A")]
+    assert names_of(schema, names={"#/definitions/A": "C"}) == {"A", "B", "C"}
 
 
 def test_an_entry_that_matches_nothing_is_refused() -> None:

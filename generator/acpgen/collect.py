@@ -49,6 +49,10 @@ MIGRATION: Final = "x-migration"
 """What a file says of things of the version before: about its schemas, and no part of them."""
 
 
+LONGEST_TITLE = 80
+"""Characters of a title that can be a name. A longer one is a description."""
+
+
 @dataclass(slots=True)
 class Collected:
     """The definitions of all files under local names, and the keywords of the root."""
@@ -84,7 +88,7 @@ def collect(documents: Documents, names: Mapping[str, str]) -> Collected:
 
 class _Collector:
     def __init__(self, documents: Documents, names: Mapping[str, str]) -> None:
-        self.names = {spelled(key): name for key, name in names.items()}
+        self.names = names
         self.faults: list[Fault] = []
         self.files: dict[str, Schema] = {
             document.path: copy.deepcopy(document.value)
@@ -135,9 +139,11 @@ class _Collector:
 
     def _chosen(self, place: _Place) -> str | None:
         """The name that the names file or the schema itself asks for."""
-        for key in (place.at, pointer(*place.parts)):
-            if spelled(key) in self.names:
-                return self.names[spelled(key)]
+        at = (place.at, pointer(*place.parts))
+        has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
+        for key in (*at, *(() if has_both else map(_other_spelling, at))):
+            if key in self.names:
+                return self.names[key]
         schema = self._at(place)
         chosen = schema.get("x-name") if is_object(schema) else None
         return chosen if isinstance(chosen, str) else None
@@ -298,9 +304,9 @@ class _Collector:
         """A name for a place that has none: the title or file of a root, else the keys that lead there."""
         if place.parts:
             return "".join(map(class_name, _telling(place.parts)))
-        title = self.files[place.path].get("title")
-        is_telling = isinstance(title, str) and any(map(str.isalnum, title))
-        return class_name(title if is_telling else posixpath.basename(place.path).split(".")[0])
+        title = str(self.files[place.path].get("title", ""))
+        is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
+        return class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
 
     # --- roots ---
 
@@ -350,6 +356,15 @@ class _Collector:
             )
             for place, name, schema in found
         }
+
+
+def _other_spelling(key: str) -> str:
+    """The same pointer with the other of the two keywords that hold definitions."""
+    return (
+        key.replace("#/definitions/", "#/$defs/")
+        if "#/definitions/" in key
+        else key.replace("#/$defs/", "#/definitions/")
+    )
 
 
 def spelled(key: str) -> str:
@@ -459,7 +474,7 @@ def _is_typed(root: Schema) -> bool:
 
 def _refers(schema: Schema) -> bool:
     """Whether a root only refers to a definition, and needs no type of its own."""
-    demands = ASSERTIONS.intersection(schema)
+    demands = {key for key in schema if key in ASSERTIONS}
     if demands == {"allOf"} and len(schema["allOf"]) == 1 and is_object(schema["allOf"][0]):
         return _refers(schema["allOf"][0])
     return demands == {"$ref"}

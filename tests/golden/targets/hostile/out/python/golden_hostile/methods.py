@@ -46,13 +46,13 @@ Message: TypeAlias = """(
 """Any message of the protocol."""
 
 METHODS: Final[Mapping[str, codec.Method]] = {
-    "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00": codec.Method(
-        "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00",
+    "\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00": codec.Method(
+        "\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00",
         "agent",
         "request",
         EvilRequest,
         EvilResponse,
-        capability="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00",
+        capability="agent:evil",
     ),
 }
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
