@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final
 
 import pytest
@@ -267,6 +269,31 @@ def test_what_leniency_dropped_is_dropped_from_messages_too(subjects: Subjects) 
     assert sorted(drop.pointer for drop in told) == ["/result/_meta", "/result/authMethods/0", "/result/authMethods/2"]
     assert [method.name for method in found.result.auth_methods] == ["A"]
     assert subject.encoded(found)["result"] == {"protocolVersion": 1, "authMethods": [{"id": "a", "name": "A"}]}
+
+
+def test_of_very_many_problems_the_first_are_told_and_of_very_many_drops_all(box: Subject) -> None:
+    items = [{"name": "n", "note": index} if index % 2 else {"name": index} for index in range(3000)]
+    written, told = forgiven(box, "Box", {"items": items})
+    assert written == {"items": [{"name": "n"}] * 1500}
+    places = [f"/items/{index}/note" if index % 2 else f"/items/{index}" for index in range(3000)]
+    assert [pointer for pointer, _ in told] == places
+    for lenient, value in ((False, {"items": items}), (True, {"bare": {"must": "m"}, "whole": 5, "args": [5] * 3000})):
+        problems = box.problems("Box", value, lenient=lenient)
+        assert len(problems) == 101
+        assert (problems[-1].pointer, problems[-1].sentence) == ("", "there are more problems than these 100")
+    assert len(box.problems("Box", {"args": [5] * 100})) == 100
+
+
+def test_places_are_those_of_the_message_as_it_came_however_many_items_were_dropped(box: Subject) -> None:
+    leniency, chance = import_module(f"{box.top}.runtime.leniency"), random.Random(7)
+    for _ in range(50):
+        dropped = set(chance.sample(range(40), chance.randrange(40)))
+        edits = leniency.Edits()
+        for index in dropped:
+            edits.change(("a", index), None, None)
+        kept = [index for index in range(40) if index not in dropped]
+        assert [edits.original(("a", step, "b")) for step in range(len(kept))] == [("a", index, "b") for index in kept]
+        assert edits.apply({"a": list(range(40)), "b": 1}) == {"a": kept, "b": 1}
 
 
 def test_a_bad_tag_is_forgiven_where_the_field_of_the_tag_forgives(subjects: Subjects) -> None:

@@ -18,6 +18,7 @@ from .errors import (
     EncodeError,
     Problem,
     json_pointer,
+    limited,
     shown,
     told,
 )
@@ -215,10 +216,9 @@ class Codec:
             if not edits.make_whole(found):
                 new, left = repair(chosen(found), edits, value, self.lenient if lenient else None, self.owners, at)
                 if left:
-                    problems = [placed(one, edits, self.owners, at) for one in with_strays(left)]
-                    raise DecodeError(
-                        code, explained(problems, drops), id=message.get("id"), method=message.get("method")
-                    ) from None
+                    problems = (placed(one, edits, self.owners, at) for one in with_strays(left))
+                    told_of = limited(explained(problems, drops))
+                    raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method")) from None
                 drops.extend(new)
             current = edits.apply(value)
             try:

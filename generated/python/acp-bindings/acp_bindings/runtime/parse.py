@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from math import isinf
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic_core import from_json
 
-from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, json_pointer, shown
+from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, json_pointer, limited, shown
 from .json_types import is_array, is_object
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
@@ -43,7 +44,7 @@ def parse_with_duplicates(line: bytes | bytearray | str) -> tuple[Any, tuple[Pro
     # Each key takes a colon, so that few colons, or few that end a key, show that none was lost.
     if text.count(b":") == count or len(_KEY.findall(text)) == count:
         return value, ()
-    return value, _duplicates(text)
+    return value, limited(_duplicates(text))
 
 
 def copied(value: Any, *, duplicates: Duplicates = "refuse") -> Any:
@@ -71,7 +72,7 @@ def _keys(value: Any) -> int:
     return count
 
 
-def _duplicates(text: bytes | bytearray) -> tuple[Problem, ...]:
+def _duplicates(text: bytes | bytearray) -> Iterator[Problem]:
     """A problem for each key that an object gives twice, of the objects that the value holds where the last counts."""
     found: dict[int, tuple[dict[str, Any], list[str]]] = {}
 
@@ -83,7 +84,6 @@ def _duplicates(text: bytes | bytearray) -> tuple[Problem, ...]:
         return value
 
     whole = json.loads(text, object_pairs_hook=keep, parse_int=str, parse_float=str)
-    problems: list[Problem] = []
     waiting: list[tuple[Any, tuple[str | int, ...]]] = [(whole, ())] if found else []
     while waiting:
         value, path = waiting.pop()
@@ -91,12 +91,11 @@ def _duplicates(text: bytes | bytearray) -> tuple[Problem, ...]:
             sentence = (
                 f"the key {shown(key)} stands twice or more in one object, and readers differ in which value counts"
             )
-            problems.append(Problem(json_pointer((*path, key)), "", sentence))
+            yield Problem(json_pointer((*path, key)), "", sentence)
         if is_object(value):
             waiting.extend((item, (*path, key)) for key, item in reversed(value.items()))
         elif is_array(value):
             waiting.extend((item, (*path, index)) for index, item in reversed(list(enumerate(value))))
-    return tuple(problems)
 
 
 def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
