@@ -27,6 +27,7 @@ _ORPHAN: Final = "the result was not judged: its request was not seen"
 _AMBIGUOUS: Final = (
     "the result was not judged: both sides have an open request with this id, and nobody says who answers"
 )
+_PARTLY: Final = "some messages were not judged, or not wholly"
 _NO_SCHEMA: Final = "no schema is known for the version that the peers agreed on"
 
 
@@ -280,7 +281,8 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
         yield Verdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
     left = tuple(map(_left_open, monitor.finish()))
     if left:
-        yield Verdict(number, "", "end", "", left, end=end)
+        is_judged = all(problem.rule != "not-judged" for problem in left)
+        yield Verdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
 
 
 def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Problem, ...]]:

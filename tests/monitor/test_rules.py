@@ -507,6 +507,7 @@ def test_a_protocol_without_a_handshake_begins_with_anything(tmp_path: Path) -> 
 
 def test_roots_are_compared_by_what_their_text_means() -> None:
     paths = borrowed.session("monitor.rootpaths")
+    assert paths.misfit("/a~1b/additionalDirectories/0", {"a/b": {"additionalDirectories": [7]}}) == "no string"
     assert paths.is_inside("/a/b/../c", ("/a",))
     assert paths.is_inside("/a", ("/a/",))
     assert not paths.is_inside("/ab", ("/a",))

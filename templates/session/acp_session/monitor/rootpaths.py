@@ -44,7 +44,7 @@ def misfit(pointer: str, message: Any) -> Misfit | None:
         return None
     value: Any = message
     for step in pointer.split("/")[1:]:
-        value = value[int(step)] if is_array(value) else value[step]
+        value = value[int(step)] if is_array(value) else value[step.replace("~1", "/").replace("~0", "~")]
     if value is None:
         return "null"
     if pointer.endswith("/additionalDirectories"):
