@@ -335,7 +335,7 @@ class _Collector:
         name = self.named.get(_Place(path, ()))
         if name is None:
             return path, _modern(_without(value, (*DEFINITIONS, MIGRATION)), hides_siblings=path in self.old)
-        about = {key: value[key] for key in ("title", "description") if key in value}
+        about: Schema = {key: value[key] for key in ("title", "description") if key in value}
         return path, {**about, "$ref": reference_to(name)}
 
     def _taken(self) -> dict[str, Schema]:
