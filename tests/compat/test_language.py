@@ -242,6 +242,28 @@ def test_a_schema_of_another_dialect_inside_a_document_is_undecided() -> None:
     assert "another dialect" in include(old, {"type": "string", "maxLength": 1}).reason
 
 
+def test_what_contains_evaluates_in_2019_09_is_never_part_of_a_proof() -> None:
+    """The draft does not say that it evaluates anything; validators let it."""
+    counted: Json = {
+        "$schema": Dialect.DRAFT_2019_09.value,
+        "type": "array",
+        "items": [True],
+        "contains": {"const": 0},
+        "minContains": 0,
+        "unevaluatedItems": STRING,
+    }
+    assert include(counted, {"prefixItems": [True], "items": STRING}).verdict is not Verdict.YES
+
+
+def test_draft_04_takes_a_number_with_a_fraction_of_zero_for_no_integer() -> None:
+    oldest: dict[str, Json] = {"$schema": Dialect.DRAFT_04.value}
+    whole, integer = {**oldest, "type": "number", "multipleOf": 1}, {**oldest, "type": "integer"}
+    refuted = include(whole, integer)
+    assert refuted.witness is not None and isinstance(refuted.witness.value, float)
+    assert include(integer, whole).verdict is include(integer, INTEGER).verdict is Verdict.YES
+    assert include({**integer, "minimum": 1}, integer).verdict is Verdict.YES
+
+
 def test_a_reference_that_never_ends_is_undecided() -> None:
     for loop in ({"$ref": "#"}, {"anyOf": [{"$ref": "#"}, STRING]}, {"not": {"$ref": "#"}}):
         assert include(cast("Json", loop), {"type": "integer"}).verdict is Verdict.UNDECIDED
