@@ -425,15 +425,20 @@ def scalar(chance: random.Random) -> Schema | bool:
 def of_numbers(chance: random.Random) -> Schema:
     limit = chance.choice([0, 1, 2, 3, -1, 0.5, 1.5, 0.1, -2.5, 1.0, 1e300, 5e-324, 2**53, 2**53 + 1, -0.0])
     step = chance.choice([1, 2, 3, 4, 6, 0.5, 1.5, 0.25, 2.0, 2**53])
-    bounds = [{name: limit} for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "const")]
-    kinds = [{"type": kind} for kind in ("integer", "number", ["integer", "null"])]
+    bounds: list[Schema] = [
+        {name: limit} for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "const")
+    ]
+    kinds: list[Schema] = [{"type": kind} for kind in ("integer", "number", ["integer", "null"])]
     return chance.choice([*bounds, *kinds, {"multipleOf": step}, {"multipleOf": step}, {"enum": [limit, step, True]}])
 
 
 def of_texts(chance: random.Random) -> Schema:
     pattern = chance.choice(["^a", "a$", "^.$", "", "^[^a]*$", "😀", "^😀{2}$", "^[a-é]+$", "^$", "b|^$", "a|$^"])
     length = chance.choice(["minLength", "maxLength"])
-    words = [{"enum": chance.sample(["", "a", "😀", "a😀", "é", "b"], 3)}, {"const": chance.choice(["a", "😀", ""])}]
+    words: list[Schema] = [
+        {"enum": chance.sample(["", "a", "😀", "a😀", "é", "b"], 3)},
+        {"const": chance.choice(["a", "😀", ""])},
+    ]
     return chance.choice(
         [{length: chance.randrange(4)}, {"pattern": pattern}, {"pattern": pattern}, {"type": "string"}, *words]
     )
@@ -504,17 +509,26 @@ def of_tags(chance: random.Random) -> Schema:
 def of_equals(chance: random.Random) -> Schema:
     value = chance.choice(EQUALS)
     kind = chance.choice(["integer", "number", "boolean", "array", "object"])
-    inside = [{"items": {"const": 1}}, {"properties": {"a": {"const": True}}}, {"contains": {"enum": [1, True]}}]
+    inside: list[Schema] = [
+        {"items": {"const": 1}},
+        {"properties": {"a": {"const": True}}},
+        {"contains": {"enum": [1, True]}},
+    ]
     return chance.choice(
         [{"const": value}, {"const": value}, {"enum": [value, 1]}, {"type": kind}, {"uniqueItems": True}, *inside]
     )
 
 
 def of_references(chance: random.Random) -> Schema:
-    there = {"$ref": chance.choice(["#", "#/$defs/X", "#/$defs/Y"])}
+    there: Schema = {"$ref": chance.choice(["#", "#/$defs/X", "#/$defs/Y"])}
     name = chance.choice(["a", "b"])
-    steps = [{"items": there}, {"properties": {name: there}}, {"additionalProperties": there}, {"contains": there}]
-    sizes = [
+    steps: list[Schema] = [
+        {"items": there},
+        {"properties": {name: there}},
+        {"additionalProperties": there},
+        {"contains": there},
+    ]
+    sizes: list[Schema] = [
         {"required": [name]},
         {"minItems": 1},
         {"maxItems": 1},
