@@ -26,6 +26,8 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/report
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 HOSTILE = "</script><script>alert(1)</script> `x` ``` | [a](b) @all <b>\x1b[31m\u202e %0A::error::"
+METHOD = HOSTILE.replace(" ", "")
+"""The same for the name of a method, which has no blanks."""
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +39,8 @@ def migration() -> Report:
 def hostile() -> Report:
     """A report in which every text that a schema may choose is hostile."""
     field: Schema = {"type": "string", "description": HOSTILE, "default": HOSTILE}
-    old = protocol({"GoRequest": {**go({HOSTILE: field, "mode": {"enum": ["a", HOSTILE]}}), "x-method": HOSTILE}})
-    new = protocol({"GoRequest": {**go({"mode": {"enum": ["a", "b"]}}), "x-method": HOSTILE}})
+    old = protocol({"GoRequest": {**go({HOSTILE: field, "mode": {"enum": ["a", HOSTILE]}}), "x-method": METHOD}})
+    new = protocol({"GoRequest": {**go({"mode": {"enum": ["a", "b"]}}), "x-method": METHOD}})
     return compared(old, new)
 
 
