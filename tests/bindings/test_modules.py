@@ -188,7 +188,9 @@ def test_what_is_set_is_sent_from_any_depth_and_any_container(kept: Subject) -> 
 
 
 def test_what_a_peer_left_out_is_sent_once_it_is_set(kept: Subject) -> None:
-    for came in ({}, {"authMethods": []}, {"agentCapabilities": {}}, {"agentCapabilities": {"promptCapabilities": {}}}):
+    nested: dict[str, Any] = {"agentCapabilities": {"promptCapabilities": {}}}
+    cases: tuple[dict[str, Any], ...] = ({}, {"authMethods": []}, {"agentCapabilities": {}}, nested)
+    for came in cases:
         value = {"protocolVersion": 1, **came}
         response = kept.module.decode_as(kept.type("InitializeResponse"), value)
         assert kept.encoded(response) == value
