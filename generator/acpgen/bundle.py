@@ -33,13 +33,15 @@ class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
 
     `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
-    its title and description, empty where it says nothing.
+    its title and description, empty where it says nothing. `references` are those of each definition as the source has them:
+    a union that was distributed over the branches of another one is referred to no more.
     """
 
     name: str
     schema: Schema = field(repr=False)
     origins: Mapping[str, str] = field(repr=False)
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
+    references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -70,7 +72,8 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None) -> B
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
     files = {one.path: _about(one.value) for one in documents.documents if is_object(one.value)}
-    return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files)
+    referred = {name: frozenset(references(source)) for name, source in work.sources.items()}
+    return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files, references=referred)
 
 
 def _about(document: Schema) -> tuple[str, str]:

@@ -27,6 +27,19 @@ ANNOTATIONS: Final = frozenset(
 """Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
 
 
+ASSERTIONS: Final = frozenset(
+    {
+        *("$ref", "$dynamicRef", "$recursiveRef", "type", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"),
+        *("properties", "patternProperties", "additionalProperties", "propertyNames", "required", "dependencies"),
+        *("dependentRequired", "dependentSchemas", "minProperties", "maxProperties", "unevaluatedProperties"),
+        *("items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems"),
+        *("uniqueItems", "unevaluatedItems", "minLength", "maxLength", "pattern", "multipleOf", "minimum", "maximum"),
+        *("exclusiveMinimum", "exclusiveMaximum"),
+    }
+)
+"""Keywords of JSON Schema that refuse values, of every draft that is read."""
+
+
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object; a schema that is not a boolean is one."""
     return isinstance(value, dict)
