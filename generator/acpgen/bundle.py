@@ -35,7 +35,8 @@ class Bundle:
 
     `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
-    `x-migration`, of things of the version before.
+    `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
+    was distributed over the branches of another one is referred to no more.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Bundle:
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
     migration: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -75,10 +77,14 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
-    files = {path: _about(value) for path, value in read.items()}
-    migration = {key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()}
     return Bundle(
-        name=documents.name, schema=schema, origins=work.origins, files=files, migration=migration, sources=read
+        name=documents.name,
+        schema=schema,
+        origins=work.origins,
+        files={path: _about(value) for path, value in read.items()},
+        migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
+        sources=read,
+        references={name: frozenset(references(source)) for name, source in work.sources.items()},
     )
 
 

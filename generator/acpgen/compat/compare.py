@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from acpgen.compat.findings import (
     Answer,
@@ -24,15 +23,15 @@ from acpgen.compat.findings import (
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep
-from acpgen.load import Document, Documents
+from acpgen.load import Documents
 from acpgen.positions import DEEPEST
-from acpgen.walk import ANNOTATIONS, is_object
+from acpgen.walk import ASSERTIONS, Schema, asserts, is_object, pointer
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle
     from acpgen.compat.language.comparer import Comparison, Relation
     from acpgen.compat.protocol.check import Judged
-    from acpgen.compat.protocol.revision import Revised
+    from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
 
 
@@ -63,7 +62,7 @@ def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
     from acpgen.compat.protocol.bindings import bindings
     from acpgen.compat.protocol.check import check, restructured
 
-    before, after = (revised(side, unstable=unstable) for side in (old, new))
+    before, after = _revisions(old, new, unstable=unstable)
     checked = check(before, after)
     judged = checked.judged
     same = _values(old.documents) == _values(new.documents)
@@ -79,23 +78,96 @@ def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
         language=checked.language,
         bindings=bindings(before, after),
         findings=findings,
+        coverage=checked.coverage,
     )
 
 
-def revised(side: Input, *, unstable: bool) -> Revised:
-    """The meaning of one side. Raises `Faults`."""
+def _revisions(old: Input, new: Input, *, unstable: bool) -> tuple[Revised, Revised]:
+    """The meaning of both sides. Without methods, definitions of one name stand for the roots that belong together."""
+    before, after = (revised(side, unstable=unstable) for side in (old, new))
+    if before.protocol.methods or after.protocol.methods:
+        return before, after
+    joined = _joined_roots(before, after)
+    return (
+        (
+            revised(old, unstable=unstable, roots={each.old: each for each in joined if each.old}),
+            revised(new, unstable=unstable, roots={each.new: each for each in joined if each.new}),
+        )
+        if joined
+        else (before, after)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """The root of a file in both revisions: the definition that stands for it, what people call it, and the files, empty for none."""
+
+    name: str
+    label: str
+    old: str
+    new: str
+
+
+def _joined_roots(old: Revised, new: Revised) -> list[_Root]:
+    """The roots that say anything. Where each side has one, or one file, these belong together; else the files of one path do."""
+    assert old.roots is not None and new.roots is not None
+    sides = old.roots, new.roots
+    candidates = [list(side.said) or list(side.paths) for side in sides]
+    saying = dict.fromkeys((*old.roots.said, *new.roots.said))
+    if saying and all(len(found) == 1 for found in candidates):
+        return [_Root(_free(DOCUMENT, old, new), "", candidates[0][0], candidates[1][0])]
+    return [
+        _Root(_free(f"{DOCUMENT} {path}", old, new), path, *(path if path in side.paths else "" for side in sides))
+        for path in saying
+    ]
+
+
+def _free(name: str, old: Revised, new: Revised) -> str:
+    """The name, or a longer one that no definition has."""
+    while name in old.bundle.definitions or name in new.bundle.definitions:
+        name = f"{name} as a whole"
+    return name
+
+
+DOCUMENT: Final = "Document"
+"""The definition that stands for the root of a schema without methods."""
+
+
+def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = None) -> Revised:
+    """The meaning of one side; `roots` are those of files, by path, for which definitions shall stand. Raises `Faults`."""
     from acpgen.compat.protocol.revision import Revised
     from acpgen.lower import lower
 
+    wanted = roots or {}
     try:
-        bundled = _bundled(side.documents)
+        bundled = _bundled(_with_roots(side.documents, wanted))
         protocol = lower(bundled)
-        if not protocol.methods and (rooted := _with_root_named(side.documents)) is not None:
-            bundled = _bundled(rooted)
-            protocol = lower(bundled)
-        return Revised(protocol, bundled, unstable)
     except RecursionError:
         raise Faults([TooDeep(at=side.at(side.documents.documents[0].path), limit=DEEPEST)]) from None
+    found = _roots(side.documents, frozenset(bundled.origins.values()))
+    labels = {each.name: each.label for each in wanted.values()}
+    return Revised(protocol, bundled, unstable, replace(found, named=labels))
+
+
+def _roots(documents: Documents, origins: frozenset[str]) -> Roots:
+    """What the files say beside definitions; `origins` are the places that are read as definitions."""
+    from acpgen.compat.protocol.coverage import holds_schemas, without_places
+    from acpgen.compat.protocol.revision import Roots
+
+    said: dict[str, Schema] = {}
+    unread: dict[str, JSON] = {}
+    values = {document.path: document.value for document in documents.documents if is_object(document.value)}
+    for path, value in values.items():
+        demands = {key: inner for key, inner in value.items() if key in (*ASSERTIONS, "then", "else")}
+        if demands:
+            said[path] = demands
+        others = [key for key in value if asserts(key) and key not in demands]
+        others += ["definitions"] if {"$defs", "definitions"} <= value.keys() else []
+        for key in others:
+            left = without_places(value[key], f"{path}{pointer(key)}", origins)
+            if holds_schemas(left):
+                unread[key if len(values) == 1 else f"{path} {key}"] = left
+    return Roots(said=said, unread=unread, paths=tuple(values))
 
 
 def _bundled(documents: Documents) -> Bundle:
@@ -114,21 +186,19 @@ def _bundled(documents: Documents) -> Bundle:
                 names[at] = f"{fault.name}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
 
 
-def _with_root_named(documents: Documents) -> Documents | None:
-    """The same documents with a definition that stands for the root, where the root says anything."""
-    from acpgen.compat.protocol.check import DOCUMENT
+def _with_roots(documents: Documents, roots: Mapping[str, _Root]) -> Documents:
+    """The same documents with definitions that stand for the roots."""
+    changed = (
+        replace(each, value=_with_definition(each.value, roots[each.path].name)) if each.path in roots else each
+        for each in documents.documents
+    )
+    return replace(documents, documents=tuple(changed))
 
-    first = documents.documents[0]
-    if len(documents.documents) > 1 or not isinstance(first.value, dict):
-        return None
-    key = "definitions" if "definitions" in first.value and "$defs" not in first.value else "$defs"
-    named = first.value.get(key, {})
-    says = any(name not in ANNOTATIONS and name not in ("$defs", "definitions") for name in first.value)
-    if not says or not isinstance(named, dict) or DOCUMENT in named:
-        return None
-    value: dict[str, JSON] = copy.deepcopy(first.value)
-    value[key] = {**named, DOCUMENT: {"$ref": "#"}}
-    return Documents(documents.name, (Document(first.path, value, first.text),))
+
+def _with_definition(root: JSON, name: str) -> JSON:
+    assert is_object(root)
+    key = "definitions" if "definitions" in root and "$defs" not in root else "$defs"
+    return {**root, key: {**root.get(key, {}), name: {"$ref": "#"}}}
 
 
 def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
@@ -200,7 +270,7 @@ def _bindings(old: Input, new: Input) -> Bindings:
     if not all(is_object(value) for side in (old, new) for value in _values(side.documents)):
         return "breaking"
     try:
-        return bindings(revised(old, unstable=False), revised(new, unstable=False))
+        return bindings(*_revisions(old, new, unstable=False))
     except Faults:
         return "breaking"
 

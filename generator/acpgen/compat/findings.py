@@ -101,10 +101,20 @@ class Inclusion:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """What was compared: how many methods are in both revisions, how many definitions in either, and what was not compared."""
+
+    methods: int
+    definitions: int
+    not_compared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
 
-    `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found.
+    `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
+    `None` in language mode, which compares the documents as they are.
     """
 
     mode: Mode
@@ -116,6 +126,7 @@ class Report:
     bindings: Bindings
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...] = ()
+    coverage: Coverage | None = None
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
-from acpgen.compat.findings import Answer, Effect, Inclusion, Revision, Witness
+from acpgen.compat.findings import Answer, Coverage, Effect, Inclusion, Revision, Witness
 from acpgen.compat.protocol import policy
-from acpgen.compat.protocol.envelopes import as_declared, envelopes
+from acpgen.compat.protocol.coverage import Cover, cover, framed, framing, groups, identifier, message_of, unread
+from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
 from acpgen.compat.protocol.examples import claimed, exactly, having, smallest, type_of
 from acpgen.compat.protocol.facts import (
     OTHER,
     AlternativeChanged,
     BatchChanged,
+    DefinitionAdded,
+    DefinitionRemoved,
     Fact,
     FieldAdded,
     FieldRemoved,
@@ -26,6 +30,7 @@ from acpgen.compat.protocol.facts import (
     MethodAdded,
     MethodKindChanged,
     MethodRemoved,
+    NotCompared,
     NullResultChanged,
     Places,
     Restructured,
@@ -51,6 +56,9 @@ _UNHEARD: Final[Mapping[str, tuple[Revision, ...]]] = {
     "method-kind-changed": ("old", "new"),
 }
 """Rules about methods that one revision or the other does not know, and so does not accept."""
+
+_OPEN: Final = ("definition-removed", "not-compared")
+"""Rules about what was not compared."""
 
 _DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 
@@ -124,42 +132,71 @@ class Checked:
 
     judged: tuple[Judged, ...]
     language: Inclusion
+    coverage: Coverage
 
 
 def check(old: Revised, new: Revised) -> Checked:
     """Compare two revisions."""
     work = _Check(old, new)
     judged = tuple(work.run())
-    return Checked(judged, work.language(judged))
-
-
-DOCUMENT: Final = "Document"
-"""The definition that stands for the root of a schema without methods."""
+    return Checked(judged, work.language(judged), work.coverage(judged))
 
 
 class _Check:
     def __init__(self, old: Revised, new: Revised) -> None:
         self.old = old
         self.new = new
-        self.walk = Walk(old, new)
+        self.groups = groups(old, new)
+        self.walk = Walk(old, new, self.groups)
         self.court = Court(old, new)
         self.doubts = Doubts(old, new)
-        self.rewritten = rewritten(old, new)
-        ours, theirs = envelopes(old), envelopes(new)
-        self.envelopes = [
-            (name, ours[name], theirs[name]) for name in ours if ours[name] != theirs.get(name, ours[name])
-        ]
-        self.pairs = [(joined, _pair(joined)) for joined in self._routes()]
+        self.routes = [(joined, _pair(joined)) for joined in self._routes()]
+
+    @cached_property
+    def rewritten(self) -> frozenset[str]:
+        return rewritten(self.old, self.new, self.groups)
+
+    @cached_property
+    def envelopes(self) -> list[tuple[str, Schema, Schema]]:
+        ours, theirs = envelopes(self.old), envelopes(self.new)
+        shared = (name for name in ours if name in theirs and carries(ours[name]) == carries(theirs[name]))
+        return [(name, ours[name], theirs[name]) for name in shared if ours[name] != theirs[name]]
+
+    @cached_property
+    def cover(self) -> Cover:
+        for _, pair in self.routes:
+            self.walk.visit(pair)
+        return cover(self.old, self.new, [names for pair in self.walk.nodes if (names := _names(pair)) is not None])
+
+    @cached_property
+    def pairs(self) -> list[tuple[_Joined, Pair]]:
+        """All that is compared: what messages hold, and the definitions that stand on their own."""
+        alone = [_document(one, other, other) for one, other in self.cover.alone]
+        return [*self.routes, *((joined, _pair(joined)) for joined in alone)]
 
     def run(self) -> Iterator[Judged]:
-        for _, pair in self.pairs:
+        pairs = self.pairs
+        elsewhere = frozenset(pair for pair in self.walk.nodes if pair.is_named) | {pair for _, pair in pairs}
+        for _, pair in pairs:
             self.walk.visit(pair)
         yield from self._methods()
         yield from self._envelopes()
-        for each, pair in self.pairs:
-            yield from self._in_messages(each, pair) if self.walk.is_changed(pair) else self._unseen(each, pair)
+        yield from self._beyond()
+        for each, pair in self.pairs[: len(self.routes)]:
+            yield from self._compared(each, pair, frozenset())
+        for each, pair in self.pairs[len(self.routes) :]:
+            yield from self._compared(each, pair, elsewhere)
         for fact in self.walk.paper_facts():
             yield self.on_paper(fact)
+
+    def _compared(self, joined: _Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
+        return self._in_messages(joined, pair, elsewhere) if self.walk.is_changed(pair) else self._unseen(joined, pair)
+
+    def coverage(self, judged: Iterable[Judged]) -> Coverage:
+        """What was compared, and what was not."""
+        names = {name for side in (self.old, self.new) for name in side.declared}
+        open_ = {each.location or "root" for each in judged if each.rule in _OPEN}
+        return Coverage(sum(1 for _ in self._methods_of_both()), len(names), tuple(sorted(open_)))
 
     def language(self, judged: Sequence[Judged]) -> Inclusion:
         """Whether messages are included in one another as plain sets, both ways: what is merely claimed counts here."""
@@ -175,6 +212,8 @@ class _Check:
         changed += [(joined, pair) for joined, pair in self.pairs if self._is_rewritten(joined, pair)]
         answers = {self.doubts.included(pair, sender, declared=False) for _, pair in changed}
         answers |= {self.doubts.between(one, other, sender).verdict.value for _, one, other in self.envelopes}
+        if any(each.rule in _OPEN for each in judged):
+            answers.add("undecided")
         return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
 
     def _claims(self, joined: _Joined, pair: Pair, sender: Revision) -> bool:
@@ -200,11 +239,9 @@ class _Check:
                     continue
                 flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
                 yield _Joined((_route(part, before), old), (_route(part, after), new), flow, handler, callers)
-        if not self.old.protocol.methods and not self.new.protocol.methods:
-            for name in _roots(self.old, self.new):
-                route = Route("document", None, "" if name == DOCUMENT else name)
-                yield _Joined((route, name), (route, name), "both", "peer", "peer")
-            return
+        for name, label in (self.old.roots.named if self.old.roots else {}).items():
+            if name in self.new.definitions:
+                yield _document(name, name, label)
         for part in ("error", "id"):
             ours, theirs = (_envelope_parts(side, part) for side in (self.old, self.new))
             shared = [name for name in ours if name in theirs]
@@ -314,37 +351,111 @@ class _Check:
                 told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=witness is not None)
                 yield told if witness is not None else replace(told, doubtful=(receiver,))
 
+    # --- what no message holds ---
+
+    def _beyond(self) -> Iterator[Judged]:
+        """What has no counterpart, and what is not read."""
+        for name in self.cover.gone:
+            yield self._of_definition(DefinitionRemoved(name, old_at=self.old.definitions[name].at), name)
+        for name in self.cover.added:
+            yield self._of_definition(DefinitionAdded(name, new_at=self.new.definitions[name].at), name)
+        for name, reason in unread(self.old, self.new).items():
+            at: Places = {
+                "old_at": self.old.bundle.origins.get(name, ""),
+                "new_at": self.new.bundle.origins.get(name, ""),
+            }
+            yield self._of_definition(NotCompared(name, reason, **at), name)
+        yield from self._whole_messages()
+        yield from self._roots()
+
+    def _of_definition(self, fact: Fact, name: str) -> Judged:
+        rule, judgement = judge(fact)
+        return self._judged(rule, judgement, _document(name, name, name), fact, None, name, None, proven=True)
+
+    def _whole_messages(self) -> Iterator[Judged]:
+        """What definitions of whole messages demand beside params and result."""
+        for before, after in self._methods_of_both():
+            one, other = message_of(self.old, before), message_of(self.new, after)
+            if one is None or other is None:
+                continue
+            ids = identifier(self.old, one), identifier(self.new, other)
+            same_ids = True in ids or self._is_alike(*ids)
+            if not (same_ids and self._is_alike(framing(self.old, one), framing(self.new, other))):
+                at: Places = {"old_at": before.at, "new_at": after.at}
+                yield self._of_definition(NotCompared(other, "the message around params or result", **at), other)
+
+    def _roots(self) -> Iterator[Judged]:
+        """What roots say beside definitions: what frames the messages, where there are any, and what is no keyword."""
+        if self.old.roots is None or self.new.roots is None:
+            return
+        at: Places = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
+        before, after = framed(self.old, self.old.roots.said), framed(self.new, self.new.roots.said)
+        if not self.old.roots.named and not self._is_alike(before, after):
+            yield self._of_definition(NotCompared("", "the root frames messages otherwise", **at), "")
+        for key in dict.fromkeys((*self.old.roots.unread, *self.new.roots.unread)):
+            if self.old.roots.unread.get(key) != self.new.roots.unread.get(key):
+                yield self._of_definition(NotCompared(key, f"what stands under {key!r} is not read", **at), key)
+
+    def _is_alike(self, old: Schema, new: Schema) -> bool:
+        """Whether two schemas admit the same."""
+        relations = (self.doubts.between(old, new, sender) for sender, _ in _DIRECTIONS)
+        return old == new or all(relation.verdict.value == "yes" for relation in relations)
+
     def _root(self, revised: Revised) -> str:
         first = next(iter(revised.bundle.origins.values()), "")
         return first.partition("#")[0] + "#" if first else ""
 
     # --- facts inside messages ---
 
-    def _in_messages(self, joined: _Joined, pair: Pair) -> Iterator[Judged]:
+    def _in_messages(self, joined: _Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
         """The findings of one kind of message. What the facts could not tell apart comes last: others may explain it."""
         explained: list[tuple[tuple[Step, ...], Revision]] = []
         doubts: list[Found] = []
-        for found in self.walk.wire_facts(pair):
+        answered: set[Revision] = set()
+        severities: set[Severity] = set()
+        for found in self.walk.wire_facts(pair, elsewhere):
             if isinstance(found.fact, Undetermined):
                 doubts.append(found)  # both ways of one comparison may leave the same doubt
             elif (told := self._told(found, joined)) is not None:
                 yield told
+                severities.add(told.severity)
+                answered.update(_tolerated(found.fact))
                 if told.witness is not None and told.witness.accepted_by is not None:
                     explained.append((found.steps, told.witness.accepted_by))
+                    answered.add("new" if told.witness.accepted_by == "old" else "old")
         for found in dict.fromkeys(doubts):
-            yield from self._settled(found, joined, explained)
+            for told in self._settled(found, joined, explained):
+                yield told
+                severities.add(told.severity)
+        is_fine = severities <= {"additive", "editorial"}
+        if is_fine and not any(child in elsewhere for child in self._inside(pair)):
+            yield from self._unexplained(joined, pair, answered)
+
+    def _inside(self, pair: Pair) -> Iterator[Pair]:
+        """The pairs below a pair in which something has changed."""
+        pending, seen = [pair], {pair}
+        while pending:
+            fresh = {child for _, child in self.walk.nodes[pending.pop()].children} - seen
+            seen |= fresh
+            changed = [child for child in fresh if self.walk.is_changed(child)]
+            yield from changed
+            pending.extend(changed)
+
+    def _unexplained(self, joined: _Joined, pair: Pair, answered: Iterable[Revision]) -> Iterator[Judged]:
+        """What the prover finds refused by a revision that no finding has answered for."""
+        doubt = self._doubt("no difference that was found explains it", joined)
+        yield from self._settled(Found(doubt, (), pair), joined, (), answered)
 
     def _unseen(self, joined: _Joined, pair: Pair) -> Iterator[Judged]:
         """What no fact tells of messages that are written differently: the prover has the last word."""
         if not self._is_rewritten(joined, pair):
             return
-        places = [
-            side.definitions[name].at if name else ""
-            for side, (_, name) in ((self.old, joined.old), (self.new, joined.new))
-        ]
-        at: Places = {"old_at": places[0], "new_at": places[1]}
-        doubt = Undetermined("it is written differently", **at)
-        yield from self._settled(Found(doubt, (), pair), joined, ())
+        yield from self._settled(Found(self._doubt("it is written differently", joined), (), pair), joined, ())
+
+    def _doubt(self, reason: str, joined: _Joined) -> Undetermined:
+        (_, old), (_, new) = joined.old, joined.new
+        places = [side.definitions[name].at if name else "" for side, name in ((self.old, old), (self.new, new))]
+        return Undetermined(reason, old_at=places[0], new_at=places[1])
 
     def _is_rewritten(self, joined: _Joined, pair: Pair) -> bool:
         """Whether messages are written differently, and no fact tells why."""
@@ -354,11 +465,20 @@ class _Check:
         return old != new or old in self.rewritten
 
     def _settled(
-        self, found: Found, joined: _Joined, explained: Sequence[tuple[tuple[Step, ...], Revision]]
+        self,
+        found: Found,
+        joined: _Joined,
+        explained: Sequence[tuple[tuple[Step, ...], Revision]],
+        answered: Iterable[Revision] = (),
     ) -> Iterator[Judged]:
-        """What the prover makes of a doubt: nothing where both directions are proven or explained, else a value, else the doubt."""
+        """What the prover makes of a doubt: nothing where both directions are proven or explained, else a value, else the doubt.
+
+        The revisions in `answered` are not asked about.
+        """
         doubtful: list[Revision] = []
         for sender, receiver in _DIRECTIONS:
+            if receiver in answered:
+                continue
             answer = self.doubts.included(found.pair, sender)
             depth = len(found.steps)
             if answer == "yes" or (
@@ -504,6 +624,19 @@ class _Check:
         return "known" if self.old.advertises(capability) else "fresh"
 
 
+def _tolerated(fact: Fact) -> tuple[Revision, ...]:
+    """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, extensions are free to
+    have any form, and so was everything in an object that declared nothing.
+    """
+    if isinstance(fact, ValueAdded | VariantAdded):
+        return ("old",) if fact.old.openness == "tolerated" else ()
+    if isinstance(fact, FieldAdded) and all(field.unstable for field in fact.old.fields):
+        return ("new",)
+    if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name.startswith("_"):
+        return ("new",) if isinstance(fact, FieldAdded) else ("old",)
+    return ()
+
+
 def _only_read(judgement: Judgement, fact: Fact) -> Judgement:
     """The judgement where everything is accepted: what would be refused is read as something of no known form."""
     if judgement.accepted_by is None:
@@ -539,6 +672,17 @@ def _refuses(witness: Witness | None, revision: Revision) -> bool:
     return witness is not None and witness.refused_by == revision
 
 
+def _document(old: str, new: str, label: str) -> _Joined:
+    """A definition that is compared on its own."""
+    route = Route("document", None, label)
+    return _Joined((route, old), (route, new), "both", "peer", "peer")
+
+
+def _names(pair: Pair) -> tuple[str, str] | None:
+    """The definitions of a pair of definitions."""
+    return (pair.old.name, pair.new.name) if isinstance(pair.old, ir.Ref) and isinstance(pair.new, ir.Ref) else None
+
+
 def _pair(joined: _Joined) -> Pair:
     types: list[ir.Type] = [ir.Anything() if name is None else ir.Ref(name) for _, name in (joined.old, joined.new)]
     return Pair(types[0], types[1])
@@ -566,13 +710,6 @@ def _envelope_parts(revised: Revised, part: str) -> tuple[str, ...]:
                 if name is not None and name in revised.definitions:
                     found.add(name)
     return tuple(sorted(found))
-
-
-def _roots(old: Revised, new: Revised) -> tuple[str, ...]:
-    """Where the comparison of schemas without methods begins: at the documents' roots, or else at every definition of both."""
-    if DOCUMENT in old.definitions and DOCUMENT in new.definitions:
-        return (DOCUMENT,)
-    return tuple(name for name in old.definitions if name in new.definitions)
 
 
 def _with_alternatives(schema: Schema) -> Iterator[Schema]:

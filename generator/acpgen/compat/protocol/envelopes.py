@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen.bundle import frames
+from acpgen.compat.protocol.coverage import branch_names
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.walk import Schema, is_object
 
@@ -17,21 +18,33 @@ _TELLING: Final = ("method", "result", "error")
 
 
 def envelopes(revised: Revised) -> Mapping[str, Schema]:
-    """The envelopes by the names of their definitions."""
-    found: dict[str, Schema] = {}
-    framing = frames(revised.bundle.definitions)
-    for name, schema in revised.bundle.definitions.items():
-        forms = [schema, *(each for each in schema.get("anyOf", ()) if is_object(each))]
-        if name in framing and any(key in form.get("properties", {}) for form in forms for key in _TELLING):
-            found[name] = _emptied(wordless(schema))
-    return found
+    """The envelopes by the names of their definitions, and whatever else is marked like them, as it is.
+
+    What is a union of definitions and nothing else frames nothing: its branches are compared by themselves.
+    """
+    written = ((name, revised.bundle.definitions[name]) for name in sorted(frames(revised.bundle.definitions)))
+    return {
+        name: _emptied(wordless(schema)) if carries(schema) else wordless(schema)
+        for name, schema in written
+        if not branch_names(schema)
+    }
 
 
 def as_declared(envelope: Schema) -> Schema:
     """The envelope with the members that it declares, and extensions, alone: what a sender sends."""
-    forms = [envelope, *(each for each in envelope.get("anyOf", ()) if is_object(each))]
-    names = {"jsonrpc", *_CARRIED, *(name for form in forms for name in form.get("properties", {}))}
+    if not carries(envelope):
+        return envelope
+    names = {"jsonrpc", *_CARRIED, *(name for form in _forms(envelope) for name in form.get("properties", {}))}
     return {"allOf": [envelope], "propertyNames": {"anyOf": [{"enum": sorted(names)}, {"pattern": "^_"}]}}
+
+
+def carries(schema: Schema) -> bool:
+    """Whether a schema is that of requests, notifications or responses."""
+    return any(key in form.get("properties", {}) for form in _forms(schema) for key in _TELLING)
+
+
+def _forms(schema: Schema) -> list[Schema]:
+    return [schema, *(each for each in schema.get("anyOf", ()) if is_object(each))]
 
 
 def _emptied(schema: Schema) -> Schema:

@@ -299,6 +299,31 @@ class Undetermined(Placed):
     reason: str
 
 
+# --- definitions that no message reaches ---
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionAdded(Placed):
+    """A definition that only the new revision has and no message reaches."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionRemoved(Placed):
+    """A definition that only the old revision has and no message reaches."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompared(Placed):
+    """Something that differs and of which nothing is known: `name` says what."""
+
+    name: str
+    reason: str
+
+
 # --- paper -----------------------------------------------------------------------------------------------------------
 
 
@@ -353,6 +378,9 @@ Fact: TypeAlias = (
     | TagRenamed
     | AlternativeChanged
     | Undetermined
+    | DefinitionAdded
+    | DefinitionRemoved
+    | NotCompared
     | DefinitionRenamed
     | Reworded
     | Restructured

@@ -128,8 +128,13 @@ class Court:
             return
 
     def accepts(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> bool:
-        """Whether one revision accepts a message."""
-        return bool(self._validator(side, *routes[side]).is_valid(value))
+        """Whether one revision accepts a message. What a reference that leads nowhere leaves open is not accepted."""
+        from referencing.exceptions import Unresolvable
+
+        try:
+            return bool(self._validator(side, *routes[side]).is_valid(value))
+        except Unresolvable:
+            return False
 
     def _refuses_at(
         self,
@@ -139,7 +144,12 @@ class Court:
         where: tuple[str | int, ...],
     ) -> bool:
         """Whether one revision refuses a message, and says so of the place in question or of something inside it."""
-        errors = list(self._validator(side, *routes[side]).iter_errors(value))
+        from referencing.exceptions import Unresolvable
+
+        try:
+            errors = list(self._validator(side, *routes[side]).iter_errors(value))
+        except Unresolvable:
+            return False
         while errors:
             error: Any = errors.pop()
             path = tuple(error.absolute_path)

@@ -58,8 +58,7 @@ class Doubts:
 
         if self._comparer is None:
             documents: list[Any] = [
-                {**side.bundle.schema, "$defs": {**side.bundle.definitions, **as_sent(side.definitions)}}
-                for side in self._sides
+                {**side.bundle.schema, "$defs": {**side.written, **as_sent(side.meant)}} for side in self._sides
             ]
             self._comparer = Comparer(documents[0], documents[1], steps=STEPS)
         return self._comparer

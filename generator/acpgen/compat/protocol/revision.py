@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, cast
 
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.compat.protocol.shapes import Objects, shape_of
-from acpgen.unions import lone_reference
-from acpgen.walk import Schema, children, is_array, is_object, pointer_parts, target
+from acpgen.walk import Schema, is_array, is_object, pointer_parts, references, target
 
-_REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
+REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
+"""A reference in a text of `Revised.texts`."""
+
+
+@dataclass(frozen=True)
+class Roots:
+    """What stands in files beside definitions: the assertions of each root that makes any, by path, and what is not read.
+
+    `paths` are all files, `named` the definitions that stand for such roots, with what people call them.
+    """
+
+    paths: tuple[str, ...]
+    said: Mapping[str, Schema] = field(default_factory=dict[str, Schema], repr=False)
+    unread: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    named: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
 class Revised:
-    """One side of a comparison. Without `unstable`, what is marked `x-unstable` does not exist."""
+    """One side of a comparison. Without `unstable`, what is marked `x-unstable` does not exist. `roots` is `None` where the files are
+    not at hand.
+    """
 
     protocol: ir.Protocol
     bundle: Bundle = field(repr=False)
     unstable: bool = False
+    roots: Roots | None = None
 
     @property
     def definitions(self) -> Mapping[str, ir.Definition]:
@@ -89,23 +105,53 @@ class Revised:
     @cached_property
     def texts(self) -> Mapping[str, str]:
         """The definitions as they are written, without words and without what does not take part."""
+        return {name: json.dumps(wordless(node), sort_keys=True) for name, node in self.written.items()}
+
+    @cached_property
+    def written(self) -> Mapping[str, Schema]:
+        """The definitions as they are written, without what does not take part."""
         written = self.bundle.definitions
-        kept = written if self.unstable else {name: _stable(node) for name, node in written.items()}
-        return {name: json.dumps(wordless(node), sort_keys=True) for name, node in kept.items()}
+        return written if self.unstable else {name: _stable(node) for name, node in written.items()}
+
+    @cached_property
+    def meant(self) -> Mapping[str, ir.Definition]:
+        """What the definitions mean, without what does not take part."""
+        return {name: self._meant(definition) for name, definition in self.definitions.items()}
+
+    def _meant(self, definition: ir.Definition) -> ir.Definition:
+        if isinstance(definition, ir.Record):
+            return replace(definition, fields=self.stable(definition.fields))
+        if isinstance(definition, ir.TaggedUnion):
+            return replace(definition, variants=tuple(v for v in definition.variants if self.keeps(v.unstable)))
+        return definition
+
+    @property
+    def declared(self) -> Iterator[str]:
+        """The definitions that the source declares as such, and that take part."""
+        named = () if self.roots is None else self.roots.named
+        for name, at in self.bundle.origins.items():
+            definition = self.definitions.get(name)
+            is_outermost = len(pointer_parts(f"#{at.partition('#')[2]}")) == 2
+            if is_outermost and definition is not None and self.keeps(definition.unstable) and name not in named:
+                yield name
+
+    @cached_property
+    def references(self) -> Mapping[str, frozenset[str]]:
+        """The definitions that each definition refers to, as the source has it and as the bundle has it."""
+        written = self.bundle.definitions
+        return {
+            name: self.bundle.references.get(name, frozenset()).union(references(schema)) & written.keys()
+            for name, schema in written.items()
+        }
 
     def _referred(self, node: Any) -> set[str]:
         """The definitions that a part of the bundle leads to."""
         found: set[str] = set()
         pending = [node]
         while pending:
-            schema = pending.pop()
-            if not is_object(schema):
-                continue
-            pending.extend(inner for _, inner in children(schema))
-            name = lone_reference({"$ref": schema["$ref"]}) if "$ref" in schema else None
-            if name is not None and name in self.bundle.definitions and name not in found:
-                found.add(name)
-                pending.append(self.bundle.definitions[name])
+            fresh = {name for name in references(pending.pop()) if name in self.bundle.definitions} - found
+            found |= fresh
+            pending.extend(self.bundle.definitions[name] for name in fresh)
         return found
 
     def advertises(self, capability: str) -> bool:
@@ -146,19 +192,20 @@ def _is_unstable(node: Any) -> bool:
     return is_object(node) and node.get("x-unstable") is True
 
 
-def rewritten(old: Revised, new: Revised) -> frozenset[str]:
-    """The names of definitions that are written differently in the two revisions, or lead to such ones."""
-    found = {name for name in {*old.texts, *new.texts} if old.texts.get(name) != new.texts.get(name)}
+def rewritten(old: Revised, new: Revised, apart: Collection[str] = ()) -> frozenset[str]:
+    """The names of definitions that are written differently in the two revisions, or lead to such ones; those `apart` do not count."""
+    names = {*old.texts, *new.texts}.difference(apart)
+    found = {name for name in names if old.texts.get(name) != new.texts.get(name)}
     if not found:
         return frozenset()
     referrers: dict[str, set[str]] = {}
     for side in (old, new):
         for name, text in side.texts.items():
-            for reference in _REFERENCE.findall(text):
+            for reference in REFERENCE.findall(text):
                 referrers.setdefault(target(json.loads(f'"{reference}"')), set()).add(name)
     pending = list(found)
     while pending:
-        fresh = referrers.get(pending.pop(), set()) - found
+        fresh = referrers.get(pending.pop(), set()) - found - set(apart)
         found |= fresh
         pending.extend(fresh)
     return frozenset(found)
@@ -175,15 +222,19 @@ def _member(node: Any, part: str) -> tuple[Any] | None:
     return None
 
 
+_WORDS: Final = {"title": str, "description": str, "examples": list}
+_VALUES: Final = ("const", "enum", "default")
+
+
 def wordless(node: Any) -> Any:
-    """A tree without words."""
-    if isinstance(node, dict):
-        tree = cast("dict[str, Any]", node)
-        return {key: wordless(value) for key, value in tree.items() if key not in ("description", "title", "examples")}
-    if isinstance(node, list):
-        items = cast("list[object]", node)
-        return [wordless(item) for item in items]
-    return node
+    """A tree without words. Members that have their name from a schema, and values, stay as they are."""
+    if is_object(node):
+        return {
+            key: value if key in _VALUES else wordless(value)
+            for key, value in node.items()
+            if not isinstance(value, _WORDS.get(key, ()))
+        }
+    return [wordless(item) for item in node] if is_array(node) else node
 
 
 __all__ = ["Revised", "Schema"]

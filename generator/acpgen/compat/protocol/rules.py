@@ -839,6 +839,32 @@ def inclusion_undecided(fact: f.Undetermined) -> Judgement:
     )
 
 
+def definition_added(fact: f.DefinitionAdded) -> Judgement:
+    """A definition is new and no message reaches it: a document of its own, or one that is not used yet."""
+    return Judgement(
+        "added", f"The definition {fact.name!r} is new; no message reaches it.", "Nothing needs to be done."
+    )
+
+
+def definition_removed(fact: f.DefinitionRemoved) -> Judgement:
+    """A definition is gone that no message reached: whether anybody reads or writes documents of that kind is not known."""
+    return Judgement(
+        "undetermined",
+        f"The definition {fact.name!r} is gone. No message reached it, so who needs it could not be told.",
+        "Keep it, name its heir with 'x-was', or accept the finding with a waiver if nobody needs it.",
+    )
+
+
+def not_compared(fact: f.NotCompared) -> Judgement:
+    """Something differs that was not compared, since it is not understood or stands where nothing is read. Never taken for safe."""
+    return Judgement(
+        "undetermined",
+        f"This differs and was not compared: {fact.reason}.",
+        "Look at both places, and accept the finding with a waiver if it is harmless.",
+        subject=fact.reason,
+    )
+
+
 # --- paper -----------------------------------------------------------------------------------------------------------
 
 
@@ -863,9 +889,7 @@ def text_reworded(fact: f.Reworded) -> Judgement:
 
 
 def schema_restructured(_: f.Restructured) -> Judgement:
-    """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives, unused
-    parts.
-    """
+    """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives."""
     return Judgement(
         "reworded", "The files differ in something that nothing a peer sends can notice.", "Nothing needs to be done."
     )
@@ -901,6 +925,9 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.TagRenamed: (tag_renamed,),
     f.AlternativeChanged: (alternative_added, alternative_removed),
     f.Undetermined: (inclusion_undecided,),
+    f.DefinitionAdded: (definition_added,),
+    f.DefinitionRemoved: (definition_removed,),
+    f.NotCompared: (not_compared,),
     f.DefinitionRenamed: (definition_renamed,),
     f.Reworded: (text_reworded,),
     f.Restructured: (schema_restructured,),
@@ -929,6 +956,7 @@ MIRRORS: Final[Mapping[str, str]] = {
     "unknown-refused": "unknown-accepted",
     "tolerance-added": "tolerance-withdrawn",
     "alternative-added": "alternative-removed",
+    "definition-added": "definition-removed",
     "language-narrowed": "language-widened",
 }
 """Each pair once: the rule, and the one that judges the change in the other direction."""
@@ -948,6 +976,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "variant-beside-default-added": "variant-removed judges the removal",
     "tag-renamed": "a rename back is a rename",
     "inclusion-undecided": "it judges both directions",
+    "not-compared": "it judges both directions",
     "definition-renamed": "a rename back is a rename",
     "text-reworded": "it judges both directions",
     "schema-restructured": "it judges both directions",

@@ -173,5 +173,8 @@ class _Resolving:
                 self.nullable = True
             else:
                 groups.setdefault(kind_of_value(value.value), []).append(value)
+        apart = isinstance(base, ir.String | ir.Number) and kind_of(base) not in groups
         for group in groups.values():
-            self.found.append(Values(tuple(group), openness, base, name, at))
+            self.found.append(Values(tuple(group), "closed" if apart else openness, None if apart else base, name, at))
+        if apart and isinstance(base, ir.String | ir.Number):
+            self.found.append(base)  # beside strings, any number is accepted, or the reverse

@@ -5,7 +5,7 @@ A pair of types is looked at once, however many methods reach it; a pair that is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -115,9 +115,11 @@ class Found:
 class Walk:
     """All pairs of one comparison."""
 
-    def __init__(self, old: Revised, new: Revised) -> None:
+    def __init__(self, old: Revised, new: Revised, apart: Collection[str] = ()) -> None:
+        """`apart` are definitions of which nothing is known: what they demand is told elsewhere."""
         self.old = old
         self.new = new
+        self.apart = apart
         self.nodes: dict[Pair, Node] = {}
         self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
         self._changed: set[Pair] | None = None
@@ -136,10 +138,13 @@ class Walk:
             pending.extend(child for _, child in node.children)
         self._changed = None
 
-    def wire_facts(self, root: Pair) -> Iterator[Found]:
-        """The facts about messages below a pair, nearest first; a pair of definitions is entered by its shortest way only."""
+    def wire_facts(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[Found]:
+        """The facts about messages below a pair, nearest first; a pair of definitions is entered by its shortest way only.
+
+        Pairs that are `told` elsewhere are not entered.
+        """
         changed = self._changed_pairs()
-        seen = {root}
+        seen = {root, *told}
         level: list[tuple[Pair, tuple[Step, ...]]] = [(root, ())] if root in changed else []
         while level:
             following: list[tuple[Pair, tuple[Step, ...]]] = []
@@ -242,7 +247,8 @@ class _Comparing:
                 self._fact(Reworded(new, old_at=before.at, new_at=after.at))
 
     def _residue(self) -> None:
-        before, after = self.walk.old.residue(self.old.names), self.walk.new.residue(self.new.names)
+        known = [[name for name in shape.names if name not in self.walk.apart] for shape in (self.old, self.new)]
+        before, after = self.walk.old.residue(known[0]), self.walk.new.residue(known[1])
         if before != after:
             self._fact(Undetermined(_UNTOLD, **self._at()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from acpgen.compat.findings import Finding, Note, Report, Spot, counts, failing
+from acpgen.compat.findings import Coverage, Finding, Note, Report, Spot, counts, failing
 from acpgen.ir import JSON
 
 
@@ -29,6 +29,7 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "failing": len(failing(report, fail_on)),
         "findings": [finding_data(finding) for finding in report.findings],
         "notes": [_note_data(note) for note in report.notes],
+        **({} if report.coverage is None else {"coverage": _coverage_data(report.coverage)}),
     }
 
 
@@ -57,6 +58,14 @@ def finding_data(finding: Finding) -> dict[str, JSON]:
     if finding.waived is not None:
         found["waived"] = {"reason": finding.waived.reason, "expires": finding.waived.expires}
     return found
+
+
+def _coverage_data(coverage: Coverage) -> JSON:
+    return {
+        "methods": coverage.methods,
+        "definitions": coverage.definitions,
+        "not_compared": list(coverage.not_compared),
+    }
 
 
 def _note_data(note: Note) -> dict[str, JSON]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from acpgen.compat.findings import SEVERITIES, Finding, Inclusion, Report, Spot, Witness, counts
+from acpgen.compat.findings import SEVERITIES, Coverage, Finding, Inclusion, Report, Spot, Witness, counts
 from acpgen.ir import JSON
 
 OUTSIDE = "The protocol as a whole"
@@ -68,13 +68,25 @@ def summary(report: Report) -> list[tuple[str, str]]:
             ("schema inclusion", _inclusion(wire)),
             ("generated code", report.bindings),
         ]
-    return [
+    rows = [
         ("old peers to new peers", wire.backward),
         ("new peers to old peers", wire.forward),
         ("schema inclusion", _inclusion(report.language)),
         ("generated code", report.bindings),
     ]
+    return rows if report.coverage is None else [*rows, ("compared", _coverage(report.coverage))]
 
 
 def _inclusion(found: Inclusion) -> str:
     return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"
+
+
+def _coverage(coverage: Coverage) -> str:
+    """`76 methods, 240 definitions`, or how many of the definitions, and how much else."""
+    told = f"{_counted(coverage.methods, 'method')}, {_counted(coverage.definitions, 'definition')}"
+    left = len(coverage.not_compared)
+    return f"{told}, all but {left}" if left else told
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,313 @@
+"""What a comparison covers: the definitions that messages reach, those that stand on their own, and what is not read at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.bundle import frames
+from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
+from acpgen.unions import branches_of, constant, lone_reference
+from acpgen.walk import ASSERTIONS, Schema, asserts, children, is_array, is_object, pointer, reference_to, target
+
+GROUPED: Final = "definitions in a group are not read"
+UNREAD: Final = "a reference leads to a place that is not read"
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """How the definitions of two revisions are compared where no message does it.
+
+    `alone` are pairs of definitions that are compared as documents, `gone` and `added` those that have no counterpart. A definition
+    inside another one goes with that.
+    """
+
+    alone: tuple[tuple[str, str], ...]
+    gone: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cover:
+    """What is left to compare; `paired` are the definitions that messages lead to on both sides at once."""
+    pairs = list(paired)
+    mine = _reached(old, [name for name, _ in pairs])
+    theirs = _reached(new, [name for _, name in pairs])
+    heirs = _heirs(old, new)
+    gone, added = _own(old) - mine - heirs.keys(), _own(new) - theirs - set(heirs.values())
+    known = {one: other for one, other in pairs if one not in new.definitions}
+    heirs |= _renamed(old, new, sorted(gone), sorted(added), known)
+    alone = [(one, other) for one, other in heirs.items() if one not in mine or other not in theirs]
+    mine |= closure(old, [one for one, _ in alone])
+    theirs |= closure(new, [other for _, other in alone])
+    return Cover(
+        alone=tuple(alone),
+        gone=_outermost(old, _own(old) - mine),
+        added=_outermost(new, _own(new) - theirs),
+    )
+
+
+def _reached(revised: Revised, routes: Iterable[str]) -> set[str]:
+    """The definitions that messages hold, and those that say what a variant in them says, its tag aside."""
+    found = closure(revised, {*routes, *messages(revised)})
+    bodies = {_body(revised, name) for name in found} - {""}
+    return found | {name for name in _own(revised) - found if _body(revised, name) in bodies}
+
+
+def _body(revised: Revised, name: str) -> str:
+    """The text of a record without members that are constants; empty if it has no others."""
+    schema = wordless(revised.bundle.definitions.get(name, {}))
+    properties: Schema = schema.get("properties", {})
+    kept = {key: sub for key, sub in properties.items() if constant(sub) is None}
+    if not kept or "$ref" in schema or "allOf" in schema:
+        return ""
+    required = sorted(key for key in schema.get("required", ()) if key in kept or key not in properties)
+    return json.dumps({**schema, "properties": kept, "required": required}, sort_keys=True)
+
+
+def messages(revised: Revised) -> set[str]:
+    """The definitions that are params, results or whole messages, and unions of nothing but such."""
+    methods = revised.protocol.methods
+    parts = ((method.params, method.result, message_of(revised, method)) for method in methods)
+    found = {name for names in parts for name in names if name is not None}
+    unions = {name: branch_names(schema) for name, schema in revised.bundle.definitions.items()}
+    while more := {name for name, branches in unions.items() if branches and name not in found and branches <= found}:
+        found |= more
+    return found
+
+
+def branch_names(schema: Schema) -> set[str]:
+    """The definitions that a schema is a union of; none if it says anything else."""
+    union = branches_of(schema)
+    if union is None or {key for key in schema if asserts(key)} != {union[0]}:
+        return set()
+    names = [lone_reference(branch) for branch in union[1]]
+    return {name for name in names if name is not None} if None not in names else set()
+
+
+def closure(revised: Revised, start: Iterable[str]) -> set[str]:
+    """The definitions with all that they refer to, in the source or in the bundle."""
+    found: set[str] = set()
+    pending = list(start)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending.extend(revised.references.get(name, ()))
+    return found
+
+
+def _own(revised: Revised) -> set[str]:
+    """The definitions that take part, envelopes aside."""
+    return {
+        name
+        for name, definition in revised.definitions.items()
+        if name in revised.bundle.definitions and revised.keeps(definition.unstable)
+    }
+
+
+def _heirs(old: Revised, new: Revised) -> dict[str, str]:
+    """The definitions of both revisions: of one name, declared by `x-was`, or the roots of their files."""
+    ours, theirs = _own(old), _own(new)
+    heirs = {name: name for name in old.definitions if name in ours & theirs}
+    for name in sorted(theirs - ours):
+        heirs.update({was: name for was in new.former_names(name) if was in ours - theirs})
+    before, after = _roots(old), _roots(new)
+    if len(before) == len(after) == 1:
+        before, after = {"": next(iter(before.values()))}, {"": next(iter(after.values()))}
+    heirs.update({name: after[path] for path, name in before.items() if path in after and name not in heirs})
+    return heirs
+
+
+def _roots(revised: Revised) -> dict[str, str]:
+    """The definitions that are the whole of a file, by its path."""
+    places = ((name, at.partition("#")) for name, at in revised.bundle.origins.items())
+    return {path: name for name, (path, _, pointer) in places if not pointer and name in revised.definitions}
+
+
+def _renamed(
+    old: Revised, new: Revised, gone: Sequence[str], added: Sequence[str], known: Mapping[str, str]
+) -> dict[str, str]:
+    """The declared definitions that say the same under another name, those that they refer to included.
+
+    What says little must be the only one that says it. `known` are other definitions with their new names.
+    """
+    heirs: dict[str, str] = {}
+    while True:
+        texts: dict[str, list[str]] = {}
+        for name in added:
+            if name not in heirs.values():
+                texts.setdefault(_renaming(new, name, {name: ""}), []).append(name)
+        before = len(heirs)
+        for name in gone:
+            found = [] if name in heirs else texts.get(_renaming(old, name, {**known, **heirs, name: ""}), [])
+            if found and (len(found) == 1 or not isinstance(old.definitions[name], ir.Alias)):
+                heirs[name] = found.pop(0)
+        if len(heirs) == before:
+            declared = {*old.declared, *new.declared}
+            return {one: other for one, other in heirs.items() if {one, other} <= declared}
+
+
+def _renaming(revised: Revised, name: str, names: Mapping[str, str]) -> str:
+    """The text of a definition with other names in its references."""
+
+    def renamed(found: re.Match[str]) -> str:
+        was = target(json.loads(f'"{found[1]}"'))
+        return f'"$ref": {json.dumps(reference_to(names.get(was, was)))}'
+
+    return REFERENCE.sub(renamed, revised.texts[name])
+
+
+def _outermost(revised: Revised, names: set[str]) -> tuple[str, ...]:
+    """The definitions of these that no other of them refers to; of those that refer to each other, the first."""
+    inner = {below for name in names for below in revised.references.get(name, ()) if below in names and below != name}
+    found: list[str] = []
+    covered: set[str] = set()
+    for name in [*(each for each in revised.definitions if each in names - inner), *sorted(inner)]:
+        if name not in covered:
+            found.append(name)
+            covered |= closure(revised, [name])
+    return tuple(found)
+
+
+# --- what is not read ------------------------------------------------------------------------------------------------
+
+
+def unread(old: Revised, new: Revised) -> dict[str, str]:
+    """The definitions that differ in something of which nothing is known, with the reason."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys((*old.bundle.definitions, *new.bundle.definitions)):
+        sides = [each.bundle.definitions.get(name, {}) for each in (old, new)]
+        groups = [json.dumps(wordless(_grouped(side)), sort_keys=True) for side in sides]
+        if groups[0] != groups[1]:
+            found[name] = GROUPED
+        elif old.texts.get(name) != new.texts.get(name) and any(map(_leads_astray, sides)):
+            found[name] = UNREAD
+    return found
+
+
+def groups(*sides: Revised) -> frozenset[str]:
+    """The definitions that hold others, which are not read."""
+    return frozenset(name for side in sides for name, schema in side.bundle.definitions.items() if _grouped(schema))
+
+
+def _grouped(schema: Schema) -> Schema:
+    """What a definition holds that is no part of a schema: definitions of its own, or definitions alone."""
+    is_group = ASSERTIONS.isdisjoint(schema)
+    return {
+        key: value
+        for key, value in schema.items()
+        if key in ("$defs", "definitions") or (is_group and asserts(key) and is_object(value))
+    }
+
+
+def _leads_astray(schema: Any) -> bool:
+    """Whether a reference at or below a schema names no definition."""
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            reference = node.get("$ref")
+            if isinstance(reference, str) and not _is_local(reference):
+                return True
+            pending.extend(inner for _, inner in children(node))
+    return False
+
+
+def _is_local(reference: str) -> bool:
+    return reference.startswith("#/$defs/") and reference == reference_to(target(reference))
+
+
+def holds_schemas(value: Any) -> bool:
+    """Whether something that is no part of a schema looks as if it held some."""
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            if (
+                isinstance(node.get("$ref"), str)
+                or isinstance(node.get("type"), str)
+                or is_object(node.get("properties"))
+            ):
+                return True
+            pending.extend(node.values())
+        elif is_array(node):
+            pending.extend(node)
+    return False
+
+
+def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
+    """What is left of a tree that stands at `file#/pointer` without what stands at places of its own."""
+    if at in places:
+        return None
+    if is_object(value):
+        return {key: without_places(inner, f"{at}{pointer(key)[1:]}", places) for key, inner in value.items()}
+    if is_array(value):
+        return [without_places(inner, f"{at}/{index}", places) for index, inner in enumerate(value)]
+    return value
+
+
+def framed(revised: Revised, said: Mapping[str, Schema]) -> Schema:
+    """What the roots that are no definitions demand of every message, whatever it carries."""
+    written = revised.bundle.definitions
+    expanded = {name: written[name] for name in frames(written)}
+    roots = [_frame(wordless(schema), expanded) for path, schema in said.items() if path not in _roots(revised)]
+    return {"allOf": roots} if roots else {}
+
+
+def message_of(revised: Revised, method: ir.Method) -> str | None:
+    """The definition that is a whole message of a method; `None` where only its params and result are definitions."""
+    named = (name for name, at in revised.bundle.origins.items() if at == method.at)
+    return next((name for name in named if name not in (method.params, method.result)), None)
+
+
+def framing(revised: Revised, name: str) -> Schema:
+    """What the definition of a message demands beside what it carries."""
+    return {"allOf": [_frame(wordless(revised.written[name]), {})]}
+
+
+def identifier(revised: Revised, name: str) -> Any:
+    """What the definition of a message demands of the identifier itself; nothing, where a definition does that."""
+    schema = wordless(revised.written[name]).get("properties", {}).get("id", True)
+    return True if lone_reference(schema) is not None else schema
+
+
+_CARRIED: Final = ("id", "method", "params", "result", "error")
+_UNIONS: Final = ("anyOf", "oneOf")
+
+
+def _frame(schema: Any, expanded: Mapping[str, Schema]) -> Any:
+    """A schema without batches, what messages carry, and what references lead to that is no frame: these are compared by themselves."""
+    if not is_object(schema):
+        return schema
+    kept = {key: value for key, value in schema.items() if key not in ("$ref", *_UNIONS, "properties", "required")}
+    if kept.get("type") == "object":
+        del kept["type"]  # so is every message
+    kept["allOf"] = [{"anyOf": _branches(schema, keyword, expanded)} for keyword in _UNIONS if keyword in schema]
+    kept["allOf"] += [_frame(part, expanded) for part in schema.get("allOf", ())]
+    if isinstance(schema.get("$ref"), str) and target(schema["$ref"]) in expanded:
+        kept["allOf"].append(_frame(wordless(expanded[target(schema["$ref"])]), expanded))
+    properties: Schema = schema.get("properties", {})
+    kept["properties"] = {key: sub for key, sub in properties.items() if not _is_carried(key, sub)}
+    kept["required"] = [key for key in schema.get("required", ()) if key not in (*_CARRIED, "jsonrpc")]
+    return {key: value for key, value in kept.items() if value or key not in ("allOf", "properties", "required")}
+
+
+def _is_carried(name: str, schema: Any) -> bool:
+    """Whether a member of a message is compared by itself, or is what JSON-RPC demands of every message."""
+    if name == "jsonrpc":
+        return constant(schema) == "2.0" and _is_text(schema)
+    return name in _CARRIED and (name != "method" or _is_text(schema))
+
+
+def _is_text(schema: Any) -> bool:
+    return is_object(schema) and schema.get("type", "string") == "string"
+
+
+def _branches(schema: Schema, keyword: str, expanded: Mapping[str, Schema]) -> list[Any]:
+    return [
+        _frame(branch, expanded) for branch in schema[keyword] if not is_object(branch) or branch.get("type") != "array"
+    ] or [True]
