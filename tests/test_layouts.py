@@ -111,12 +111,13 @@ def test_two_roots_of_one_name_are_told_with_their_pointers() -> None:
     assert renamed == {"Door", "Handle"}
 
 
+@pytest.mark.parametrize("items", [{"$ref": "#/$defs/Message"}, {"type": "object"}])
 @pytest.mark.parametrize("mark", [{"x-docs-ignore": True}, {"properties": {"jsonrpc": {"const": "2.0"}}}])
-def test_a_root_that_is_the_envelope_of_a_protocol_is_no_type(mark: dict[str, Any]) -> None:
+def test_a_root_that_is_the_envelope_of_a_protocol_is_no_type(mark: dict[str, Any], items: dict[str, Any]) -> None:
     message = {"type": "object", **mark}
     schema = {
         "title": "Doors",
-        "anyOf": [{"$ref": "#/$defs/Message"}, {"type": "array", "items": {"$ref": "#/$defs/Message"}}],
+        "anyOf": [{"$ref": "#/$defs/Message"}, {"type": "array", "items": items}],
         "$defs": {"Message": message, "OpenRequest": {"type": "object", "x-method": "open", "x-side": "server"}},
     }
     assert "Doors" not in names_of(schema)
@@ -267,7 +268,12 @@ def test_places_that_lie_in_one_another_can_both_be_referred_to() -> None:
 
 def test_a_relative_reference_is_resolved_against_the_identifier_of_its_file() -> None:
     other = {"$id": "https://example.org/schemas/lock.json", "title": "Lock", "type": "string"}
-    door = {"$id": "https://example.org/schemas/door.json", "title": "Door", "properties": {"l": {"$ref": "lock.json"}}}
+    door = {
+        "$id": "https://example.org/schemas/door.json",
+        "title": "Door",
+        "type": "object",
+        "properties": {"l": {"$ref": "lock.json"}},
+    }
     assert names_of(one=door, two=other) == {"Door", "Lock"}
 
 
@@ -397,7 +403,10 @@ def test_a_union_without_tags_is_named_by_position() -> None:
 
 
 def test_pointers_of_draft_07_name_what_the_file_has_there() -> None:
-    schema = {"$schema": SEVENTH, "definitions": {"Thing": {"properties": {"part": NAMED}}, "v2": {"Key": TEXT}}}
+    schema = {
+        "$schema": SEVENTH,
+        "definitions": {"Thing": {"type": "object", "properties": {"part": NAMED}}, "v2": {"Key": TEXT}},
+    }
     for root in ("#/definitions", "#/$defs", "schema.json#/definitions"):
         names = {f"{root}/Thing": "Item", f"{root}/Thing/properties/part": "Piece", f"{root}/v2/Key": "Opener"}
         assert names_of(schema, names=names) == {"Item", "Piece", "Opener"}

@@ -493,8 +493,15 @@ def _carries_messages(schema: object, definitions: Mapping[str, Any], seen: froz
         return True
     union = branches_of(schema)
     if union is not None:
-        return all(_carries_messages(branch, definitions, seen) for branch in union[1])
+        others = [branch for branch in union[1] if not _carries_messages(branch, definitions, seen)]
+        return len(others) < len(union[1]) and all(map(_is_any_batch, others))
     return schema.get("type") == "array" and _carries_messages(schema.get("items"), definitions, seen)
+
+
+def _is_any_batch(schema: object) -> bool:
+    """Whether a schema is an array of whatever objects, which beside messages is a batch of them."""
+    items = schema.get("items") if is_object(schema) and schema.get("type") == "array" else None
+    return is_object(items) and items.get("type") == "object" and "properties" not in items
 
 
 def _as_object(schema: Any) -> Schema:
