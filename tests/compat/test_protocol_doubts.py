@@ -115,7 +115,8 @@ def test_an_alternative_whose_plainest_value_is_known_is_shown_by_another() -> N
 @pytest.mark.parametrize("beside", [STRING, {"type": "array"}], ids=["string", "array"])
 def test_an_object_without_a_name_beside_other_kinds_is_looked_into(beside: Schema) -> None:
     report = change({"anyOf": [TEXT, beside]}, {"anyOf": [HTTP, beside]})
-    assert {finding.rule for finding in report.findings} == {"limit-tightened", "limit-loosened"}
+    fields = {"required-field-added", "required-field-removed"}
+    assert {finding.rule for finding in report.findings} == {"closed-value-added", "closed-value-removed", *fields}
     assert relations(report) == ("no", "no", "no", "no")
 
 
