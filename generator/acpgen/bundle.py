@@ -17,7 +17,7 @@ from acpgen.collect import Collected, collect
 from acpgen.errors import Fault, Faults, NameCollision, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
-from acpgen.unions import Tagged, branches_of, constant, flatten, is_null, kinds, lone_reference, recognise
+from acpgen.unions import OBJECTS, Tagged, branches_of, constant, flatten, is_null, kinds, lone_reference, recognise
 from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -233,7 +233,7 @@ class _Bundler:
         base.pop("x-side", None)
         if set(base) <= {"type"} and base.get("type", "object") == "object":
             base = {}
-        if kinds(self.definitions[name], self.sources) != {"object"} or not all(
+        if kinds(self.definitions[name], self.sources) != OBJECTS or not all(
             is_object(b) and flatten(b, self.sources).is_object and _is_mergeable(base, b) for b in branches
         ):
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)

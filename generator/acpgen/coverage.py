@@ -40,7 +40,8 @@ def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
 def as_written(at: str, sources: Mapping[str, Any]) -> str:
     """A place of a bundle as its file has it; of what the bundle puts elsewhere, the nearest place that the file has."""
     path, _, fragment = at.partition("#")
-    node, found = sources.get(path), list[str]()
+    node: Any = sources.get(path)
+    found: list[str] = []
     for part in pointer_parts(fragment):
         key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if _has(node, name)), None)
         if part == key == "items" and is_array(node["items"]):  # a tuple of earlier drafts

@@ -14,6 +14,7 @@ from acpgen.methods import find_methods
 from acpgen.patterns import in_rust
 from acpgen.unions import (
     ALL_KINDS,
+    OBJECTS,
     Tagged,
     branches_of,
     constant,
@@ -89,7 +90,7 @@ class _Lowering:
         if values is not None:
             return self._enum(name, schema, at, values)
         union = branches_of(schema)
-        if union is not None and _is_pure(schema, union[0]) and self._kinds(schema) == {"object"}:
+        if union is not None and _is_pure(schema, union[0]) and self._kinds(schema) == OBJECTS:
             found = recognise(union[1], self.schemas)
             if found is not None:
                 return self._tagged(name, schema, at, union, found)
@@ -250,7 +251,7 @@ class _Lowering:
 
     def _is_record(self, schema: Schema, at: str) -> bool:
         """Whether a schema is of objects alone and names fields, or says nothing else."""
-        if self._kinds(schema) != {"object"} or "const" in schema or "enum" in schema:
+        if self._kinds(schema) != OBJECTS or "const" in schema or "enum" in schema:
             return False
         if branches_of(schema) is not None:
             return bool(schema.get("properties"))  # the union does not stand alone: it narrows the record
@@ -270,8 +271,8 @@ class _Lowering:
         self.synthesised[own] = self._record(own, {**schema, "type": "object"}, at)
         self.unenforced = []
         types = schema.get("type", [*sorted(accepted - {"null"}), "null"])
-        others = [self._plain(schema, one, at) for one in types if one not in ("object", "null")]
-        return ir.AnyOf((ir.Ref(own), *others, *([ir.Null()] if "null" in types else [])))
+        others = [self._plain(schema, one, at) for one in sorted(types, key="null".__eq__) if one != "object"]
+        return ir.AnyOf((ir.Ref(own), *others))
 
     def _record(self, name: str, schema: Schema, at: str) -> ir.Record:
         members = self._members(schema, at, name)
@@ -297,7 +298,7 @@ class _Lowering:
 
     def _note_parts(self, schema: Schema, at: str, handled: set[str], base: str | None) -> None:
         """Note what a record and its parts demand beyond the types of their fields. What its `base` excludes, it excludes."""
-        self._note(schema, at, {"properties", "required", "type", "allOf", "$ref", *handled}, frozenset({"object"}))
+        self._note(schema, at, {"properties", "required", "type", "allOf", "$ref", *handled}, OBJECTS)
         for part, place in self._parts(schema, at):
             body = lone_reference(part)
             if body is not None:
@@ -317,11 +318,11 @@ class _Lowering:
     def _member(self, key: str, subs: list[tuple[Any, str, str]], required: bool) -> ir.Field:
         """One field, judged by the narrowest of the schemas that several parts have for it; the others are noted."""
         chosen = self._narrowest([sub for sub, _, _ in subs])
-        schema, place, owner = subs[chosen]
+        schema, place, _ = subs[chosen]
         for other, other_place, _ in subs:
             if not self._implies(schema, other):
                 self.unenforced.append(other_place)
-        first = subs[0][0]
+        first, _, owner = subs[0]
         if chosen and is_object(first) and is_object(schema):
             schema = {**{name: value for name, value in first.items() if not asserts(name)}, **schema}
         return self._field(key, schema, required, place, owner)
@@ -604,11 +605,14 @@ class _Lowering:
 
     def _are_apart(self, branches: list[Any]) -> bool:
         """Whether no value can be of two of these schemas, judged by JSON types and constants alone."""
-        return all(
-            self._kinds(one).isdisjoint(self._kinds(other)) or _have_no_value_in_common(one, other)
-            for index, one in enumerate(branches)
-            for other in branches[:index]
-        )
+        accepted = [self._kinds(branch) for branch in branches]
+        listed = [_keys(branch) for branch in branches]
+        open_kinds = [kinds for kinds, keys in zip(accepted, listed, strict=True) if keys is None]
+        if sum(map(len, open_kinds)) > len(frozenset[str]().union(*open_kinds)):
+            return False
+        constants = [key for keys in listed for key in keys or ()]
+        open_ = frozenset[str]().union(*open_kinds)
+        return len(set(constants)) == len(constants) and not any(kind in open_ for kind, _ in constants)
 
     def _plain(self, schema: Schema, kind: str, at: str) -> ir.Type:
         match kind:
@@ -646,7 +650,7 @@ class _Lowering:
             case "object":
                 is_plain = not schema.get("patternProperties") and not schema.get("properties")
                 handled = {"type", *(["additionalProperties"] if is_plain else [])}
-                self._note(schema, at, handled, frozenset({"object"}))
+                self._note(schema, at, handled, OBJECTS)
                 return ir.Map(ir.Anything() if schema.get("properties") else self._extra(schema, at))
             case _:
                 self.faults.append(MalformedKeyword(at=at, keyword="type", expected="a JSON type"))
@@ -740,7 +744,7 @@ def _any_like(values: list[Any]) -> ir.Type:
     """A type of all values of the JSON types that some constants have."""
     accepted = {kind_of(value) for value in values}
     scalars = tuple(value for value in values if kind_of(value) not in ("object", "array", "null"))
-    types = [
+    types: list[ir.Type] = [
         *([ir.Constant(scalars)] if scalars else []),
         *([ir.Array(ir.Anything())] if "array" in accepted else []),
         *([ir.Map(ir.Anything())] if "object" in accepted else []),
@@ -757,11 +761,9 @@ def _example(branch: Schema) -> Any:
 
 def _overlap(values: list[ir.EnumValue], base: ir.Type | None) -> bool:
     """Whether some value is of two branches of an enumeration."""
-    known = [value.value for value in values]
-    if any(_same(one, other) for index, one in enumerate(known) for other in known[:index]):
-        return True
-    kind = {ir.String: "string", ir.Number: "number"}.get(type(base))
-    return any(kind_of(value) == kind for value in known)
+    known = {(kind_of(value.value), value.value) for value in values}
+    kind = None if base is None else "string" if base == ir.String() else "number"
+    return len(known) < len(values) or any(one == kind for one, _ in known)
 
 
 def _values(schema: Schema) -> list[Any] | None:
@@ -784,18 +786,19 @@ def _is_of_type(value: Any, schema: Schema) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     """Whether two constants are the same JSON value: 1.0 is 1, true is not."""
-    if isinstance(one, dict) and isinstance(other, dict):
+    if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
+    if is_array(one) and is_array(other):
         return len(one) == len(other) and all(map(_same, one, other))
     return kind_of(one) == kind_of(other) and bool(one == other)
 
 
-def _have_no_value_in_common(one: Any, other: Any) -> bool:
-    """Whether two schemas both list constants, and no constant is in both lists."""
-    listed = _values(one) if is_object(one) else None
-    others = _values(other) if is_object(other) else None
-    return listed is not None and others is not None and not any(_same(a, b) for a in listed for b in others)
+def _keys(schema: Any) -> set[tuple[str, Any]] | None:
+    """The constants that a schema lists, with their JSON types; `None` where it lists none, or some that are no scalars."""
+    values = _values(schema) if is_object(schema) else None
+    if values is None or any(isinstance(value, dict | list) for value in values):
+        return None
+    return {(kind_of(value), value) for value in values}
 
 
 def _says_nothing(schema: Any) -> bool:

@@ -180,7 +180,7 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     stamps = stamp.Stamps(work.cache)
     fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
-    meanings = _meanings(work, stale, sources, progress) if stale else {}
+    meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
     trees = _trees(stale, sources, meanings, materials, progress) if stale else ()
     changes = write(trees, dry=check)
     gaps = {output.folder: _gaps(output, meanings) for output in stale}

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from acpgen import resources
 from acpgen.errors import Faults
@@ -35,24 +35,23 @@ class Stamps:
 
     def is_fresh(self, output: Path, inputs: str | None) -> bool:
         """Whether `output` was made from just these inputs and still holds what was written."""
-        if inputs is None:
-            return False
-        try:
-            stamp = json.loads(read_bytes(self._file(output)))
-        except (Faults, ValueError, RecursionError):
-            return False
-        if not isinstance(stamp, dict) or not isinstance(stamp.get("gaps"), dict):
-            return False
-        held = digest(output)
-        return held is not None and (stamp.get("inputs"), stamp.get("output")) == (inputs, held)
+        stamp, held = self._read(output), digest(output)
+        return None not in (inputs, held) and (stamp.get("inputs"), stamp.get("output")) == (inputs, held)
 
     def gaps(self, output: Path) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
         """What was told of an output that is fresh: by protocol and definition, what its bindings do not enforce."""
-        stamp = json.loads(read_bytes(self._file(output)))
         return {
             protocol: {name: tuple(places) for name, places in found.items()}
-            for protocol, found in stamp["gaps"].items()
+            for protocol, found in self._read(output)["gaps"].items()
         }
+
+    def _read(self, output: Path) -> dict[str, Any]:
+        """The stamp of an output; empty where there is none of today's form."""
+        try:
+            stamp: dict[str, Any] = json.loads(read_bytes(self._file(output)))
+            return stamp if stamp.keys() == {"inputs", "output", "gaps"} else {}
+        except (Faults, ValueError, RecursionError, AttributeError):
+            return {}
 
     def record(self, output: Path, inputs: str | None, gaps: Mapping[str, Mapping[str, tuple[str, ...]]]) -> None:
         """Remember what `output` was made from, and its gaps. A cache that cannot be written is no cache, and no fault."""

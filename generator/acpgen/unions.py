@@ -182,6 +182,7 @@ def kinds(
 
 
 ALL_KINDS: Final = frozenset(BY_KIND)
+OBJECTS: Final = frozenset({"object"})
 
 
 def types_of(schema: Schema) -> frozenset[str]:

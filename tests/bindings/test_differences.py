@@ -175,6 +175,14 @@ LISTED: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
     "Unevaluated": ({"type": "object", "unevaluatedProperties": False}, ("unevaluatedProperties",)),
     "NoType": ({"minLength": 1, "minimum": 1}, ("minLength", "minimum")),
     "LooksAhead": ({"type": "string", "pattern": "^(?!x)"}, ("pattern",)),
+    "ObjectOrNullAndNot": (
+        {
+            "type": ["object", "null"],
+            "properties": {"a": {"type": "integer"}},
+            "not": {"properties": {"kind": {"const": "a"}}, "required": ["kind"]},
+        },
+        ("not",),
+    ),
     "NotAnInteger": ({"not": {"type": "integer"}}, ("not",)),
     "KnownOrText": ({"oneOf": [{"const": "a"}, {"type": "string"}]}, ("oneOf",)),
     "TaggedOrOneOther": (

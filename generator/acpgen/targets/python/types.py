@@ -72,7 +72,7 @@ def _limits(number: ir.Number) -> dict[str, int | float]:
         "exclusiveMinimum": number.exclusive_minimum,
         "exclusiveMaximum": number.exclusive_maximum,
     }
-    limits = {key: value for key, value in given.items() if value is not None}
+    limits: dict[str, int | float] = {key: value for key, value in given.items() if value is not None}
     if number.integer:
         rounding = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
         limits = {key: rounding[key](value) for key, value in limits.items()}
