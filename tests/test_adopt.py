@@ -20,10 +20,10 @@ from acpgen.adopt.differences import differences
 from acpgen.adopt.facts import OURS, Parts, facts, keyed
 from acpgen.adopt.layout import compact
 from acpgen.adopt.layout import text as laid_out
+from acpgen.dialect import keywords
 from acpgen.errors import AdoptionRefused, Faults, NoBase, NotAdoptable, NotJson, UnclearProtocol, Unwritable
 from acpgen.generate import understand
 from acpgen.lint import lint
-from acpgen.lint.dialect import keywords
 from acpgen.load import load, read
 from acpgen.material import INDEX, RELEASES, index, is_material
 from acpgen.walk import children, is_array, is_object

@@ -20,13 +20,17 @@ ARROWS: dict[str, frozenset[str]] = {
     "values": frozenset({"ir"}),
     "contract": frozenset({"ir"}),
     "unions": frozenset({"walk"}),
-    "collect": frozenset({"errors", "load", "names", "walk"}),
+    "collect": frozenset({"dialect", "errors", "load", "names", "unions", "walk"}),
+    "dialect": frozenset({"errors", "load", "resources"}),
     "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
-    "methods": frozenset({"bundle", "ir", "names", "unions", "walk"}),
+    "methods": frozenset({"bundle", "errors", "ir", "names", "unions", "walk"}),
     "coverage": frozenset({"bundle", "ir", "walk"}),
     "lower": frozenset({"bundle", "errors", "ir", "methods", "patterns", "unions", "walk"}),
     "targets": frozenset(
-        {"bundle", "contract", "coverage", "errors", "ir", "names", "patterns", "resources", "values", "walk"}
+        {
+            *("bundle", "contract", "coverage", "errors", "ir", "names", "patterns", "resources", "values", "walk"),
+            "write",
+        }
     ),
     "compat": frozenset(
         {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "walk"},
@@ -36,7 +40,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "lint": frozenset(
         {
-            *("bundle", "collect", "errors", "ir", "load", "material", "methods", "names", "positions", "resources"),
+            *("bundle", "collect", "dialect", "errors", "ir", "load", "material", "methods", "names", "positions"),
             *("unions", "walk"),
         },
     ),
@@ -154,8 +158,14 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
         assert not heavy or stage(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
 
 
+BLIND = frozenset({"acpgen.targets"})
+"""Runs targets of other packages, whose code may raise anything."""
+
+
 def test_nothing_is_caught_blindly() -> None:
     for path in modules():
+        if dotted(path) in BLIND:
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ExceptHandler):
                 caught = ast.unparse(node.type) if node.type else "everything"

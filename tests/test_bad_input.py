@@ -1,25 +1,34 @@
 """Bad input of every kind: one line per fault with file, place and remedy, exit 2, and nothing is written.
 
 Each folder of `golden/faults` is a project. `command.txt` holds the arguments (`generate`, if absent; `cd DIR: …` runs them
-elsewhere), `setup.sh` prepares what a repository cannot hold, `error.txt` is standard error. A project without pyproject.toml has
-the protocol `p`, bundled into `out`, which was generated before.
+elsewhere), `setup.sh` prepares what a repository cannot hold, `error.txt` is standard error, and what lies in `packages` is installed.
+A project without pyproject.toml has the protocol `p`, bundled into `out`, which was generated before.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
+import json
 import os
+import random
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 import pytest
 
-from acpgen import cli, errors, terminal
+from acpgen import cli, compare, errors, generate, judge, terminal
+from acpgen.lint import lint
+from acpgen.load import Document, Documents, Source, parse
+from acpgen.walk import is_array, is_object
 from acpgen.write import Tree, write
 
 CASES = Path(__file__).parent / "golden" / "faults"
@@ -92,6 +101,8 @@ def run_in(project: Path, where: Path, arguments: list[str]) -> Result:
         patch.chdir(where)
         patch.setenv("XDG_CACHE_HOME", str(project.parent / "cache"))
         patch.setattr(terminal, "show_faults", recorded)
+        if (project / "packages").is_dir():
+            patch.setattr(sys, "path", [str(project / "packages"), *sys.path])
         with pytest.raises(SystemExit) as stopped:
             cli.app(arguments, prog_name="acpgen")
     return Result(
@@ -188,3 +199,142 @@ def test_a_current_folder_that_is_gone_is_a_fault(
         cli.app(["generate", *options], prog_name="acpgen")
     assert stopped.value.code == 2
     assert capsys.readouterr().err == "the current folder: there is no such file or folder. Correct the path.\n"
+
+
+# --- damaged schemas -------------------------------------------------------------------------------------------------
+
+DOORS: Final[dict[str, Any]] = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "$id": "https://example.org/doors",
+    "title": "Door",
+    "type": "object",
+    "properties": {"locks": {"type": "array", "items": {"$ref": "#/definitions/v2/Lock"}, "minItems": 1}, "$ref": True},
+    "patternProperties": {"^x-": {"type": ["string", "null"], "default": None}},
+    "additionalProperties": False,
+    "dependencies": {"locks": ["hinge"], "hinge": {"required": ["locks"]}},
+    "definitions": {
+        "v2": {
+            "Lock": {
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "properties": {"kind": {"const": "bolt"}, "size": {"minimum": 1}},
+                        "required": ["kind"],
+                    },
+                    {
+                        "allOf": [
+                            {"$ref": "#/definitions/Base"},
+                            {"properties": {"kind": {"const": "code"}}, "required": ["kind"]},
+                        ]
+                    },
+                ],
+                "examples": [{"kind": "bolt"}],
+                "x-unknown": "keep",
+            }
+        },
+        "Base": {
+            "properties": {
+                "of": {"anyOf": [{"$ref": "#"}, {"type": "null"}], "x-null": "clears"},
+                "id": {"pattern": "^a"},
+            },
+            "definitions": {
+                "Pair": {"items": [{"type": "integer"}, {"enum": ["a", "b", None]}], "additionalItems": False}
+            },
+        },
+        "OpenRequest": {
+            "type": "object",
+            "x-method": "door/open",
+            "x-side": "server",
+            "properties": {
+                "pair": {"$ref": "#/definitions/Base/definitions/Pair"},
+                "how": {"type": "string", "enum": ["slowly", "fast"], "x-capability": "server:door.speed"},
+                "map": {"type": "object", "additionalProperties": {"type": "number", "multipleOf": 0.5}},
+            },
+            "required": ["how"],
+        },
+        "OpenResponse": {"type": "object", "x-method": "door/open", "x-side": "server", "not": {"required": ["error"]}},
+        "Frame": {
+            "x-docs-ignore": True,
+            "if": {"type": "array"},
+            "then": {"contains": {"$ref": "#/definitions/v2/Lock"}},
+        },
+    },
+}
+VALUES: Final[tuple[Any, ...]] = (
+    None,
+    3,
+    2.0,
+    -1,
+    "text",
+    "",
+    [],
+    ["a"],
+    {},
+    {"a": {}},
+    True,
+    False,
+    "#/definitions/v2",
+)
+USES: Final[tuple[Callable[[Documents], object], ...]] = (
+    lambda documents: generate(documents, ["bundle", "ir", "docs", "vectors"]),
+    lambda documents: compare(documents, documents),
+    lambda documents: compare(documents, Documents("doors", (whole(DOORS),)), mode="language"),
+    lambda documents: judge.strict(documents).judge(
+        {"jsonrpc": "2.0", "id": 1, "method": "door/open"}, sender="client"
+    ),
+)
+
+
+def spots(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Each container of a value with each of its keys or indices."""
+    inside: list[tuple[Any, Any]] = (
+        [*value.items()] if is_object(value) else [*enumerate(value)] if is_array(value) else []
+    )
+    for key, inner in inside:
+        yield value, key
+        yield from spots(inner)
+
+
+def damaged(seed: int) -> Any:
+    """The schema with a few values replaced, taken out or put elsewhere."""
+    choose = random.Random(seed)
+    value: Any = copy.deepcopy(DOORS)
+    for _ in range(choose.randint(1, 3)):
+        within, key = choose.choice(list(spots(value)))
+        other, from_key = choose.choice(list(spots(DOORS)))
+        if choose.random() < 0.6:
+            within[key] = copy.deepcopy(choose.choice(VALUES))
+        elif is_object(within) and choose.random() < 0.3:
+            del within[key]
+        elif is_object(within) and is_object(other):
+            within[from_key] = copy.deepcopy(other[from_key])
+    return value
+
+
+def source(value: Any) -> Source:
+    return Source("doors", "", (("door.json", json.dumps(value).encode()),))
+
+
+def whole(value: Any) -> Document:
+    return Document("door.json", value, json.dumps(value))
+
+
+def test_the_schema_that_is_damaged_is_a_good_one() -> None:
+    documents = parse(source(DOORS))
+    for use in USES:
+        use(documents)
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_a_damaged_schema_is_used_or_refused_by_faults_and_nothing_else(block: int) -> None:
+    used = 0
+    for seed in range(block * 20, block * 20 + 20):
+        value = damaged(seed)
+        lint(source(value))
+        with contextlib.suppress(errors.Faults):
+            documents = parse(source(value))
+            for use in USES:
+                with contextlib.suppress(errors.Faults):
+                    use(documents)
+                    used += 1
+    assert used > 8, "nearly all copies were refused, so that little was tried"

@@ -15,7 +15,7 @@ import pytest
 
 from acpgen import ir
 from acpgen.bundle import bundle
-from acpgen.lint.dialect import dialect_file, keywords, meta_schema
+from acpgen.dialect import dialect_file, keywords, meta_schema
 from acpgen.load import Documents, load
 from acpgen.lower import lower
 from acpgen.walk import children

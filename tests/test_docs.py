@@ -32,7 +32,7 @@ from acpgen.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import layout, lifecycles, pictures, text, views
 from acpgen.targets.docs.places import Linker, places
-from acpgen.targets.docs.types import in_words
+from acpgen.targets.docs.types import admits_null, in_words
 from acpgen.targets.docs.uses import gates
 
 ROOT = Path(__file__).parents[1]
@@ -327,6 +327,117 @@ def test_an_example_that_does_not_hold_stops_the_docs_and_is_told_with_its_place
     assert fault.at.endswith("#/$defs/A/examples/1")
 
 
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def errors_on(page: str) -> dict[int, str]:
+    """The error codes of the page of a method, with what is said of each."""
+    section = page.partition("\n## Errors")[2].partition("\n## ")[0]
+    return {int(code): said for code, said in re.findall(r"^\| \[`(-\d+)`\]\([^)]*\)(.*)\|$", section, re.MULTILINE)}
+
+
+def errors_of(name: str, method: str) -> dict[int, str]:
+    version = next(each for each in versions() if each.protocol.name == name)
+    return errors_on(files()[version.path(docs.places_of(version.protocol, version.bundle).methods[method])])
+
+
+def records_of(protocol: ir.Protocol, name: str | None) -> list[ir.Record]:
+    definition = protocol.definitions[name] if name is not None else None
+    if isinstance(definition, ir.TaggedUnion):
+        others = (definition.fallback, definition.default, *definition.fallback_shapes)
+        names = [*(variant.type for variant in definition.variants), *(other for other in others if other)]
+        return [record for inner in names for record in records_of(protocol, inner)]
+    return [definition] if isinstance(definition, ir.Record) else []
+
+
+@pytest.mark.parametrize("name", ["acp/v1", "acp/v2"])
+def test_every_request_lists_the_errors_that_its_params_can_be_refused_with(name: str) -> None:
+    """-32002 where it names a session, -32000 where it opens one; nothing is said of roots where none can be sent."""
+    protocol = next(each.protocol for each in versions() if each.protocol.name == name)
+    opening = {f"session/{verb}" for verb in ("new", "load", "resume", "fork")}
+    for method in protocol.methods:
+        if method.kind != "request":
+            continue
+        fields = {field.name for record in records_of(protocol, method.params) for field in record.fields}
+        listed = errors_of(name, method.name)
+        assert {-32601, -32602, -32603, -32800} <= set(listed), method.name
+        is_file = method.name == "fs/read_text_file"
+        assert (-32002 in listed) == ("sessionId" in fields or is_file), method.name
+        assert (-32000 in listed) == (method.name in opening), method.name
+        assert (-32001 in listed) == method.name.startswith("fs/"), method.name
+        has_roots = "additionalDirectories" in fields or method.name.startswith("fs/")
+        assert has_roots or not [said for said in listed.values() if "roots" in said], method.name
+        assert "additionalDirectories" not in fields or "-32602" in listed[-32602], method.name
+
+
+@pytest.mark.parametrize(
+    ("document", "methods"),
+    [
+        ("file-system", ["acp/v1 fs/read_text_file", "acp/v1 fs/write_text_file"]),
+        ("additional-directories", [f"acp/{v} session/{m}" for v in ("v1", "v2") for m in ("new", "load", "resume")]),
+        ("mcp-roots", ["mcp/2025-06-18 roots/list"]),
+    ],
+)
+def test_the_errors_that_the_requirements_prescribe_are_on_the_pages_of_their_methods(
+    document: str, methods: list[str]
+) -> None:
+    rules = json.loads((ROOT / "schema" / "requirements.json").read_text("utf-8"))["rules"]
+    missing_file, asks_to_log_in = -32002, -32000
+    prescribed = {
+        int(code) for rule in rules if rule["document"] == document for code in re.findall(r"-32\d{3}", rule["says"])
+    } - {asks_to_log_in}
+    assert prescribed
+    for method in methods:
+        wanted = prescribed - ({missing_file} if "write" in method else set())
+        assert wanted <= set(errors_of(*method.split(" "))), method
+
+
+def test_an_error_is_listed_with_the_sentence_that_says_when_and_not_for_what_a_result_speaks_of(
+    tmp_path: Path,
+) -> None:
+    def texts(name: str, said: str) -> dict[str, Any]:
+        return {"description": f"First. {said} with {name}. Last 1.5 `a. b`.", "type": "string"}
+
+    schema = {
+        "Named": texts("-32001", "Refused"),
+        "Told": texts("-32002", "Stored"),
+        "AskRequest": {
+            "description": "Asks. It fails with -32003. It does more.",
+            "type": "object",
+            "properties": {"named": {"$ref": "#/$defs/Named"}},
+            "x-method": "ask",
+            "x-side": "agent",
+        },
+        "AskResponse": {
+            "type": "object",
+            "properties": {"told": {"$ref": "#/$defs/Told"}},
+            "x-method": "ask",
+            "x-side": "agent",
+        },
+        "ErrorCode": {
+            "anyOf": [
+                *({"type": "integer", "const": code, "description": f"Code {code}."} for code in range(-32003, -32000)),
+                {"type": "integer", "title": "other"},
+            ]
+        },
+    }
+    (tmp_path / "a.json").write_text(json.dumps({"$defs": schema}))
+    listed = errors_on(docs.render(*understand(load(tmp_path / "a.json", name="a")), Settings())["methods/ask.md"])
+    assert {code: said.strip() for code, said in listed.items()} == {
+        -32003: "| Code -32003. The description of this method names it.<br>It fails with -32003.",
+        -32001: "| Code -32001.<br>Refused with -32001.",
+    }
+
+
+def test_the_pages_of_what_upstream_has_removed_say_so_and_point_to_what_takes_its_place() -> None:
+    for page in ("methods/session_load.md", "types/LoadSessionRequest.md", "types/LoadSessionResponse.md"):
+        told = files()[f"acp/v2/{page}"]
+        assert "Upstream's newest schema has" in told and "`session/resume`" in told.partition("## ")[0], page
+    for page in ("types/AgentCapabilities.md", "types/SessionCapabilities.md", "migration-v1-v2.md"):
+        told = files()[f"acp/{page}" if page.startswith("migration") else f"acp/v2/{page}"]
+        assert "Upstream's newest schema has removed" in told, page
+
+
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
@@ -568,7 +679,8 @@ def test_nothing_differs_is_only_said_where_a_field_is_the_same_in_all_that_its_
 
 def test_a_method_that_was_renamed_is_found_under_its_new_name(tmp_path: Path) -> None:
     def version(name: str, method: str, was: list[str]) -> publish.Version:
-        schema = {"$defs": {"ARequest": {"type": "object", "x-method": method, "x-side": "agent", "x-was": was}}}
+        marks = {"x-method": method, "x-side": "agent", **({"x-was": was} if was else {})}
+        schema = {"$defs": {"ARequest": {"type": "object", **marks}}}
         folder = tmp_path / name
         folder.mkdir(parents=True)
         (folder / "a.json").write_text(json.dumps(schema))
@@ -578,6 +690,26 @@ def test_a_method_that_was_renamed_is_found_under_its_new_name(tmp_path: Path) -
     assert "[p/v2](../../v2/methods/new.md)" in made["p/v1/methods/old.md"]
     assert "[p/v1](../../v1/methods/old.md)" in made["p/v2/methods/new.md"]
     assert "`name` | `old` | `new`" in made["p/v1/methods/old.md"]
+
+
+def test_a_type_with_another_name_differs_and_nothing_is_claimed_of_the_types_that_it_names() -> None:
+    page = files()["acp/v2/types/LoginAuthRequest.md"]
+    assert "| `name` | `LoginAuthRequest` | `AuthenticateRequest` |" in page
+    for page in pages().values():
+        assert "Nothing differs." not in page
+    told = "Nothing differs in form here; types that are named here are compared on their own pages."
+    assert told in files()["acp/v1/types/RequestElicitationFormMode.md"]
+
+
+@pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
+def test_no_row_speaks_of_null_or_absence_where_neither_can_be(version: publish.Version) -> None:
+    """Words that stand once for all branches of a union hold in each of them."""
+    for definition in version.protocol.definitions.values():
+        for field in definition.fields if isinstance(definition, ir.Record) else ():
+            words = field.doc.lower().replace("`null` is not allowed", "")
+            where = (definition.name, field.name, field.doc)
+            assert "null" not in words or admits_null(field.type, version.protocol), where
+            assert not (field.required and re.search(r"omission|omitted|absence|absent", words)), where
 
 
 def test_machines_find_everything_from_llms_txt() -> None:

@@ -319,7 +319,27 @@ def test_a_names_file_names_a_class(here: Path) -> None:
     assert run(*arguments, "--names", "names.toml").code == 0
     text = (here / "made/p/models.py").read_text()
     assert "class MakeThing" in text
+    assert "MakeThing" in (here / "made/p/methods.py").read_text(), (
+        "the name in the file still says what it is to its method"
+    )
     assert "class ThingRequest" not in text
+
+
+def test_names_by_position_are_counted_on_standard_error(here: Path) -> None:
+    either = {"anyOf": [{"type": "object", "required": [name], "properties": {name: True}} for name in ("a", "b")]}
+    (here / "mine.json").write_text(json.dumps({"$defs": {"Either": either, "Thing": {"type": "object"}}}))
+    first, second, thing = {"#/$defs/Either/anyOf/0": "A"}, {"#/$defs/Either/anyOf/1": "B"}, {"#/$defs/Thing": "C"}
+    told = "by position. Look at them again when the schema has changed.\n"
+    for names, said in (
+        ({**first, **second, **thing}, f"names.json: 2 entries name {told}"),
+        (second, f"names.json: 1 entry names {told}"),
+        (thing, ""),
+    ):
+        (here / "names.json").write_text(json.dumps(names))
+        ran = run("--schema", "mine.json", "--target", "ir", "--out", "made", "--names", "names.json")
+        assert ran.code == 0
+        assert ran.err.startswith(said)
+        assert ran.err.count("by position") == (1 if said else 0)
 
 
 def test_keep_unknown_makes_closed_unions_tolerated(here: Path) -> None:
@@ -356,6 +376,44 @@ def test_the_library_says_which_target_is_not_known(here: Path) -> None:
     documents = acpgen.load(here / "schema/acme/v1")
     with pytest.raises(acpgen.Faults, match=r"there is no target 'bundel' here. Did you mean 'bundle'\?"):
         acpgen.generate(documents, ["bundel"])
+
+
+def test_the_library_takes_paths_as_text_and_as_objects_with_a_path(here: Path) -> None:
+    class Somewhere:
+        def __init__(self, path: str) -> None:
+            self.path = path
+
+        def __fspath__(self) -> str:
+            return self.path
+
+    for kind in (str, Somewhere, Path):
+        file, out = kind("schema/acme/v1/thing.json"), kind(f"made-{kind.__name__}")
+        documents = acpgen.load(file)
+        assert acpgen.compare(file, kind("schema/acme/v1")).verdict == "identical"
+        acpgen.write([acpgen.Tree(out, acpgen.generate(documents, ["bundle"])["bundle"])])
+        assert (here / f"made-{kind.__name__}" / "schema.json").exists()
+
+
+@pytest.mark.parametrize(
+    "made", [None, {"a": 3}, {"/etc/x": ""}, {"a/../b": ""}, {".acpgen.json": ""}, {"a": "\ud800"}, {3: ""}]
+)
+def test_a_target_of_another_package_that_makes_no_files_is_a_fault(
+    here: Path, monkeypatch: pytest.MonkeyPatch, made: object
+) -> None:
+    class Entry:
+        name, value = "odd", "odd_target:render"
+
+        def load(self) -> Callable[..., object]:
+            return lambda *_: made
+
+    def entry_points(group: str, name: str = "odd") -> list[Entry]:
+        return [Entry()] if (group, name) == ("acpgen.targets", "odd") else []
+
+    monkeypatch.setattr("acpgen.targets.entry_points", entry_points)
+    ran = run("--schema", "schema/acme/v1", "--out", "made", "--target", "bundle,odd")
+    assert ran.code == 2
+    assert ran.err.startswith("odd_target:render: the target 'odd' failed: it made no mapping")
+    assert not (here / "made").exists()
 
 
 def test_everything_the_package_exports_is_there() -> None:

@@ -6,7 +6,6 @@ import copy
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -532,10 +531,8 @@ def test_the_command_exits_with_0_1_and_2(project: Path) -> None:
     assert unusable.stderr.startswith("nowhere: ")
 
 
-def test_lint_of_all_protocols_takes_less_than_a_second() -> None:
-    before = time.process_time()
+def test_the_schemas_of_this_project_have_no_finding() -> None:
     assert lint_paths([SCHEMA], [SCHEMA]) == ()
-    assert time.process_time() - before < 1
 
 
 def test_findings_are_values() -> None:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import doctest
 import json
 import re
+import shlex
 import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
 
 import pytest
+from packaging.requirements import Requirement
 
 from acpgen import cli
 
@@ -28,6 +35,98 @@ def test_the_python_example_says_what_it_shows(path: Path) -> None:
     runner = doctest.DocTestRunner()
     runner.run(example)
     assert (runner.failures, runner.tries) == (0, 8)
+
+
+# --- the quick start -------------------------------------------------------------------------------------------------
+
+
+def installed(block: str) -> list[str]:
+    """What the `pip install` of a shell block installs: requirements of folders in the clone, such as `./a[extra]`."""
+    (command,) = (part for part in block.split("&&") if "pip install" in part)
+    words = shlex.split(command)
+    return [word for word in words[words.index("install") + 1 :] if not word.startswith("-")]
+
+
+def requirements(local: str) -> list[Requirement]:
+    """What a folder in the clone says that it needs, with the extras that are asked for."""
+    folder, _, extras = local.removesuffix("]").partition("[")
+    project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))["project"]
+    optional = project.get("optional-dependencies", {})
+    extra = [line for name in extras.split(",") if name for line in optional[name]]
+    return [Requirement(line) for line in (*project["dependencies"], *extra)]
+
+
+def closure(wanted: list[Requirement]) -> Iterator[str]:
+    """The names of the distributions that pip would install for these requirements."""
+    seen: set[tuple[str, str]] = set()
+    left = [(each, extra) for each in wanted for extra in ("", *each.extras)]
+    while left:
+        requirement, extra = left.pop()
+        if (requirement.name, extra) in seen:
+            continue
+        seen.add((requirement.name, extra))
+        yield requirement.name
+        for line in distribution(requirement.name).requires or ():
+            found = Requirement(line)
+            if found.marker is None or found.marker.evaluate({"extra": extra}):
+                left += [(found, each) for each in ("", *found.extras)]
+
+
+def environment(block: str, into: Path) -> list[str]:
+    """The import path that a shell block makes: a folder of links to what pip installs, and the folders of the clone."""
+    into.mkdir()
+    locals_ = installed(block)
+    for name in set(closure([each for local in locals_ for each in requirements(local)])):
+        for file in distribution(name).files or ():
+            top = file.parts[0]
+            if top not in ("..", "__pycache__") and not (into / top).exists():
+                (into / top).symlink_to(Path(str(distribution(name).locate_file(top))))
+    sources = {".": "generator"}
+    folders = [local.partition("[")[0] for local in locals_]
+    return [str(into), *(str(ROOT / folder / sources.get(folder, "")) for folder in folders)]
+
+
+def test_the_first_code_runs_with_what_the_first_block_installs_and_nothing_else(tmp_path: Path) -> None:
+    """A new machine has no more than that on its path: no packages of this environment, no folder of the tests."""
+    first, _ = blocks(ROOT / "README.md", "sh")
+    path = environment(first, tmp_path / "site-packages")
+    code = (
+        f"import sys; sys.path += {path!r}; import doctest; print(doctest.testfile({str(ROOT / 'README.md')!r}, False))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("TestResults(failed=0, attempted=8)\n", "")
+
+
+@pytest.mark.parametrize("extras", ["", "[strict]"])
+def test_the_bindings_need_pydantic_alone_until_something_is_validated(tmp_path: Path, extras: str) -> None:
+    path = environment(f"pip install generated/python/acp-bindings{extras}", tmp_path / "site-packages")
+    code = f"""
+import sys
+sys.path += {path!r}
+from acp_bindings import v1
+line = b'{{"jsonrpc":"2.0","method":"session/cancel","params":{{"sessionId":"s1"}}}}'
+assert v1.encode(v1.decode(line, sender="client")) == line
+try:
+    print(v1.validate(line, sender="client"))
+except ImportError as missing:
+    print(missing)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.stderr == ""
+    assert ran.stdout == "()\n" if extras else "acp-bindings[strict]" in ran.stdout
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_what_is_said_of_the_needs_of_the_bindings_names_the_extra(path: Path) -> None:
+    (promise,) = re.findall(r"typed Python bindings.*?(?=\n- |\n\n)", path.read_text("utf-8"), re.DOTALL)
+    assert "`validate` needs jsonschema-rs too (extra `strict`)" in promise
+
+
+# --- the comparison --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)

@@ -6,9 +6,7 @@ import fcntl
 import os
 import posixpath
 import re
-import resource
 import shutil
-import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -145,14 +143,35 @@ def test_no_page_is_above_a_megabyte_and_machines_have_their_files(built: Path) 
         assert (built / name).is_file()
 
 
-def test_a_second_build_takes_less_than_twenty_seconds_and_gives_equal_bytes(built: Path, tmp_path: Path) -> None:
-    """Of processor time where this runs beside other tests, which says more than the clock. The site map holds the day."""
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    before, started = [resource.getrusage(kind) for kind in kinds], time.monotonic()
+def markdown_links(path: Path) -> list[str]:
+    """The relative links of a Markdown file, as paths from the folder above all."""
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return [unquote(link) for link in re.findall(r"\]\(([^)\s#]+)", text) if not link.startswith("https://")]
+
+
+@pytest.mark.parametrize("where", ["site", "repository"])
+def test_every_link_of_llms_txt_leads_to_a_file_on_the_site_and_in_the_repository(
+    where: str, request: pytest.FixtureRequest
+) -> None:
+    folder: Path = request.getfixturevalue("built") if where == "site" else ROOT / "generated" / "docs"
+    listed = markdown_links(folder / "llms.txt")
+    assert len(listed) > 25
+    assert not [link for link in listed if not (folder / link).is_file()]
+
+
+def test_every_page_of_the_site_is_there_as_markdown_too_with_links_that_live(built: Path) -> None:
+    """What llms.txt leads to leads on. Marks for the search of the site are not part of the text."""
+    texts = [path for path in built.rglob("*.md") if path.name != "single-file.md"]
+    assert {path.with_suffix(".html") for path in texts} == set(built.rglob("*.html")) - {built / "404.html"}
+    for path in texts:
+        assert "{ data-search-exclude }" not in path.read_text("utf-8"), path
+        for link in markdown_links(path):
+            assert (path.parent / link).is_file(), f"{path.relative_to(built)}: {link}"
+
+
+def test_a_second_build_gives_equal_bytes(built: Path, tmp_path: Path) -> None:
+    """But for the site map, which holds the day."""
     site.build(project(), tmp_path / "site")
-    after, took = [resource.getrusage(kind) for kind in kinds], time.monotonic() - started
-    used = sum(a.ru_utime + a.ru_stime - b.ru_utime - b.ru_stime for a, b in zip(after, before, strict=True))
-    assert min(used, took) < 20
     for path in built.rglob("*"):
         if path.is_file() and path.name != "sitemap.xml":
             assert path.read_bytes() == (tmp_path / "site" / path.relative_to(built)).read_bytes(), path

@@ -19,7 +19,7 @@ from acpgen import judge, recording
 from acpgen.tap import Chunk, Listener, Recorder, Splitter, Watcher
 from acpgen.validate import conversation, judged
 from monitor.cases import CASES
-from monitor.scripts import Case, opened, prompt, v1
+from monitor.scripts import Case, mcp, opened, prompt, v1
 
 ROOT = Path(__file__).parents[1]
 
@@ -205,7 +205,7 @@ def test_a_monitor_that_breaks_takes_nothing_with_it() -> None:
     data = b'{"jsonrpc":"2.0","method":"_x"}\n' * 5000
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
     ran = subprocess.run(python(code), input=data, capture_output=True, check=False, env=environment, timeout=60)
-    assert (ran.returncode, ran.stdout) == (0, data)
+    assert (ran.returncode, ran.stdout) == (1, data), "not judged is not well, though the agent's own code is 0"
     assert b"ZeroDivisionError" in ran.stderr
     assert b"The monitor ended early" in ran.stderr
 
@@ -215,9 +215,12 @@ def test_a_protocol_that_cannot_be_understood_is_told_in_one_line_and_the_messag
     schema.write_text(
         '{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"A": {"$ref": "#/$defs/A"}}}'
     )
-    process = tap("--protocol", schema, agent=["cat"])
+    report, tape = tmp_path / "report", tmp_path / "tape"
+    process = tap("--protocol", schema, "--report", report, "--format", "json", "--record", tape, agent=["cat"])
     out, err = process.communicate(b"{}\n", timeout=60)
-    assert (out, process.returncode) == (b"{}\n", 0)
+    assert (out, process.returncode) == (b"{}\n", 1)
+    assert [json.loads(line)["rule"] for line in report.read_bytes().splitlines()] == ["not-judged"]
+    assert len(tape.read_bytes().splitlines()) == 2, "what is said is recorded all the same"
     assert b"The monitor ended early: " in err
     assert b"#/$defs/A" in err
     assert b"Traceback" not in err
@@ -354,6 +357,44 @@ def test_a_misbehaving_peer_commits_every_breach_and_each_is_named(share: int, t
         assert row["message"] == len(case.said) + case.at
         assert row.get("earlier") == (None if case.earlier is None else len(case.said) + case.earlier)
         assert tuple(row.get("requirements", ())) == case.requirements
+
+
+def test_the_sides_are_those_of_the_protocol_in_the_report_and_in_the_recording(tmp_path: Path) -> None:
+    script = [(sender, json.dumps(message)) for sender, message in mcp({})]
+    bad = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"roots": [7]}})
+    report, tape = tmp_path / "report", tmp_path / "tape"
+    server = PLAYER.replace('"client"', "sys.argv[2]")
+    command = [*python(server), json.dumps([*script, ("client", bad)]), "client"]
+    process = tap(
+        *("--protocol", "mcp/2025-06-18", "--record", tape, "--report", report, "--format", "json"), agent=command
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for sender, line in [*script, ("client", bad)]:
+        if sender == "client":
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+        else:
+            assert process.stdout.readline() == line.encode() + b"\n"
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    (row,) = map(json.loads, report.read_bytes().splitlines())
+    assert (row["rule"], row["from"], row["message"]) == ("result-malformed", "client", 4)
+    senders = [json.loads(line)["from"] for line in tape.read_bytes().splitlines()]
+    assert senders == ["client", "server", "client", "server", "client"]
+    with tape.open("rb") as file:
+        listener = judge.monitor([judge.strict(judge.find("mcp/2025-06-18"))], fixed=True)
+        verdicts = list(conversation(recording.lines(file), listener))
+    assert [verdict.is_valid for verdict in verdicts] == [True] * 4 + [False]
+
+
+def test_what_was_not_judged_is_in_the_report(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    said = [v1()[0], ("agent", {"jsonrpc": "2.0", "id": "init", "result": {"protocolVersion": 7}}), *opened()]
+    rows = play(Case("", said, ""), report)
+    assert [row["rule"] for row in rows] == ["version-unknown", "not-judged"]
+    assert rows[-1]["sentence"].startswith("2 messages were not judged, or not wholly, from this one on")
+    assert rows[-1]["message"] == 2
 
 
 # --- the parts -------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ import pytest
 from acpgen import judge, recording
 from acpgen.validate import Summary, Verdict, conversation, judged
 from monitor.cases import CASES
-from monitor.scripts import OPTIONS, Said, opened, permission, prompt, result, v1
+from monitor.scripts import OPTIONS, Said, client, mcp, opened, permission, prompt, result, v1
 
 ROOT = Path(__file__).parents[1]
 
@@ -264,6 +264,145 @@ def test_what_is_noted_at_the_end_counts_as_no_line() -> None:
     assert ran.returncode == 0
     assert ran.stdout.decode().endswith("'session/prompt' of the client was never answered [line 5]\n")
     assert ran.stderr.decode().splitlines() == ["5 lines, nothing wrong.", "Notes: request-unanswered 1."]
+
+
+UNKNOWN: Said = ("agent", {"jsonrpc": "2.0", "id": "init", "result": {"protocolVersion": 7}})
+LATER: Said = ("client", {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": 5}})
+ORPHAN: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"sessions": 7}}
+GAP = b'{"from": "client", "gap": true}\n'
+BOTH = [
+    GOOD,
+    {"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "content", "counts"),
+    [
+        ("", b"", (0, 0)),
+        ("--session", b"", (0, 0)),
+        ("", b"\n \n\r\n", (0, 0)),
+        ("--session --protocol acp/v1", b"\n", (0, 0)),
+        ("", recorded(v1()[0], UNKNOWN, LATER), (2, 1)),
+        ("--session", recorded(v1()[0], UNKNOWN, LATER), (2, 1)),
+        ("", lines(GOOD, {**ORPHAN, "id": 2}), (1, 1)),
+        ("--sender agent", lines(ORPHAN), (0, 1)),
+        ("", lines(*BOTH, ORPHAN), (2, 1)),
+        ("--protocol acp/v2", lines([ORPHAN, ORPHAN]), (0, 1)),
+        ("", recorded(*v1()) + GAP, (2, 1)),
+        ("--session", recorded(*v1()) + GAP, (2, 1)),
+        ("--session", recorded(*v1()) + GAP + recorded(("agent", ORPHAN)), (2, 2)),
+        ("--protocol mcp/2025-06-18", lines({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}), (0, 1)),
+        ("--protocol mcp/2025-06-18 --session", recorded(*mcp({})[:3], client("tools/list", id_=9)), (3, 1)),
+        ("", lines({"jsonrpc": "2.0", "method": "$/progress", "params": 7}), (0, 1)),
+        ("--session", recorded(*v1(), client("$/progress", 7)), (2, 1)),
+    ],
+)
+def test_what_is_not_judged_is_neither_right_nor_exit_code_zero(
+    options: str, content: bytes, counts: tuple[int, int]
+) -> None:
+    ran = acpgen("validate", *options.split(), "--format", "json", given=content)
+    right, unjudged = counts
+    told = ran.stdout.decode().splitlines()
+    assert ran.returncode == 1, told
+    assert json.loads(told[-1]) == {"right": right, "wrong": 0, "not_judged": unjudged}
+    assert (b"nothing was judged" if counts == (0, 0) else b"not judged") in ran.stderr
+    assert b"nothing wrong" not in ran.stderr
+    if "--session" not in options:
+        assert [json.loads(line)["valid"] for line in told[:-1]].count(None) == unjudged
+    text = acpgen("validate", *options.split(), "--allow-unjudged", given=content)
+    assert text.returncode == 0, text.stdout
+    assert b": wrong" not in text.stdout
+
+
+def test_what_is_wrong_stays_wrong_where_something_else_is_not_judged() -> None:
+    ran = acpgen("validate", "--allow-unjudged", given=lines(GOOD, BAD, {**ORPHAN, "id": 9}))
+    assert ran.returncode == 1
+    assert ran.stderr.decode().splitlines()[-1] == "1 line of 3 wrong, 1 not judged."
+    assert ran.stdout.decode().splitlines()[-1].startswith("3: not judged client result: ")
+
+
+@pytest.mark.parametrize("session", [True, False])
+@pytest.mark.parametrize(
+    ("protocol", "handshake", "differs"),
+    [
+        ("acp/v1", [v1()[0], result("agent", "init", {"agentCapabilities": {}})], False),
+        ("acp/v1", [v1()[0], result("agent", "init", {"protocolVersion": 7})], True),
+        ("acp/v1", [v1()[0], result("agent", "init", {"protocolVersion": 2})], True),
+        ("acp/v1", v1(), False),
+        ("acp/v1", [], False),
+    ],
+)
+def test_a_protocol_that_was_named_judges_whatever_the_handshake_says(
+    protocol: str, handshake: list[Said], differs: bool, session: bool
+) -> None:
+    new = client("session/new", {"cwd": 5, "mcpServers": []}, id_=1)
+    options = ["--session"] if session else []
+    ran = acpgen("validate", "--protocol", protocol, *options, given=recorded(*handshake, new))
+    assert ran.returncode == 1
+    assert "/params/cwd" in ran.stdout.decode().splitlines()[-1 if not session else -2]
+    assert (b"version-differs" in ran.stderr) == differs
+
+
+@pytest.mark.parametrize("session", [True, False])
+def test_another_version_than_the_one_that_was_named_is_a_finding(session: bool) -> None:
+    options = ["--session"] if session else []
+    for agreed, code in (("2025-11-25", 1), ("2025-06-18", 0)):
+        content = recorded(*mcp({}, agreed), ("client", {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}))
+        ran = acpgen("validate", "--protocol", "mcp/2025-06-18", *options, given=content)
+        assert ran.returncode == code, ran.stdout
+    content = recorded(*mcp({}, "2025-11-25"), ("client", {"jsonrpc": "2.0", "id": 1, "result": {"roots": [7]}}))
+    ran = acpgen("validate", "--protocol", "mcp/2025-06-18", *options, given=content)
+    assert b"/result/roots/0" in ran.stdout
+    assert b"'2025-11-25' was agreed on" in ran.stdout
+
+
+def test_a_protocol_of_ones_own_without_a_version_is_judged_after_its_handshake(tmp_path: Path) -> None:
+    schema = tmp_path / "acme.json"
+    count = {"count": {"type": "integer"}}
+    ping: dict[str, Any] = {"type": "object", "x-method": "ping", "x-side": "agent", "properties": count}
+    begin: dict[str, Any] = {"type": "object", "x-method": "initialize", "x-side": "agent"}
+    definitions = {"InitializeRequest": begin, "InitializeResponse": begin, "PingRequest": ping, "PingResponse": ping}
+    schema.write_text(json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}))
+    for answer in ({}, {"protocolVersion": "1.0"}):
+        said = [client("initialize", {}, id_=0), result("agent", 0, answer), client("ping", {"count": "one"}, id_=1)]
+        for options in ([], ["--session"]):
+            ran = acpgen("validate", "--protocol", schema, *options, given=recorded(*said), cwd=tmp_path)
+            assert b"3: wrong client request ping: " in ran.stdout
+            assert b"/params/count: an integer is expected" in ran.stdout
+
+
+TWICE = b'{"jsonrpc": "2.0", "id": 7, "method": "session/list", "params": {"cwd": "/a", "cwd": "/b"}}'
+
+
+@pytest.mark.parametrize("options", [[], ["--session"], ["--protocol", "acp/v2"]])
+@pytest.mark.parametrize("form", ['{"from": "client", "message": %s}', '{ "message" :%s , "from":"client"}', "%s"])
+def test_a_key_that_stands_twice_is_a_finding_with_its_place(form: str, options: list[str]) -> None:
+    if form == "%s" and "--session" in options:
+        return
+    content = (form % TWICE.decode()).encode() + b"\n"
+    ran = acpgen("validate", *options, "--format", "json", given=content)
+    assert ran.returncode == 1
+    problems = [problem for line in ran.stdout.splitlines() for problem in json.loads(line)["problems"]]
+    assert [problem["pointer"] for problem in problems if problem["rule"] == "duplicate-key"] == ["/params/cwd"]
+
+
+@pytest.mark.parametrize("options", [[], ["--session"]])
+def test_a_recorded_line_that_says_two_things_is_none(options: list[str]) -> None:
+    good = json.dumps(GOOD)
+    for content in (
+        f'{{"from": "client", "from": "agent", "message": {good}}}',
+        f'{{"from": "client", "message": {good}, "message": 7}}',
+    ):
+        ran = acpgen("validate", *options, "--format", "json", given=content.encode())
+        assert ran.returncode == 1
+        assert "recording" in [problem["rule"] for problem in json.loads(ran.stdout.splitlines()[0])["problems"]]
+
+
+def test_a_long_name_of_a_method_is_kept_in_part() -> None:
+    summary = Summary()
+    summary.add(Verdict(1, "client", "request", "_" + "m" * 100_000))
+    assert all(len(name) < 1000 for name in summary.valid)
 
 
 def test_lines_that_are_no_recording_are_told_and_the_numbers_stay_those_of_the_file() -> None:

@@ -8,17 +8,18 @@ variant of a union stands alone: what a union's object demands in common is dist
 from __future__ import annotations
 
 import copy
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.collect import Collected, collect
-from acpgen.errors import Fault, Faults, NameCollision, UnusedName
+from acpgen.collect import MIGRATION, Collected, collect, spelled
+from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
 from acpgen.unions import OBJECTS, Tagged, branches_of, constant, flatten, is_null, kinds, lone_reference, recognise
-from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to
+from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to, references
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -33,13 +34,15 @@ class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
 
     `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
-    its title and description, empty where it says nothing, and `sources` to what it holds.
+    its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
+    `x-migration`, of things of the version before.
     """
 
     name: str
     schema: Schema = field(repr=False)
     origins: Mapping[str, str] = field(repr=False)
     files: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]], repr=False)
+    migration: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
 
     @property
@@ -57,22 +60,26 @@ class Bundle:
         return last if slash else None
 
 
-def bundle(documents: Documents, *, names: Mapping[str, str] | None = None) -> Bundle:
+def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_count: bool = False) -> Bundle:
     """Bundle the files of one protocol version.
 
-    `names` maps pointers into the source to generated names; one that matches nothing is a fault.
+    `names` maps places of the source to generated names: pointers, or `Union[tag]` for a variant of a tagged union. A place that
+    matches nothing is a fault, and so is a pointer that counts such variants, unless it `may_count` them.
     Raises `Faults`.
     """
     wanted = names or {}
     collected = collect(documents, wanted)
-    work = _Bundler(collected, wanted)
+    work = _Bundler(collected, wanted, may_count=may_count)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
-    files = {one.path: _about(one.value) for one in documents.documents if is_object(one.value)}
-    sources = {one.path: one.value for one in documents.documents}
-    return Bundle(name=documents.name, schema=schema, origins=work.origins, files=files, sources=sources)
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    files = {path: _about(value) for path, value in read.items()}
+    migration = {key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()}
+    return Bundle(
+        name=documents.name, schema=schema, origins=work.origins, files=files, migration=migration, sources=read
+    )
 
 
 def _about(document: Schema) -> tuple[str, str]:
@@ -103,6 +110,17 @@ def tolerant(schema: Schema) -> Schema:
     return changed
 
 
+def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
+    """The definitions that only frame messages: marked `x-docs-ignore`, no method's own, and referred to by nothing but each other."""
+    found = {name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema}
+    pending = [name for name in definitions if name not in found]
+    while pending:
+        referred = found.intersection(references(definitions[pending.pop()]))
+        found -= referred
+        pending.extend(referred)
+    return frozenset(found)
+
+
 def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag: str) -> tuple[Schema, list[str]]:
     """The properties that every branch declares alike, and those of them that every branch requires."""
     flats = [flatten(branch, definitions) for branch in branches]
@@ -126,10 +144,13 @@ def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, S
 
 
 class _Bundler:
-    def __init__(self, collected: Collected, names: Mapping[str, str]) -> None:
+    def __init__(self, collected: Collected, names: Mapping[str, str], *, may_count: bool) -> None:
         self.definitions = collected.definitions
         self.origins = dict(collected.origins)
-        self.names = names
+        self.names = {spelled(key): name for key, name in names.items()}
+        self.written = {spelled(key): key for key in names}
+        self.may_count = may_count
+        self.variants: dict[str, str] = {}
         self.used: set[str] = set()
         self.below: dict[str, list[str]] = {}
         self.faults: list[Fault] = []
@@ -137,22 +158,62 @@ class _Bundler:
         self.sources: dict[str, Schema] = {}
 
     def run(self) -> None:
-        named = [name for name in self.order if not self.definitions[name].get("x-docs-ignore")]
+        framing = frames(self.definitions)
+        named = [name for name in self.order if name not in framing]
         for name in self.order:
             _write_formats(self.definitions[name])
         for name in named:
             self._name_inline(name, self.definitions[name], self.origins[name])
         self.sources = copy.deepcopy(self.definitions)
         for name in [*self.definitions]:
-            if not self.definitions[name].get("x-docs-ignore"):
+            if name not in framing:
                 self._distribute(name)
-        places = set(self.names)
-        known = set(self.origins.values()) | {_fragment(at) for at in self.origins.values()}
-        for key in sorted(places - self.used):
-            if key not in known and key.replace("#/definitions/", "#/$defs/") not in known:
-                self.faults.append(UnusedName(at=key))
+        self._judge_names()
         if self.faults:
             raise Faults(self.faults)
+
+    # --- names that people choose ---
+
+    def _override(self, at: str) -> str | None:
+        """The name that the names file has for a place, by its pointer or, below a variant of a tagged union, by the tag."""
+        if not self.names:
+            return None
+        steps = at.split("/")
+        keys = [spelled(at), spelled(_fragment(at))]
+        for depth in range(len(steps), 0, -1):
+            if (variant := self.variants.get("/".join(steps[:depth]))) is not None:
+                keys.append("/".join((variant, *steps[depth:])))
+                break
+        found = [key for key in keys if key in self.names]
+        self.used.update(found)
+        return self.names[found[0]] if found else None
+
+    def _judge_names(self) -> None:
+        """Refuse the entries of the names file that count the variants of a tagged union, and those that match nothing."""
+        known = self.used | {spelled(key) for at in self.origins.values() for key in (at, _fragment(at))}
+        variants = {spelled(key): tag for at, tag in self.variants.items() for key in (at, _fragment(at))}
+        for key, written in sorted(self.written.items()):
+            steps = key.split("/")
+            above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))
+            place = next((place for place in above if place in variants), None)
+            if place is not None and not self.may_count:
+                self.faults.append(NamedByPosition(at=written, instead=variants[place] + key.removeprefix(place)))
+            elif key not in known:
+                self.faults.append(UnusedName(at=written))
+
+    def _mark_variants(self, owner: str, schema: Schema, at: str) -> None:
+        """Note which branches of a tagged union have which tag."""
+        union = branches_of(schema)
+        if union is None:
+            return
+        keyword, branches = union
+        base = {key: value for key, value in schema.items() if key != keyword}
+        own = [(index, branch) for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
+        found = recognise([{"allOf": [base, branch]} for _, branch in own], self.definitions)
+        for position, tag in found.variants if found is not None else ():
+            index, branch = own[position]
+            if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
+                self.variants[f"{at}/{keyword}/{index}"] = f"{self.variants.get(at, owner)}[{_tag(tag)}]"
 
     def ordered(self) -> dict[str, Schema]:
         """Definitions in source order, each followed by those that were taken out of it."""
@@ -169,9 +230,8 @@ class _Bundler:
 
     def _add(self, owner: str, candidates: list[str], schema: Schema, at: str) -> str:
         """Make `schema` a definition under the first free name, and return the name."""
-        override = self.names.get(at, self.names.get(_fragment(at)))
+        override = self._override(at)
         if override is not None:
-            self.used.update((at, _fragment(at)))
             candidates = [override]
         elif isinstance(schema.get("x-name"), str):
             candidates = [schema["x-name"]]
@@ -192,6 +252,7 @@ class _Bundler:
             wanted = f"{owner}{class_name(name)}"
             schema["properties"][name] = self._named(owner, wanted, sub, f"{at}/properties/{_escape(name)}")
         self._name_parts(owner, owner, schema, at)
+        self._mark_variants(owner, schema, at)
         for keyword in ("allOf", "anyOf", "oneOf"):
             for index, branch in enumerate(schema.get(keyword, ())):
                 if is_object(branch):
@@ -261,7 +322,9 @@ class _Bundler:
         elif index == found.default:
             candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Variant"]
         else:
-            tag = class_name(str(dict(found.variants)[index]))
+            constant_ = dict(found.variants)[index]
+            tag = class_name(str(constant_))
+            self.variants.setdefault(at, f"{union}[{_tag(constant_)}]")
             role, candidates = "variant", [f"{tag}{union}", f"{union}{tag}Variant"]
         if alone is not None and role != "fallback":
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
@@ -534,8 +597,13 @@ def _escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+def _tag(value: str | float | bool) -> str:
+    """A tag as people write it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _fragment(at: str) -> str:
     return "#" + at.partition("#")[2]
 
 
-__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "tolerant"]
+__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "frames", "tolerant"]

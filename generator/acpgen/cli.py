@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -94,7 +95,7 @@ def generate(
     ] = "",
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to generate.")] = None,
     names: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --schema: JSON or TOML from pointers to class names.")
+        Path | None, typer.Option(metavar="FILE", help="With --schema: JSON or TOML from places to class names.")
     ] = None,
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
@@ -268,21 +269,26 @@ def validate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Judge by this protocol, such as acp/v2, or by this schema file. Without: ACP, as initialize says.",
+            help="Judge by this protocol, such as acp/v2, or by this schema file, whatever initialize says. Without: ACP, as it says.",
             autocompletion=_protocol_names,
         ),
     ] = None,
     sender: Annotated[
-        str | None, typer.Option(metavar="SIDE", help="Who sent the messages: agent or client. Else told from each.")
+        str | None,
+        typer.Option(metavar="SIDE", help="Who sent the messages: client, or agent or server. Else told from each."),
     ] = None,
     session: Annotated[
         bool, typer.Option("--session", help="The file is a recorded conversation: judge it as a whole, too.")
     ] = False,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json, a line for each.")] = "text",
+    allow_unjudged: Annotated[
+        bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
+    ] = False,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line. With --session, print what breaks a rule of the conversation.
 
-    A recording has lines {"from": "client", "message": {...}}. Exit codes: 0 all is well, 1 something is wrong, 2 unusable input.
+    A recording has lines {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is well, 1 something is wrong or was
+    not judged, 2 unusable input.
     """
     from acpgen import judge, recording
     from acpgen import validate as work
@@ -290,9 +296,10 @@ def validate(
     as_line = _format(format_, {"text": work.as_text, "json": work.as_json})
     summary = work.Summary()
     with _faults_end_with_2():
-        strict = [judge.strict(judge.find(name)) for name in protocol or judge.ACP]
-        if sender is not None and sender not in work.sides_of(strict[0]):
-            raise typer.BadParameter(f"--sender is one of {', '.join(work.sides_of(strict[0]))}.")
+        strict = judge.versions(protocol or ())
+        sides = judge.peers(strict[0])
+        if sender is not None and sender not in sides:
+            raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
         if session and sender is not None:
             raise typer.BadParameter("--session and --sender exclude each other: a recording says who speaks.")
         with contextlib.ExitStack() as stack:
@@ -301,16 +308,19 @@ def validate(
             is_moving = sys.stdout.isatty() and not session  # a verdict a line shows well enough how far it is
             progress = stack.enter_context(contextlib.nullcontext(_no_progress) if is_moving else terminal.progress())
             if session:
-                verdicts = work.conversation(lines, judge.monitor(strict), work.sides_of(strict[0]))
+                verdicts = work.conversation(lines, judge.monitor(strict, fixed=bool(protocol)))
             else:
-                verdicts = work.judged(lines, {one.contract.version: one for one in strict}, sender)
+                known = {one.contract.version: one for one in strict}
+                verdicts = work.judged(lines, known, sender, fixed=bool(protocol))
             for verdict in verdicts:
                 summary.add(verdict)
                 if not session or verdict.problems:
                     terminal.put(visible(as_line(verdict)))
                 progress(verdict.end, total or 0, f"line {verdict.line}")
+        if format_ == "json" and not summary.is_judged:
+            terminal.put(work.counts_as_json(summary))
     terminal.show_summary(summary)
-    if summary.invalid:
+    if summary.invalid or not (summary.is_judged or allow_unjudged):
         raise typer.Exit(1)
 
 
@@ -325,15 +335,16 @@ def tap(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Judge by this protocol. Without: ACP, as initialize says.",
+            help="Judge by this protocol, whatever initialize says. Without: ACP, as it says.",
             autocompletion=_protocol_names,
         ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
 ) -> None:
-    """Run an agent with a monitor on its standard input and output. Every byte passes through as it came.
+    """Run an agent or server with a monitor on its standard input and output. Every byte passes through as it came.
 
-    Ends when either side ends, with the agent's exit code. 2: the command cannot be started, or a file cannot be written.
+    Ends when either side ends, with the agent's exit code; 1 if that is 0 and judging ended early. 2: the command cannot be started, or
+    a file cannot be written.
     """
     from acpgen import judge, recording
     from acpgen import tap as work
@@ -361,9 +372,16 @@ def tap(
                 out.flush()
 
         def make() -> judge.Monitor:
-            return judge.monitor([judge.strict(judge.find(name)) for name in protocol or judge.ACP])
+            return judge.monitor(judge.versions(protocol or ()), fixed=bool(protocol))
 
-        code = work.tap(command, make, tell, say, tape)
+        @cache
+        def sides() -> tuple[str, str]:
+            with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
+                if protocol:
+                    return judge.peers(judge.strict(judge.find(protocol[0])))
+            return work.ACP_SIDES
+
+        code = work.tap(command, make, tell, say, tape, sides=sides)
     work.end(code)
 
 
@@ -484,6 +502,10 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
 
     with terminal.progress() as progress:
         outcome = project.run(work, check=check, progress=progress)
+    counted = config.by_position(work.names)
+    if counted:
+        entries = "1 entry names" if counted == 1 else f"{counted} entries name"
+        terminal.say(f"{work.names_at}: {entries} by position. Look at them again when the schema has changed.")
     if not check:
         terminal.show_outcome(outcome)
     elif outcome.is_drift:

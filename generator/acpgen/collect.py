@@ -4,28 +4,53 @@ from __future__ import annotations
 
 import copy
 import posixpath
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import unquote, urldefrag
+from typing import Any, Final
+from urllib.parse import unquote, urldefrag, urljoin
 
+from acpgen.dialect import wrong_values
 from acpgen.errors import (
     DanglingReference,
     Fault,
     Faults,
     MalformedKeyword,
     NameCollision,
+    NotADefinition,
     ReferenceLoop,
     UnsupportedKeyword,
 )
-from acpgen.load import Documents
+from acpgen.load import Documents, check_schema
 from acpgen.names import class_name
-from acpgen.walk import Schema, asserts, children, is_array, is_object, pointer, pointer_parts, reference_to, target
+from acpgen.unions import branches_of, constant
+from acpgen.walk import (
+    ASSERTIONS,
+    DEFINITIONS,
+    KEYWORDS,
+    LISTS,
+    TYPES,
+    Schema,
+    children,
+    is_array,
+    is_object,
+    pointer,
+    pointer_parts,
+    reference_to,
+    target,
+)
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
 
 UNSUPPORTED = ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor")
+
+MIGRATION: Final = "x-migration"
+"""What a file says of things of the version before: about its schemas, and no part of them."""
+
+
+LONGEST_TITLE = 80
+"""Characters of a title that can be a name. A longer one is a description."""
 
 
 @dataclass(slots=True)
@@ -40,7 +65,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A schema in a file: the file's path and the keys that lead to it."""
+    """A schema in a file: the file's path and the keys that lead to it there."""
 
     path: str
     parts: tuple[str, ...]
@@ -53,8 +78,10 @@ class _Place:
 def collect(documents: Documents, names: Mapping[str, str]) -> Collected:
     """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
 
-    `names` maps a pointer (`#/$defs/Old`, or `file.json#/…`) to the name that the thing there shall have.
-    Raises `Faults`: dangling references, loops of references alone, two definitions of one name, keywords that cannot be supported.
+    Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
+    unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
+    the name that the thing there shall have. Raises `Faults`: dangling references, loops of references alone, two definitions of
+    one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
     return _Collector(documents, names).run()
 
@@ -64,43 +91,62 @@ class _Collector:
         self.names = names
         self.faults: list[Fault] = []
         self.files: dict[str, Schema] = {
-            document.path: _modern(copy.deepcopy(document.value), strict_refs=_is_draft7(document.value))
+            document.path: copy.deepcopy(document.value)
             for document in documents.documents
+            if is_object(document.value)
         }
+        self.old = {path for path, value in self.files.items() if _hides_siblings(value)}
         self.bases = {
             value["$id"].rstrip("#"): path for path, value in self.files.items() if isinstance(value.get("$id"), str)
         }
+        self.anchors: dict[tuple[str, str], tuple[str, ...]] = {}
+        self.passed = self._passed()
+        self.known: set[_Place] = set()
+        self.groups: set[_Place] = set()
+        self.members: list[_Place] = []
         self.named: dict[_Place, str] = {}
         self.origins: dict[str, str] = {}
-        self.anchors: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def run(self) -> Collected:
         for path, value in self.files.items():
-            for key in ("$defs",):
-                for name, schema in value.get(key, {}).items():
-                    self._define(_Place(path, (key, name)), self._wanted(path, (key, name), name, schema))
-            self._scan(path, (), value)
+            self._scan(_Place(path, ()), value)
+        self._name_members()
         for path, value in self.files.items():
-            self._localise(path, (), value)
+            self._localise(_Place(path, ()), value)
         if self.faults:
             raise Faults(self.faults)
-        definitions = {name: self._take(place) for place, name in self.named.items()}
+        self._name_roots()
+        if self.faults:
+            raise Faults(self.faults)
+        definitions = self._taken()
         _refuse_loops(definitions, self.origins)
-        roots = [
-            (path, root)
-            for path, value in self.files.items()
-            if (root := _without_definitions(value)) and any(asserts(key) for key in root)
-        ]
-        path, root = roots[0] if len(roots) == 1 else (next(iter(self.files)), {})
+        path, root = self._root()
         return Collected(root=root, root_at=path + "#", definitions=definitions, origins=self.origins)
 
-    def _wanted(self, path: str, parts: tuple[str, ...], default: str, schema: object) -> str:
-        at = pointer(*parts)
-        for key in (f"{path}{at}", at, at.replace("#/$defs/", "#/definitions/")):
+    # --- names ---
+
+    def _name_members(self) -> None:
+        """Name the definitions: the outermost by their keys, those further in by as little of the way to them as tells them apart."""
+        inner: list[_Place] = []
+        for place in self.members:
+            chosen = self._chosen(place)
+            if chosen is not None or len(place.parts) == 2:
+                self._define(place, place.parts[-1] if chosen is None else chosen)
+            else:
+                inner.append(place)
+        for place, name in _inner_names(inner, {class_name(name) for name in self.origins}).items():
+            self._define(place, name)
+
+    def _chosen(self, place: _Place) -> str | None:
+        """The name that the names file or the schema itself asks for."""
+        at = (place.at, pointer(*place.parts))
+        has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
+        for key in (*at, *(() if has_both else map(_other_spelling, at))):
             if key in self.names:
                 return self.names[key]
+        schema = self._at(place)
         chosen = schema.get("x-name") if is_object(schema) else None
-        return chosen if isinstance(chosen, str) else default
+        return chosen if isinstance(chosen, str) else None
 
     def _define(self, place: _Place, name: str) -> None:
         if name in self.origins:
@@ -109,126 +155,390 @@ class _Collector:
         self.named[place] = name
         self.origins[name] = place.at
 
-    def _scan(self, path: str, parts: tuple[str, ...], schema: object) -> None:
-        """Check keywords and find anchors."""
+    # --- positions ---
+
+    def _scan(self, place: _Place, schema: object) -> None:
+        """Find schemas, groups of definitions and anchors at and below a place, and check keywords."""
+        self.known.add(place)
         if not is_object(schema):
             return
         for keyword in [key for key in schema if key in STRIPPED or key.startswith("x-python-")]:
             del schema[keyword]
-        for keyword in UNSUPPORTED:
-            if keyword in schema:
-                self.faults.append(UnsupportedKeyword(at=path + pointer(*parts), keyword=keyword))
-        if parts and "$id" in schema:
-            self.faults.append(UnsupportedKeyword(at=path + pointer(*parts), keyword="$id"))
+        if "$ref" in schema and place.path in self.old:
+            for key in schema.keys() - {"$ref", "description", "title", *DEFINITIONS}:
+                del schema[key]
+        unsupported = [key for key in UNSUPPORTED if key in schema] + (
+            ["$id"] if place.parts and "$id" in schema else []
+        )
+        self.faults.extend(UnsupportedKeyword(at=place.at, keyword=keyword) for keyword in unsupported)
+        self.faults.extend(wrong_values(schema, place.at))
         if isinstance(schema.get("$anchor"), str):
-            self.anchors[path, schema["$anchor"]] = parts
-        for below, child in children(schema):
-            self._scan(path, (*parts, *below), child)
+            self.anchors[place.path, schema["$anchor"]] = place.parts
+        for below, child in _children(schema):
+            inside = _Place(place.path, (*place.parts, *below))
+            if below[0] in DEFINITIONS:
+                self._scan_definition(inside, child)
+            else:
+                self._scan(inside, child)
 
-    def _localise(self, path: str, parts: tuple[str, ...], schema: object) -> None:
-        """Rewrite the references of one file."""
+    def _scan_definition(self, place: _Place, schema: Any) -> None:
+        """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
+        kind = _kind(schema, self.passed.get(place, set()))
+        if kind == "group":
+            self.groups.add(place)
+            for name, member in schema.items():
+                if not _is_note(name, member):
+                    self._scan_definition(_Place(place.path, (*place.parts, name)), member)
+            return
+        if kind == "mixed":
+            self.faults.append(NotADefinition(at=place.at))
+            return
+        self.members.append(place)
+        is_in_group = _Place(place.path, place.parts[:-1]) in self.groups
+        if is_in_group or (place.path in self.old and place.parts[-2] == "$defs"):
+            self.faults.extend(self._refused(place, schema))
+        self._scan(place, schema)
+
+    def _refused(self, place: _Place, schema: Any) -> list[Fault]:
+        """What the meta-schema says against a schema that it does not reach from the document."""
+        return list(check_schema(schema, place.at, "draft-07" if place.path in self.old else "2020-12"))
+
+    # --- references ---
+
+    def _localise(self, place: _Place, schema: object) -> None:
+        """Rewrite the references at and below a place."""
         if not is_object(schema):
             return
         if "$ref" in schema:
-            schema["$ref"] = self._local(path, parts, schema["$ref"])
-        for below, child in children(schema):
-            self._localise(path, (*parts, *below), child)
+            schema["$ref"] = self._local(place, schema["$ref"])
+        for below, child in _children(schema):
+            self._localise_member(_Place(place.path, (*place.parts, *below)), child)
 
-    def _local(self, path: str, parts: tuple[str, ...], ref: object) -> str:
-        at = path + pointer(*parts)
+    def _localise_member(self, place: _Place, schema: Any) -> None:
+        if place not in self.groups:
+            self._localise(place, schema)
+            return
+        for name, member in schema.items():
+            if not _is_note(name, member):
+                self._localise_member(_Place(place.path, (*place.parts, name)), member)
+
+    def _local(self, place: _Place, ref: object) -> str:
         if not isinstance(ref, str):
-            self.faults.append(MalformedKeyword(at=at, keyword="$ref", expected="a string"))
+            self.faults.append(MalformedKeyword(at=place.at, keyword="$ref", expected="a string"))
             return "#"
-        target = self._target(path, ref)
-        if target is None:
-            self.faults.append(DanglingReference(at=at, ref=ref))
+        found = self._target(place.path, ref)
+        if found is None or not self._reach(found):
+            self.faults.append(DanglingReference(at=place.at, ref=ref))
             return "#"
-        if target not in self.named:
-            self._define(target, self._wanted(target.path, target.parts, _name_of(target, self.files), None))
-        return reference_to(self.named.get(target, ""))
+        if found not in self.named:
+            chosen = self._chosen(found)
+            self._define(found, self._name_of(found) if chosen is None else chosen)
+        return reference_to(self.named.get(found, ""))
+
+    def _reach(self, place: _Place) -> bool:
+        """Whether a schema stands at a place that is referred to. What no keyword leads to is read because of the reference."""
+        if place in self.known:
+            return True
+        schema = self._at(place)
+        if is_object(schema) and schema and KEYWORDS.isdisjoint(schema):
+            return False
+        refused = self._refused(place, schema)
+        self.faults.extend(refused)
+        self.known.add(place)
+        if not refused:
+            self._scan(place, schema)
+            self._localise(place, schema)
+        return True
 
     def _target(self, path: str, ref: str) -> _Place | None:
-        location, fragment = urldefrag(ref)
+        """The place that a reference leads to; `None` if there is neither a schema nor an object that could be one."""
+        found = self._located(path, ref)
+        if found is None or found in self.groups:
+            return None
+        node = self._at(found)
+        return found if isinstance(node, dict | bool) else None
+
+    def _located(self, path: str, ref: str) -> _Place | None:
+        """The file and the keys that a reference names."""
+        try:
+            location, fragment = urldefrag(ref)
+            absolute = urljoin(str(self.files[path].get("$id", "")), location)
+        except ValueError:  # no URI at all
+            return None
+        file = path
+        if location:
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
+            file = self.bases.get(location, self.bases.get(absolute, beside))
         fragment = unquote(fragment)
-        if location == "":
-            file = path
-        elif location in self.bases:
-            file = self.bases[location]
-        else:
-            file = posixpath.normpath(posixpath.join(posixpath.dirname(path), location))
         if file not in self.files:
             return None
         if fragment and not fragment.startswith("/"):
             parts = self.anchors.get((file, fragment))
             return None if parts is None else _Place(file, parts)
-        parts = pointer_parts(fragment)
-        if parts[:1] == ("definitions",) and "definitions" not in self.files[file]:
-            parts = ("$defs", *parts[1:])
-        node: Any = self.files[file]
-        for part in parts:
+        return _Place(file, pointer_parts(fragment))
+
+    def _at(self, place: _Place) -> Any:
+        """What stands at a place; `None` if nothing does."""
+        node: Any = self.files[place.path]
+        for part in place.parts:
             if is_object(node) and part in node:
                 node = node[part]
-            elif is_array(node) and part.isdigit() and int(part) < len(node):
+            elif is_array(node) and part.isascii() and part.isdecimal() and int(part) < len(node):
                 node = node[int(part)]
             else:
                 return None
-        return _Place(file, parts) if isinstance(node, dict | bool) else None
+        return node
 
-    def _take(self, place: _Place) -> Schema:
-        """The schema at a place; if it is not a definition, a reference to it takes its stead."""
-        node: Any = self.files[place.path]
-        parent: Any = None
-        for part in place.parts:
-            parent, node = node, _below(node, part)
-        if isinstance(node, bool):
-            node = {} if node else {"not": {}}
-        if place.parts and place.parts[:-1] != ("$defs",):
-            parent[_key(parent, place.parts[-1])] = {"$ref": reference_to(self.named[place])}
-        return node if place.parts else _without_definitions(node)
+    def _passed(self) -> Mapping[_Place, set[str]]:
+        """The keys by which references go through each place."""
+        passed: dict[_Place, set[str]] = {}
+        for path, value in self.files.items():
+            for ref in _references(value):
+                found = self._located(path, ref)
+                for depth, part in enumerate(found.parts if found is not None else ()):
+                    assert found is not None
+                    passed.setdefault(_Place(found.path, found.parts[:depth]), set()).add(part)
+        return passed
+
+    def _name_of(self, place: _Place) -> str:
+        """A name for a place that has none: the title or file of a root, else the keys that lead there."""
+        if place.parts:
+            return "".join(map(class_name, _telling(place.parts)))
+        title = str(self.files[place.path].get("title", ""))
+        is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
+        return class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
+
+    # --- roots ---
+
+    def _name_roots(self) -> None:
+        """Name every root that asserts something, but for envelopes and for roots that only refer to a definition."""
+        definitions = {name: self._at(place) for place, name in self.named.items()}
+        has_methods = any(_marks_method(schema) for schema in definitions.values())
+        for path, value in self.files.items():
+            place = _Place(path, ())
+            if place in self.named or not _is_typed(value) or _refers(value):
+                continue
+            if not (has_methods and _carries_messages(value, definitions, frozenset())):
+                chosen = self._chosen(place)
+                self._define(place, self._name_of(place) if chosen is None else chosen)
+
+    def _root(self) -> tuple[str, Schema]:
+        """The file of the one root there is, and its keywords: those of an envelope or a reference, else a reference to its type."""
+        roots = [(path, value) for path, value in self.files.items() if _is_typed(value)]
+        envelopes = [
+            (path, value) for path, value in roots if _Place(path, ()) not in self.named and not _refers(value)
+        ]
+        chosen = envelopes or roots
+        if len(chosen) != 1:
+            return next(iter(self.files)), {}
+        path, value = chosen[0]
+        name = self.named.get(_Place(path, ()))
+        if name is None:
+            return path, _modern(_without(value, (*DEFINITIONS, MIGRATION)), hides_siblings=path in self.old)
+        about: Schema = {key: value[key] for key in ("title", "description") if key in value}
+        return path, {**about, "$ref": reference_to(name)}
+
+    def _taken(self) -> dict[str, Schema]:
+        """The schema of each definition; where it stood elsewhere than among definitions, a reference takes its stead."""
+        members = frozenset(self.members)
+        found = [(place, name, self._at(place)) for place, name in self.named.items()]
+        moved = [
+            (self._at(_Place(place.path, place.parts[:-1])), place.parts[-1], name)
+            for place, name, _ in found
+            if place.parts and place not in members
+        ]
+        for parent, part, name in moved:
+            parent[_key(parent, part)] = {"$ref": reference_to(name)}
+        return {
+            name: _modern(
+                _without(_as_object(schema), (*DEFINITIONS, MIGRATION, "$schema", "$id")),
+                hides_siblings=place.path in self.old,
+            )
+            for place, name, schema in found
+        }
+
+
+def _other_spelling(key: str) -> str:
+    """The same pointer with the other of the two keywords that hold definitions."""
+    return (
+        key.replace("#/definitions/", "#/$defs/")
+        if "#/definitions/" in key
+        else key.replace("#/$defs/", "#/definitions/")
+    )
+
+
+def spelled(key: str) -> str:
+    """A pointer in which definitions stand in `$defs`, as newer drafts have it."""
+    return key.replace("#/definitions/", "#/$defs/")
+
+
+def _telling(parts: tuple[str, ...]) -> list[str]:
+    return [part for part in parts if part not in (*DEFINITIONS, "properties", "items")]
+
+
+def _inner_names(places: Iterable[_Place], taken: set[str]) -> Mapping[_Place, str]:
+    """Names of definitions in groups and inside others: the last key if that is enough, else the one before it too, and so on."""
+    names: dict[_Place, str] = {}
+    order = list(places)
+    left = order
+    depth = 1
+    while left:
+        wanted = {place: "".join(map(class_name, _telling(place.parts)[-depth:])) for place in left}
+        count = Counter(wanted.values())
+        last = depth >= max(len(place.parts) for place in left)
+        for place, name in wanted.items():
+            if last or (count[name] == 1 and name not in taken):
+                names[place] = place.parts[-1] if depth == 1 else name
+        taken = {*taken, *wanted.values()}
+        left = [place for place in left if place not in names]
+        depth += 1
+    return {place: names[place] for place in order}
+
+
+def _kind(schema: object, passed: set[str]) -> str:
+    """Whether a member of `$defs` is a `schema`, a `group` of them, or `mixed`, so that neither reading is right.
+
+    It is a group if it holds no keyword and only schemas, or if references go through it and it holds only schemas.
+    """
+    if not is_object(schema):
+        return "schema"
+    members = {key: value for key, value in schema.items() if not _is_note(key, value)}
+    strange = [key for key in members if key not in KEYWORDS]
+    if not strange or not (any(key in strange for key in passed) or any(_looks_asserting(schema[k]) for k in strange)):
+        return "schema"
+    is_pure = all(isinstance(schema[key], dict | bool) for key in strange)
+    familiar = members.keys() - set(strange)
+    if is_pure and not familiar:
+        return "group"
+    if is_pure and any(key in strange for key in passed) and all(is_object(schema[key]) for key in familiar):
+        return "group"
+    return "mixed" if ASSERTIONS.isdisjoint(familiar) else "schema"
+
+
+def _is_note(key: str, value: object) -> bool:
+    """Whether a member of a group is about the group and is no definition in it."""
+    return key.startswith("x-") or (key in ("title", "description", "$comment") and isinstance(value, str))
+
+
+def _looks_asserting(value: object) -> bool:
+    """Whether a value holds a keyword that asserts something, itself or in its members."""
+    if not is_object(value):
+        return False
+    return any(map(_is_assertion, value.items())) or (
+        KEYWORDS.isdisjoint(value) and any(map(_looks_asserting, value.values()))
+    )
+
+
+def _is_assertion(member: tuple[str, object]) -> bool:
+    """Whether a member is an assertion, told from words about one: messages and notes use names of keywords, too."""
+    keyword, value = member
+    if isinstance(value, str):
+        return keyword in ("$ref", "pattern") or (keyword == "type" and value in TYPES)
+    return keyword in ASSERTIONS
+
+
+def _references(value: object) -> Iterator[str]:
+    """Every text that stands at a key `$ref`."""
+    if is_object(value):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for child in value.values():
+            yield from _references(child)
+    elif is_array(value):
+        for child in value:
+            yield from _references(child)
+
+
+def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The schemas directly below a schema of any draft."""
+    yield from children(schema)
+    if is_object(schema.get("dependencies")):
+        yield from ((("dependencies", key), value) for key, value in schema["dependencies"].items())
+
+
+def _marks_method(schema: object) -> bool:
+    """Whether a definition belongs to a method, in either notation."""
+    if not is_object(schema):
+        return False
+    named = schema.get("properties", {})
+    return "x-method" in schema or (is_object(named) and constant(named.get("method")) is not None)
+
+
+_WEAK = ("format", "contentEncoding", "contentMediaType", "contentSchema", "dependencies", "additionalItems")
+
+
+def _is_typed(root: Schema) -> bool:
+    """Whether a root says anything of a value. Some keywords are words of other documents, too: they count beside `$schema`."""
+    return not ASSERTIONS.isdisjoint(root) or ("$schema" in root and any(key in root for key in _WEAK))
+
+
+def _refers(schema: Schema) -> bool:
+    """Whether a root only refers to a definition, and needs no type of its own."""
+    demands = {key for key in schema if key in ASSERTIONS}
+    if demands == {"allOf"} and len(schema["allOf"]) == 1 and is_object(schema["allOf"][0]):
+        return _refers(schema["allOf"][0])
+    return demands == {"$ref"}
+
+
+def _carries_messages(schema: object, definitions: Mapping[str, Any], seen: frozenset[str]) -> bool:
+    """Whether a schema is an envelope: marked as one, a JSON-RPC message, a batch of them, or a choice of all these."""
+    if not is_object(schema):
+        return False
+    if schema.get("x-docs-ignore") is True or "jsonrpc" in schema.get("properties", {}):
+        return True
+    if "$ref" in schema:
+        name = target(schema["$ref"])
+        return name not in seen and _carries_messages(definitions.get(name), definitions, seen | {name})
+    if any(_carries_messages(part, definitions, seen) for part in schema.get("allOf", ())):
+        return True
+    union = branches_of(schema)
+    if union is not None:
+        return all(_carries_messages(branch, definitions, seen) for branch in union[1])
+    return schema.get("type") == "array" and _carries_messages(schema.get("items"), definitions, seen)
+
+
+def _as_object(schema: Any) -> Schema:
+    """A schema as an object: `true` demands nothing, `false` admits nothing."""
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    return schema  # type: ignore[no-any-return]
 
 
 def _key(parent: Any, part: str) -> Any:
     return int(part) if is_array(parent) else part
 
 
-def _below(parent: Any, part: str) -> Any:
-    return parent[_key(parent, part)]
+def _without(schema: Schema, keywords: Iterable[str]) -> Schema:
+    return {key: value for key, value in schema.items() if key not in keywords}
 
 
-def _name_of(place: _Place, files: Mapping[str, Schema]) -> str:
-    """A name for a place that is referenced and has none: its owner's name and its keys."""
-    if not place.parts:
-        title = files[place.path].get("title")
-        return class_name(title if isinstance(title, str) else posixpath.basename(place.path).split(".")[0])
-    skipped = ("$defs", "properties", "items")
-    return "".join(class_name(part) for part in place.parts if part not in skipped)
-
-
-def _without_definitions(schema: Schema) -> Schema:
-    return {key: value for key, value in schema.items() if key != "$defs"}
-
-
-def _is_draft7(value: object) -> bool:
+def _hides_siblings(value: object) -> bool:
+    """Whether a document's draft is one in which `$ref` hides what stands beside it."""
     dialect = value.get("$schema") if is_object(value) else None
     return isinstance(dialect, str) and any(f"draft-0{n}" in dialect for n in (4, 6, 7))
 
 
-def _modern(schema: Any, *, strict_refs: bool) -> Any:
-    """The same schema with 2020-12's keywords; where `$ref` hides its siblings, only descriptions stay beside it."""
+def _modern(schema: Any, *, hides_siblings: bool) -> Any:
+    """The same schema with 2020-12's keywords; its definitions have been taken out, and branches are objects."""
     if not is_object(schema):
         return schema
-    if "definitions" in schema:
-        schema = {("$defs" if key == "definitions" and "$defs" not in schema else key): v for key, v in schema.items()}
-    if strict_refs:
-        if "$ref" in schema:
-            schema = {key: v for key, v in schema.items() if key in ("$ref", "description", "title", "$defs")}
+    schema = {key: _counted(key, value) for key, value in schema.items() if key not in DEFINITIONS}
+    if hides_siblings:
         schema = _tuples_and_dependencies(schema)
     for below, child in list(children(schema)):
-        parent: Any = schema
-        for part in below[:-1]:
-            parent = parent[part]
-        parent[_key(parent, below[-1])] = _modern(child, strict_refs=strict_refs)
+        parent: Any = schema[below[0]]
+        inside = _modern(_as_object(child) if below[0] in LISTS else child, hides_siblings=hides_siblings)
+        if len(below) == 1:
+            schema[below[0]] = inside
+        else:
+            parent[_key(parent, below[-1])] = inside
     return schema
+
+
+def _counted(keyword: str, value: Any) -> Any:
+    """A bound on a count as an integer, however JSON writes it: `2.0` is one."""
+    is_count = keyword.startswith(("min", "max")) and keyword not in ("minimum", "maximum")
+    return int(value) if is_count and isinstance(value, float) and value.is_integer() else value
 
 
 def _tuples_and_dependencies(schema: Schema) -> Schema:

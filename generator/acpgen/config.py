@@ -43,6 +43,8 @@ Table: TypeAlias = Mapping[str, object]
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
+_PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+\[.*\].*", re.DOTALL)
+_COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
 _OUTPUT_KEYS: Final = ("target", "distribution", "version", "packages", "protocols")
@@ -110,7 +112,8 @@ def read(root: Path) -> Config | None:
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """Generated names by pointer (`#/$defs/Name`, or `file.json#/$defs/Name` where a schema has several files).
+    """Generated names by place: `#/$defs/Name`, `file.json#/$defs/Name` where a schema has several files, `#` for the root, or
+    `Union[tag]` for a variant of a tagged union.
 
     The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
     """
@@ -121,14 +124,20 @@ def read_names(path: Path) -> Mapping[str, str]:
         raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names")])
     faults: list[Fault] = []
     for key, name in value.items():
-        if "#/" not in key:
-            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected="a pointer such as '#/$defs/Name'"))
+        if not _PLACE.fullmatch(key):
+            expected = "a pointer such as '#/$defs/Name', or a variant such as 'Union[tag]'"
+            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
         if not isinstance(name, str) or not _is_class_name(name):
             expected = "the name of a Python class: letters, digits and '_', a capital first"
             faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
     if faults:
         raise Faults(faults)
     return {key: str(name) for key, name in value.items()}
+
+
+def by_position(names: Mapping[str, str]) -> int:
+    """How many of these places count branches or items, so that they would be others after an insertion."""
+    return sum(_COUNTED.search(key) is not None for key in names)
 
 
 def is_package(name: str) -> bool:

@@ -233,7 +233,37 @@ class DanglingReference(Fault):
     ref: str
 
     def what(self) -> str:
-        return f"'$ref' points to {self.ref!r}, and nothing is there. Correct the reference or add the definition."
+        if self.ref.startswith("#"):
+            return (
+                f"'$ref' points to {self.ref!r}, and no schema is there. Correct the reference or add the definition."
+            )
+        return (
+            f"'$ref' points to {self.ref!r}, and no file that was given holds a schema there. "
+            f"Put the file into the schema's folder and refer to its path, or correct the reference."
+        )
+
+
+@dataclass
+class NotADefinition(Fault):
+    """A member of `$defs` or `definitions` that is neither a schema nor a group of schemas."""
+
+    def what(self) -> str:
+        return (
+            "this holds schemas under keys that are no keywords, and other things too, so it is neither a schema nor a "
+            "group of definitions. Move the schemas to '$defs', or take the rest out."
+        )
+
+
+@dataclass
+class NothingDefined(Fault):
+    """A document from which neither a type nor a method can be read."""
+
+    def what(self) -> str:
+        return (
+            "this yields neither type nor method: its root has no keyword of JSON Schema that describes a value, and "
+            "'$defs' and 'definitions' hold no type. Name the JSON Schema itself; OpenAPI, OpenRPC and other documents "
+            "around a schema are none."
+        )
 
 
 @dataclass
@@ -275,6 +305,35 @@ class MalformedKeyword(Fault):
 
 
 @dataclass
+class NoRole(Fault):
+    """A definition with `x-method` whose name does not say what it is to the method."""
+
+    name: str
+    method: str
+
+    def what(self) -> str:
+        return (
+            f"'x-method' says {shown(self.method)}, and the name {self.name!r} does not say whether this is params or result. "
+            f"Let it end in 'Request', 'Notification', 'Response' or 'Result', or set 'x-name' so."
+        )
+
+
+@dataclass
+class RoleTaken(Fault):
+    """Two definitions that are the same thing to one method."""
+
+    method: str
+    role: str
+    other: str
+
+    def what(self) -> str:
+        return (
+            f"this is a second {self.role} of the method {shown(self.method)}; the first is {self.other}. "
+            f"Remove 'x-method' from one of them."
+        )
+
+
+@dataclass
 class UnknownLeniency(Fault):
     """An `x-deserialize-…` keyword that this version does not know. It would change what is decoded."""
 
@@ -292,6 +351,19 @@ class UnsupportedKeyword(Fault):
 
     def what(self) -> str:
         return f"{self.keyword!r} is not supported: references must be plain '$ref' to a definition. Rewrite this part."
+
+
+@dataclass
+class NamedByPosition(Fault):
+    """An entry of a `--names` file that points to a variant of a tagged union by its index."""
+
+    instead: str
+
+    def what(self) -> str:
+        return (
+            f"this entry of the names file counts the variants of a union, and would name another one after an insertion. "
+            f"Name the variant by its tag: {self.instead!r}."
+        )
 
 
 @dataclass
@@ -358,6 +430,30 @@ class UnknownName(Fault):
 
     def what(self) -> str:
         return f"there is no {self.kind} {shown(self.name)} here. {self.hint}".rstrip()
+
+
+@dataclass
+class SameVersion(Fault):
+    """Two schemas to judge by that are the same version, so that a handshake could not choose between them."""
+
+    first: str
+    second: str
+
+    def what(self) -> str:
+        return f"{shown(self.first)} and {shown(self.second)} stand for the same version. Name one of them."
+
+
+@dataclass
+class TargetFailed(Fault):
+    """A target of another package that raised an exception, or made something else than files."""
+
+    name: str
+    reason: str
+
+    def what(self) -> str:
+        return (
+            f"the target {shown(self.name)} failed: {self.reason}. Nothing was written. Tell those who made the target."
+        )
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

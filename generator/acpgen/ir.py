@@ -17,7 +17,7 @@ Openness: TypeAlias = Literal["open", "tolerated", "closed"]
 """Open: the schema accepts unknown tags. Tolerated: the schema is closed, the decoder keeps them. Closed: refused."""
 
 NullMeaning: TypeAlias = Literal["clears", "omitted"]
-Side: TypeAlias = Literal["agent", "client", "server", "protocol", "both"]
+Side: TypeAlias = Literal["agent", "client", "server", "proxy", "protocol", "both"]
 
 
 # --- types -----------------------------------------------------------------------------------------------------------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from acpgen import borrowed, config, resources
-from acpgen.errors import Faults, UnknownName, did_you_mean
+from acpgen.errors import Faults, SameVersion, UnknownName, did_you_mean
 from acpgen.generate import understand
 from acpgen.load import Documents, load
 from acpgen.material import is_material
@@ -77,6 +77,10 @@ class Breach(Protocol):
 class Monitor(Protocol):
     """`acp_session.monitor.Monitor`."""
 
+    @property
+    def sides(self) -> tuple[str, str]: ...
+    @property
+    def unjudged(self) -> str: ...
     def observe(self, sender: str, line: Any, *, index: int | None = None) -> tuple[Breach, ...]: ...
     def lose(self, sentence: str = ...) -> tuple[Breach, ...]: ...
     def finish(self) -> tuple[Breach, ...]: ...
@@ -106,7 +110,7 @@ def strict(documents: Documents) -> Strict:
     contract = contracts.Contract(
         name=protocol.name,
         version=protocol.version,
-        sides=tuple(side for side in protocol.sides if side in ("agent", "client", "server")),
+        sides=protocol.sides,
         batch=protocol.batch,
         routes=tuple(contracts.Route(**row) for row in found.routes),
         gated={name: _gated(contracts, row) for name, row in found.gated.items()},
@@ -115,9 +119,53 @@ def strict(documents: Documents) -> Strict:
     return made
 
 
-def monitor(protocols: Iterable[Strict]) -> Monitor:
-    """A monitor that knows these versions of one protocol."""
-    made: Monitor = borrowed.session("monitor").Monitor(protocols)
+def versions(names: Sequence[str]) -> list[Strict]:
+    """The strict validators of some versions of one protocol; without names, those of ACP. Raises `Faults`."""
+    found: dict[object, str] = {}
+    made: list[Strict] = []
+    for name in names or ACP:
+        made.append(strict(find(name)))
+        version = made[-1].contract.version
+        if version in found:
+            raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])
+        found[version] = name
+    return made
+
+
+def peers(protocol: Strict) -> tuple[str, str]:
+    """The two sides of a connection, the client first."""
+    found: tuple[str, str] = protocol.contract.peers
+    return found
+
+
+def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
+    """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
+    made: Monitor = borrowed.session("monitor").Monitor(protocols, fixed=fixed)
+    return made
+
+
+def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
+    """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON."""
+    value, problems = borrowed.runtime("parse").parse_with_duplicates(text)
+    return value, tuple((problem.pointer, problem.sentence) for problem in problems)
+
+
+def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
+    """Whether a version of a handshake is none of these."""
+    found: bool = borrowed.session("monitor.versions").is_unknown(version, protocols)
+    return found
+
+
+def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:
+    """What judges once a handshake names a version; `None` where that one is not known."""
+    found: Strict | None = borrowed.session("monitor.versions").spoken(version, protocols, in_force, is_fixed=fixed)
+    return found
+
+
+def ended(reason: str, index: int) -> Breach:
+    """What a report says where judging ended early."""
+    sentence = f"judging ended early, and nothing that follows was judged: {reason}"
+    made: Breach = borrowed.session("monitor").Breach("not-judged", "note", (), index, "", "", "", None, sentence)
     return made
 
 

@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -86,12 +87,12 @@ class Source:
         return f"{self.root}/{path}" if self.root else path
 
 
-def load(source: Path, *, name: str | None = None) -> Documents:
+def load(source: str | os.PathLike[str], *, name: str | None = None) -> Documents:
     """The schema in a file, or in all `*.json` files of a folder and its folders; names that begin with a dot are left out.
 
     `name` is what the protocol version is called; without it, the file or folder lends its own. Raises `Faults`.
     """
-    return parse(read(source, name=name))
+    return parse(read(Path(source), name=name))
 
 
 def read(source: Path, *, name: str | None = None) -> Source:
@@ -283,12 +284,17 @@ def check(value: JSON, at: str) -> Iterator[Fault]:
     if dialect is None:
         yield UnknownDialect(at=f"{at}#/$schema", dialect=str(named))
         return
+    yield from check_schema(value, f"{at}#", dialect)
+
+
+def check_schema(value: JSON, at: str, dialect: str) -> Iterator[Fault]:
+    """What the meta-schema of a dialect says against one schema, which stands at `file#/pointer`; nothing, if all is well."""
     told: set[str] = set()
     for error in _judge(dialect).iter_errors(value):
         where = "".join(f"/{_escape(str(part))}" for part in error.instance_path)
         if where not in told:
             told.add(where)
-            yield NotASchema(at=f"{at}#{where}", reason=_reason(error), dialect=dialect)
+            yield NotASchema(at=f"{at}{where}", reason=_reason(error), dialect=dialect)
 
 
 def place(path: Path) -> str:
@@ -300,6 +306,7 @@ def place(path: Path) -> str:
     return Path(absolute).as_posix() if relative.startswith("..") else Path(relative).as_posix()
 
 
+@cache
 def _judge(dialect: str) -> jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator:
     import jsonschema_rs  # only where a schema is read: the command starts without it
 

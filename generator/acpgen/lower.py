@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle, common_fields
-from acpgen.errors import Fault, Faults, MalformedKeyword, UnknownLeniency
+from acpgen.bundle import Bundle, common_fields, frames
+from acpgen.errors import Fault, Faults, MalformedKeyword, NothingDefined, UnknownLeniency
 from acpgen.methods import find_methods
 from acpgen.patterns import in_rust
 from acpgen.unions import (
@@ -39,10 +39,12 @@ LENIENCY: Final = {
 def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     """Read the meaning of a bundle. `keep_unknown` makes every closed union and enumeration tolerated.
 
-    Raises `Faults`: keywords with malformed values, leniency that is not known.
+    Raises `Faults`: leniency that is not known, definitions that mark no method, and a schema without type and method.
     """
     definitions = _definitions(bundle, keep_unknown, frozenset())
     methods, sides = find_methods(bundle)
+    if not definitions and not methods:
+        raise Faults([NothingDefined(at=next(iter(bundle.files)) if len(bundle.files) == 1 else "")])
     return ir.Protocol(
         name=bundle.name,
         version=bundle.version,
@@ -57,7 +59,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
 def _definitions(bundle: Bundle, keep_unknown: bool, inexact: frozenset[str]) -> dict[str, ir.Definition]:
     """What every definition means. `inexact` are those already known to accept more than their schemas do."""
     work = _Lowering(bundle, keep_unknown=keep_unknown, inexact=inexact)
-    definitions = {name: work.definition(name) for name in bundle.definitions if not work.is_envelope(name)}
+    definitions = {name: work.definition(name) for name in bundle.definitions if name not in work.framing}
     definitions.update(work.synthesised)
     if work.faults:
         raise Faults(work.faults)
@@ -76,9 +78,7 @@ class _Lowering:
         self.faults: list[Fault] = []
         self.synthesised: dict[str, ir.Definition] = {}
         self.unenforced: list[str] = []
-
-    def is_envelope(self, name: str) -> bool:
-        return self.schemas[name].get("x-docs-ignore") is True
+        self.framing = frames(self.schemas)
 
     # --- definitions ---
 
@@ -369,9 +369,6 @@ class _Lowering:
         if not is_object(schema):
             return ir.Field(name=name, type=self.type_of(schema, at), required=required, owner=owner, at=at)
         null = schema.get("x-null", self._inherited(schema, "x-null"))
-        if null is not None and null not in get_args(ir.NullMeaning):
-            self.faults.append(MalformedKeyword(at=at, keyword="x-null", expected="'clears' or 'omitted'"))
-            null = None
         return ir.Field(
             name=name,
             type=self.type_of(schema, at),
@@ -402,10 +399,8 @@ class _Lowering:
                 continue
             if keyword not in LENIENCY:
                 self.faults.append(UnknownLeniency(at=at, keyword=keyword))
-            elif not isinstance(value, bool):
-                self.faults.append(MalformedKeyword(at=at, keyword=keyword, expected="true or false"))
             else:
-                known[LENIENCY[keyword]] = value
+                known[LENIENCY[keyword]] = value is True
         return ir.Leniency(**known)
 
     # --- types ---

@@ -12,22 +12,23 @@ from typing import Any, Final, cast
 
 from acpgen import ir
 from acpgen.bundle import Bundle
+from acpgen.errors import Fault, Faults, NoRole, RoleTaken
 from acpgen.unions import branches_of, constant, lone_reference
 from acpgen.walk import Schema
 
-_SIDES: Final[tuple[ir.Side, ...]] = ("agent", "client", "server")
+_SIDES: Final[tuple[ir.Side, ...]] = ("agent", "client", "proxy", "server")
 
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
 
 def find_methods(bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
     """The methods in the order of the schema, and the sides of the protocol in alphabetical order: those that handle methods, and who
-    calls them.
+    calls them. Raises `Faults` of definitions whose `x-method` binds them to nothing.
     """
     marked = _marked(bundle)
     methods = marked or _by_message(bundle)
     handling = {method.side for method in methods}
-    if handling & {"agent", "server"}:
+    if handling & {"agent", "proxy", "server"}:
         handling.add("client")
     elif "client" in handling:
         handling.add("server")
@@ -40,12 +41,24 @@ def role_of(name: str) -> str | None:
 
 
 def _marked(bundle: Bundle) -> list[ir.Method]:
-    """Methods of definitions that carry `x-method`."""
+    """Methods of definitions that carry `x-method`. Raises `Faults` of those that cannot be bound to their method."""
     groups: dict[str, dict[str, str]] = {}
+    faults: list[Fault] = []
     for name, schema in bundle.definitions.items():
-        method, role = schema.get("x-method"), role_of(name)
-        if isinstance(method, str) and role is not None:
-            groups.setdefault(method, {}).setdefault(role, name)
+        method = schema.get("x-method")
+        if not isinstance(method, str):
+            continue
+        role = role_of(name) or role_of(
+            bundle.origins[name]
+        )  # whose end is the name in the file, whatever it is called here
+        if role is None:
+            faults.append(NoRole(at=bundle.origins[name], name=name, method=method))
+            continue
+        first = groups.setdefault(method, {}).setdefault(role, name)
+        if first != name:
+            faults.append(RoleTaken(at=bundle.origins[name], method=method, role=role, other=bundle.origins[first]))
+    if faults:
+        raise Faults(faults)
     methods: list[ir.Method] = []
     for method, roles in groups.items():
         for kind in ("request", "notification"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from acpgen import coverage, material, stamp
 from acpgen.config import Config, read_names
-from acpgen.errors import Fault, Faults, UnknownName, UnusedName, did_you_mean
+from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
 from acpgen.load import Source, parse, place, read
 from acpgen.write import Change, Files, Tree, difference, write
@@ -325,6 +325,6 @@ def _trees(
 
 
 def _located(fault: Fault, work: Work, source: Source) -> Fault:
-    if isinstance(fault, UnusedName):
+    if isinstance(fault, NamedByPosition | UnusedName):
         return replace(fault, at=f"{work.names_at}: {fault.at}")
     return replace(fault, at=source.at(fault.at))

@@ -51,6 +51,9 @@ _SITE: Final = {
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
+_UNSEARCHED: Final = re.compile(r"(?<=\S) \{ data-search-exclude \}$", re.MULTILINE)
+"""The mark at the end of a heading. No text of a schema makes one: a brace in it is a character reference."""
+
 _UNUSED: Final = frozenset({"assets/images/favicon.png"})
 
 
@@ -92,7 +95,7 @@ def made(documents: Files, navigation: Sequence[Entry]) -> Files:
             files = dict(_read(folder / "site"))
         except OSError as error:
             raise Faults([Unwritable(at=place(folder), reason=str(error.strerror))]) from None
-    files.update({path: text for path, text in documents.items() if _is_for_machines(path)})
+    files.update({path: _as_text(text) for path, text in documents.items()})
     large = [(path, len(text.encode())) for path, text in files.items() if path.endswith(".html")]
     faults = [_too_large(path, size) for path, size in large if size > LARGEST_PAGE]
     if faults:
@@ -170,6 +173,11 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 def _is_for_machines(path: str) -> bool:
     return path.rpartition("/")[2] in (WHOLE, "llms.txt")
+
+
+def _as_text(page: str) -> str:
+    """A page beside its HTML, as Markdown for machines: without the marks for the search of the site."""
+    return _UNSEARCHED.sub("", page)
 
 
 def _lay_out(folder: Path, documents: Files, navigation: Sequence[Entry]) -> None:

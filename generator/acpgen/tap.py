@@ -1,4 +1,4 @@
-"""Sits on stdio between a client and an agent: every byte passes through as it came, and a monitor listens.
+"""Sits on stdio between a client and an agent or server: every byte passes through as it came, and a monitor listens.
 
 Copying never waits for the monitor or the recording. What was read is queued for them, then written on at once; if they fall so far
 behind that the queue is full, they are told that they missed something, and go on from there. Standard error is the agent's own.
@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from acpgen.errors import Faults, NotStarted
+from acpgen.judge import ended
 from acpgen.recording import LONGEST, recorded, unrecorded
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 CHUNK: Final = 65536
 ROOM: Final = 64 << 20
 """Bytes that may wait for the monitor, and as many for the recording."""
+
+ACP_SIDES: Final = ("client", "agent")
 
 PATIENCE: Final = 5.0
 """Seconds that an agent has to end after its client is gone, before it is told to, and again before it is made to."""
@@ -43,7 +46,10 @@ PASSED_ON: Final = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Bytes that one side sent, and when; `None` in place of bytes stands for some that were not kept."""
+    """Bytes that one side sent, and when; `None` in place of bytes stands for some that were not kept.
+
+    `sender` is `client`, or `agent` for the command, whatever the protocol calls it.
+    """
 
     sender: str
     data: bytes | None
@@ -163,6 +169,8 @@ class Watcher:
         self._make, self._report = make, report
         self._monitor: Monitor | None = None
         self._splitter = Splitter()
+        self.heard = 0
+        """How many lines were judged."""
 
     def take(self, chunk: Chunk) -> None:
         """Judge what a chunk completes."""
@@ -174,33 +182,43 @@ class Watcher:
                     self._monitor.lose("the monitor fell behind, or a line was too long: messages went by unseen")
                 )
             else:
-                self._tell(self._monitor.observe(sender, line))
+                self._observe(self._monitor, sender, line)
 
     def finish(self) -> None:
         """Judge what is left over at the end."""
         if self._monitor is None:
             return
         for sender, line in self._splitter.rest():
-            self._tell(self._monitor.observe(sender, line))
+            self._observe(self._monitor, sender, line)
         self._tell(self._monitor.finish())
+
+    def _observe(self, monitor: Monitor, sender: str, line: bytes) -> None:
+        self._tell(monitor.observe(_called(sender, monitor.sides), line))
+        self.heard += 1
 
     def _tell(self, breaches: Sequence[Breach]) -> None:
         for breach in breaches:
             self._report(breach)
 
 
-class Recorder:
-    """Writes a recording, a line at a time."""
+def _called(sender: str, sides: tuple[str, str]) -> str:
+    """What the protocol calls a sender."""
+    return sides[1] if sender == "agent" else sender
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+
+class Recorder:
+    """Writes a recording, a line at a time. `sides` are asked for when the first line comes."""
+
+    def __init__(self, file: BinaryIO, sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES) -> None:
+        self._file, self._sides = file, sides
         self._splitter = Splitter()
 
     def take(self, chunk: Chunk) -> None:
         """Write what a chunk completes."""
         at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.lines(chunk):
-            self._file.write(unrecorded(sender, at) if line is None else recorded(sender, line, at))
+            name = _called(sender, self._sides())
+            self._file.write(unrecorded(name, at) if line is None else recorded(name, line, at))
 
     def flush(self) -> None:
         """Hand on what is written so far, so that it can be read and outlives the process."""
@@ -210,7 +228,7 @@ class Recorder:
         """Write what stood at the end without a line end."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.rest():
-            self._file.write(recorded(sender, line, at))
+            self._file.write(recorded(_called(sender, self._sides()), line, at))
         self._file.flush()
 
 
@@ -221,14 +239,17 @@ def tap(
     say: Callable[[str], None],
     record: BinaryIO | None = None,
     room: int = ROOM,
+    sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
 ) -> int:
-    """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal.
+    """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. Where
+    that is 0 and judging ended early, it is 1.
 
-    `report` is handed each breach as it is found, `say` what people should know besides. Raises `Faults` if the command does not start.
+    `report` is handed each breach as it is found, `say` what people should know besides; `sides` are what a recording calls the client
+    and the command. Raises `Faults` if the command does not start.
     """
     agent = _start(command)
     sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
-    watcher, recorder = Watcher(make, report), Recorder(record) if record is not None else None
+    watcher, recorder = Watcher(make, report), Recorder(record, sides) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
     if recorder is not None:
         listeners.append(Listener("recording", recorder.take, room, recorder.flush))
@@ -240,6 +261,7 @@ def tap(
         for copy in (upstream, downstream):
             copy.thread.start()
         _wait(agent, upstream, downstream)
+    judging = ""
     for listener, finish in zip(listeners, (watcher.finish, recorder.finish if recorder else None), strict=False):
         listener.close(PATIENCE)
         if listener.missed:
@@ -252,7 +274,12 @@ def tap(
                 reason = error.strerror or str(error)
         if reason:
             say(f"The {listener.thread.name} ended early: {reason}. The messages themselves were passed on.")
-    return agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
+            judging = reason if finish == watcher.finish else judging
+    if judging:
+        with contextlib.suppress(OSError):  # the report may be what failed
+            report(ended(judging, watcher.heard))
+    code = agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
+    return code or int(bool(judging))
 
 
 class _Copy:

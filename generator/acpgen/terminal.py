@@ -60,10 +60,10 @@ def say(sentence: str) -> None:
 
 
 def show_summary(summary: Summary) -> None:
-    """Print how many messages of each method were right and wrong, and which rules they broke."""
-    right, wrong = sum(summary.valid.values()), sum(summary.invalid.values())
-    if not wrong:
-        say(f"{_counted(right, 'line')}, nothing wrong." if right else "There was no line.")
+    """Print how many messages of each method were right, wrong and not judged, and which rules they broke."""
+    right, wrong, unjudged = (sum(counts.values()) for counts in (summary.valid, summary.invalid, summary.unjudged))
+    if not wrong and not unjudged:
+        say(f"{_counted(right, 'line')}, nothing wrong." if right else "There was no line: nothing was judged.")
         notes = ", ".join(f"{rule} {count}" for rule, count in summary.rules.most_common())
         if notes:
             say(f"Notes: {notes}.")
@@ -77,8 +77,11 @@ def show_summary(summary: Summary) -> None:
     tables = (
         (
             "method",
-            ("right", "wrong"),
-            {name: (summary.valid[name], summary.invalid[name]) for name in _names(summary)},
+            ("right", "wrong", "not judged")[: 3 if unjudged else 2],
+            {
+                name: (summary.valid[name], summary.invalid[name], summary.unjudged[name])[: 3 if unjudged else 2]
+                for name in _names(summary)
+            },
         ),
         ("rule", ("times",), {rule: (count,) for rule, count in summary.rules.most_common()}),
     )
@@ -90,7 +93,8 @@ def show_summary(summary: Summary) -> None:
         for name, counts in rows.items():
             table.add_row(Text(printable(name)), *(str(count or "") for count in counts))
         console.print(table)
-    say(f"{_counted(wrong, 'line')} of {right + wrong} wrong.")
+    said = f"{_counted(wrong, 'line')} of {right + wrong + unjudged} wrong" if wrong else f"{right} right"
+    say(f"{said}, {unjudged} not judged." if unjudged else f"{said}.")
 
 
 def show_outcome(outcome: Outcome) -> None:
@@ -193,8 +197,8 @@ def _table(outcome: Outcome) -> Table:
 
 def _names(summary: Summary) -> list[str]:
     """The methods, those with most wrong messages first."""
-    names = {*summary.valid, *summary.invalid}
-    return sorted(names, key=lambda name: (-summary.invalid[name], -summary.valid[name], name))
+    names = {*summary.valid, *summary.invalid, *summary.unjudged}
+    return sorted(names, key=lambda name: (-summary.invalid[name], -summary.unjudged[name], -summary.valid[name], name))
 
 
 def _counts(change: Change) -> str:

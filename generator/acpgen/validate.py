@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic_core import from_json
-
+from acpgen import judge
 from acpgen.recording import Line, Said, said
 from acpgen.walk import is_array, is_object
 
@@ -19,9 +18,17 @@ if TYPE_CHECKING:
 MOST_REQUESTS: Final = 4096
 """Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""
 
+LONGEST_NAME: Final = 256
+"""Characters of a method's name that are kept. No protocol has longer ones."""
+
 _LONG: Final = "the line is too long"
 _MISSING: Final = "the recording has a gap here"
-_UNJUDGED: Final = "the result was not judged: its request was not seen"
+_ORPHAN: Final = "the result was not judged: its request was not seen"
+_AMBIGUOUS: Final = (
+    "the result was not judged: both sides have an open request with this id, and nobody says who answers"
+)
+_PARTLY: Final = "some messages were not judged, or not wholly"
+_NO_SCHEMA: Final = "no schema is known for the version that the peers agreed on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Problem:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict on one line. `kind` is request, notification, result, error, batch, message, gap or end; `earlier` lines are counted
-    as `line` is.
+    as `line` is. `note` says why the line, or a part of it, was not judged.
     """
 
     line: int
@@ -57,6 +64,11 @@ class Verdict:
         """Whether nothing is wrong; notes are not."""
         return all(problem.level == "note" for problem in self.problems)
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether all of the line was judged. What was not is neither right nor wrong."""
+        return not self.note
+
 
 @dataclass(slots=True)
 class Summary:
@@ -64,16 +76,24 @@ class Summary:
 
     valid: Counter[str] = field(default_factory=Counter[str])
     invalid: Counter[str] = field(default_factory=Counter[str])
+    unjudged: Counter[str] = field(default_factory=Counter[str])
     rules: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, verdict: Verdict) -> None:
         """Count one verdict."""
-        name = verdict.method or f"({verdict.kind})"
-        if name not in self.valid and name not in self.invalid and len(self.valid) + len(self.invalid) >= 512:
+        name = verdict.method[:LONGEST_NAME] or f"({verdict.kind})"
+        counts = (self.valid, self.invalid, self.unjudged)
+        if not any(name in count for count in counts) and sum(map(len, counts)) >= 512:
             name = "(others)"
         if verdict.kind != "end" or not verdict.is_valid:  # the end is no line, but what is broken there counts
-            (self.valid if verdict.is_valid else self.invalid)[name] += 1
+            right = self.valid if verdict.is_judged else self.unjudged
+            (right if verdict.is_valid else self.invalid)[name] += 1
         self.rules.update(problem.rule for problem in verdict.problems)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there was something, and all of it was judged."""
+        return not self.unjudged and bool(self.valid or self.invalid)
 
 
 @dataclass(slots=True)
@@ -83,7 +103,7 @@ class _Open:
     methods: OrderedDict[tuple[str, int], str] = field(default_factory=OrderedDict[tuple[str, int], str])
 
     def ask(self, sender: str, id_: object, method: str) -> None:
-        self.methods[sender, _key(id_)] = method
+        self.methods[sender, _key(id_)] = method[:LONGEST_NAME]
         if len(self.methods) > MOST_REQUESTS:
             self.methods.popitem(last=False)
 
@@ -94,73 +114,95 @@ class _Open:
         return [side for side in sides if (side, _key(id_)) in self.methods]
 
 
-def judged(lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None) -> Iterator[Verdict]:
+def judged(
+    lines: Iterable[Line], protocols: Mapping[Any, Strict], sender: str | None, *, fixed: bool = False
+) -> Iterator[Verdict]:
     """A verdict for each line: a message, or the line of a recording.
 
     `sender` sent those that do not say it; without, it is told from the method, or from the request that is answered. Of several
-    versions the one that `initialize` names judges, and the first one until then.
+    versions the one that `initialize` names judges, and the first one until then. What is of another version is not judged; with
+    `fixed` it is, and the version is a problem.
     """
-    strict = next(iter(protocols.values()))
-    sides = sides_of(strict)
+    reader = next(iter(protocols.values()))
+    strict: Strict | None = reader
+    sides = judge.peers(reader)
     open_ = _Open()
     for line in lines:
-        value, unreadable = strict.read(line.content) if line.is_whole else (None, ())
+        value, found = reader.read(line.content) if line.is_whole else (None, ())
+        problems = tuple(map(_problem, found))
         if not line.is_whole:
             yield Verdict(line.number, "", "message", "", (Problem("json", _LONG, code=-32700),), end=line.end)
             continue
-        if unreadable:
-            yield Verdict(line.number, sender or "", "message", "", tuple(map(_problem, unreadable)), end=line.end)
+        if any(problem.rule == "json" for problem in problems):
+            yield Verdict(line.number, sender or "", "message", "", problems, end=line.end)
             continue
         speaker = sender
         if is_object(value) and "from" in value and "jsonrpc" not in value:
-            content = said(value, sides)
+            content, problems = said(value, sides), tuple(map(_inside, problems))
             if not isinstance(content, Said):
-                yield Verdict(
-                    line.number, "", "message", "", (Problem("recording", content, code=-32600),), end=line.end
-                )
+                wrong = Problem("recording", content, code=-32600)
+                yield Verdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
                 continue
             if content.is_gap:
-                yield Verdict(line.number, content.sender, "gap", "", note=_MISSING, end=line.end)
+                yield Verdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
                 continue
             speaker, value = content.sender, content.message
-        found = _Message(value, strict, sides, open_, speaker)
-        strict = protocols.get(found.version, strict) if found.version is not None else strict
-        yield found.verdict(strict, line)
+        message = _Message(value, strict, sides, open_, speaker)
+        spoken = judge.spoken(message.version, protocols, strict, fixed=fixed) if message.is_handshake else strict
+        verdict = message.verdict(spoken or strict, line)
+        if spoken is None and not verdict.is_valid:  # what this version refuses may be right in that one
+            envelope = tuple(problem for problem in verdict.problems if problem.rule == "envelope")
+            verdict = replace(verdict, problems=envelope, note=_NO_SCHEMA)
+        more = _differing(message, protocols) if fixed else ()
+        yield replace(verdict, problems=(*problems, *verdict.problems, *more))
+        strict = spoken or (strict if message.kind == "request" else None)
 
 
-def sides_of(strict: Strict) -> tuple[str, str]:
-    """The two peers of a protocol."""
-    return ("client", "server") if "server" in strict.contract.sides else ("client", "agent")
+def _inside(problem: Problem) -> Problem:
+    """A repeated key of a recorded line: one of the message, or of the line itself, which then does not say what was said."""
+    if problem.pointer.startswith("/message/"):
+        return replace(problem, pointer=problem.pointer.removeprefix("/message"))
+    return replace(problem, rule="recording")
+
+
+def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[Problem]:
+    """What is wrong with the version that the peers agreed on where another one was asked to judge."""
+    if found.kind == "result" and judge.is_unknown(found.version, protocols):
+        known = " and ".join(map(repr, protocols))
+        sentence = f"version {found.version!r} was agreed on; judged is by {known}"
+        yield Problem("version-differs", sentence, "/result/protocolVersion", code=-32600)
 
 
 class _Message:
     """A message with its sender and method, as far as the stream tells them."""
 
-    def __init__(self, value: Any, strict: Strict, sides: tuple[str, ...], open_: _Open, sender: str | None) -> None:
-        self.value, self.open, self.method, self.note = value, open_, "", ""
-        self.version: int | str | None = None
+    def __init__(
+        self, value: Any, strict: Strict | None, sides: tuple[str, ...], open_: _Open, sender: str | None
+    ) -> None:
+        self.value, self.open, self.method = value, open_, ""
+        self.version: object = None
         self.kind = _kind(value)
-        self.sender = sender or self._sender(strict, sides) or sides[0]
+        known = sender or self._sender(strict, sides)
+        self.sender = known or sides[0]
         self.peer = sides[1] if self.sender == sides[0] else sides[0]
+        self.askers = (self.peer,) if known else sides
         for item in value if is_array(value) else [value]:
             kind = _kind(item)
             if kind == "request":
                 open_.ask(self.sender, item["id"], item["method"])
             if kind in ("request", "notification") and item is value:
                 self.method = item["method"]
-        if is_object(value) and self.kind in ("result", "error"):
+        if is_object(value) and self.kind in ("result", "error") and len(self._asked_by(value)) == 1:
             self.method = open_.answer(self.peer, value.get("id")) or ""
-            self.note = _UNJUDGED if not self.method and self.kind == "result" else ""
         if is_object(value) and self.method == "initialize":
             body = value.get("result" if self.kind == "result" else "params")
-            found = body.get("protocolVersion") if is_object(body) else None
-            self.version = found if isinstance(found, int | str) else None
+            self.version = body.get("protocolVersion") if is_object(body) else None
 
-    def _sender(self, strict: Strict, sides: tuple[str, ...]) -> str | None:
+    def _sender(self, strict: Strict | None, sides: tuple[str, ...]) -> str | None:
         """Who must have sent it; `None` if both may."""
         for item in self.value if is_array(self.value) else [self.value]:
             kind, other = _kind(item), None
-            if kind in ("request", "notification"):
+            if kind in ("request", "notification") and strict is not None:
                 route = strict.route(item["method"], is_request=kind == "request")
                 other = route.side if route is not None and route.side in sides else None
             elif kind in ("result", "error"):
@@ -170,49 +212,89 @@ class _Message:
                 return next(side for side in sides if side != other)
         return None
 
-    def verdict(self, strict: Strict, line: Line) -> Verdict:
+    def _asked_by(self, item: Mapping[str, Any]) -> list[str]:
+        """Who may have asked for what this item answers."""
+        return self.open.askers(item.get("id"), self.askers)
+
+    @property
+    def is_handshake(self) -> bool:
+        """Whether it may name the version of what follows."""
+        return self.method == "initialize" and self.kind in ("request", "result")
+
+    def verdict(self, strict: Strict | None, line: Line) -> Verdict:
+        name = (line.number, self.sender, self.kind, self.method)
+        if strict is None:
+            return Verdict(*name, note=_NO_SCHEMA, end=line.end)
+        unjudged = self._unjudged(strict)
         problems = strict.judge(
             self.value,
             sender=self.sender,
             method=self.method or None,
-            pending=(lambda id_: self.open.answer(self.peer, id_)) if self.kind == "batch" else None,
+            pending=self._answered if self.kind == "batch" else None,
         )
-        return Verdict(
-            line.number, self.sender, self.kind, self.method, tuple(map(_problem, problems)), self.note, line.end
-        )
+        wrong = tuple(_problem(problem) for problem in problems if problem.pointer not in unjudged)
+        return Verdict(*name, wrong, "; ".join(dict.fromkeys(unjudged.values())), line.end)
+
+    def _answered(self, id_: object) -> str | None:
+        """The method of the request that an item of a batch answers."""
+        return self.open.answer(self.peer, id_) if len(self.open.askers(id_, self.askers)) == 1 else None
+
+    def _unjudged(self, strict: Strict) -> dict[str, str]:
+        """Why some of it is not judged, by the place that the schema would complain of."""
+        if not is_array(self.value):
+            reasons = [("", self.value)]
+        else:
+            reasons = [(f"/{index}", item) for index, item in enumerate(self.value)] if strict.contract.batch else []
+        found = {f"{at}/method": self._reason(strict, item) for at, item in reasons}
+        return {place: reason for place, reason in found.items() if reason}
+
+    def _reason(self, strict: Strict, item: Any) -> str:
+        kind, method = _kind(item), ""
+        if kind in ("request", "notification"):
+            method = item["method"]
+        elif kind == "result":
+            askers = self._asked_by(item)
+            method = self.method or (self.open.methods[askers[0], _key(item.get("id"))] if len(askers) == 1 else "")
+            if not method:
+                return _AMBIGUOUS if askers else _ORPHAN
+        unjudged: str = strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
+        return unjudged
 
 
-def conversation(
-    lines: Iterable[Line], monitor: Monitor, sides: tuple[str, ...] = ("client", "agent")
-) -> Iterator[Verdict]:
-    """A verdict for each line of a recorded conversation, and one at its end for what was left open."""
+def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
+    """A verdict for each line of a recorded conversation, and one at its end for what was left open or not judged."""
     number, end = 0, 0
     for line in lines:
         number, end = line.number, line.end
-        content = _content(line, sides)
+        content, repeated = _content(line, monitor.sides)
         if not isinstance(content, Said):
             missed = () if line.is_whole else tuple(map(_breach, monitor.lose("a line was not read")))
-            yield Verdict(number, "", "message", "", (Problem("recording", content), *missed), end=end)
+            yield Verdict(number, "", "message", "", (Problem("recording", content), *repeated, *missed), end=end)
             continue
         if content.is_gap:
-            yield Verdict(number, content.sender, "gap", "", tuple(map(_breach, monitor.lose(_MISSING))), end=end)
+            missed = tuple(map(_breach, monitor.lose(_MISSING)))
+            yield Verdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
             continue
         breaches = monitor.observe(content.sender, content.message, index=number)
         method = breaches[0].method if breaches else _method(content.message)
-        yield Verdict(number, content.sender, _kind(content.message), method, tuple(map(_breach, breaches)), end=end)
+        problems = (*repeated, *map(_breach, breaches))
+        yield Verdict(number, content.sender, _kind(content.message), method, problems, monitor.unjudged, end)
     left = tuple(map(_left_open, monitor.finish()))
     if left:
-        yield Verdict(number, "", "end", "", left, end=end)
+        is_judged = all(problem.rule != "not-judged" for problem in left)
+        yield Verdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
 
 
-def _content(line: Line, sides: tuple[str, ...]) -> Said | str:
+def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Problem, ...]]:
+    """What a recorded line holds, with a problem for each key that an object of it gives twice."""
     if not line.is_whole:
-        return _LONG
+        return _LONG, ()
     try:
-        value: object = from_json(line.content, allow_inf_nan=False)
+        value, repeated = judge.read(line.content)
     except ValueError:
-        return "the line is not JSON, or is nested too deep"
-    return said(value, sides)
+        return "the line is not JSON, or is nested too deep", ()
+    problems = (Problem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
+    return said(value, sides), tuple(map(_inside, problems))
 
 
 def as_json(verdict: Verdict) -> str:
@@ -221,22 +303,31 @@ def as_json(verdict: Verdict) -> str:
         {key: value for key, value in _fields(problem).items() if value not in ("", None, ())}
         for problem in verdict.problems
     ]
-    row: dict[str, Any] = {"line": verdict.line, "valid": verdict.is_valid, "from": verdict.sender or None}
+    is_valid = verdict.is_valid if verdict.is_judged or not verdict.is_valid else None
+    row: dict[str, Any] = {"line": verdict.line, "valid": is_valid, "from": verdict.sender or None}
     row |= {"kind": verdict.kind, "method": verdict.method or None, "problems": problems}
     return json.dumps(row | ({"note": verdict.note} if verdict.note else {}))
 
 
+def counts_as_json(summary: Summary) -> str:
+    """How many lines were right, wrong and not judged, as one line of JSON."""
+    counts = {"right": summary.valid, "wrong": summary.invalid, "not_judged": summary.unjudged}
+    return json.dumps({name: sum(count.values()) for name, count in counts.items()})
+
+
 def breach_as_json(breach: Breach) -> str:
     """A breach of a conversation that is going on, as one line of JSON."""
-    row = {"message": breach.index, "from": breach.sender, "method": breach.method or None}
+    row = {"message": breach.index, "from": breach.sender or None, "method": breach.method or None}
     return json.dumps(row | {key: value for key, value in _fields(_breach(breach)).items() if value not in ("", None)})
 
 
 def as_text(verdict: Verdict) -> str:
     """A verdict as one line for people."""
     who = " ".join(part for part in (verdict.sender, verdict.kind, verdict.method) if part)
-    head = f"{verdict.line}: {'ok' if verdict.is_valid else 'wrong'} {who}"
-    told = [_told(problem) for problem in verdict.problems] + ([verdict.note] if verdict.note else [])
+    state = "wrong" if not verdict.is_valid else "ok" if verdict.is_judged else "not judged"
+    head = f"{verdict.line}: {state} {who}"
+    is_told = any(problem.sentence == verdict.note for problem in verdict.problems)
+    told = [_told(problem) for problem in verdict.problems] + ([verdict.note] if verdict.note and not is_told else [])
     return f"{head}: {'; '.join(told)}" if told else head
 
 

@@ -162,13 +162,16 @@ class Values:
 
     # --- damage ---
 
-    def damaged(self, type_: ir.Type) -> Iterator[tuple[Path, Any]]:
-        """Values that a type may refuse, each with the path of what is wrong in it; the judge says whether and why it does."""
+    def damaged(self, type_: ir.Type, inside: frozenset[str] = frozenset()) -> Iterator[tuple[Path, Any]]:
+        """Values that a type may refuse, each with the path of what is wrong in it; the judge says whether and why it does.
+
+        `inside` are the aliases that lead here: one that holds itself is damaged on the outside alone.
+        """
         match type_:
             case ir.Ref():
                 definition = self.definitions[type_.name]
-                if isinstance(definition, ir.Alias):
-                    yield from self.damaged(definition.type)
+                if isinstance(definition, ir.Alias) and type_.name not in inside:
+                    yield from self.damaged(definition.type, inside | {type_.name})
                     return
                 if isinstance(definition, ir.Enum):
                     yield from (((), value) for value in (*WRONG, FUTURE, 987654))
@@ -177,16 +180,16 @@ class Values:
             case ir.AnyOf():
                 others = [one for one in type_.types if one != ir.Null()]
                 if len(others) == 1:
-                    yield from self.damaged(others[0])
+                    yield from self.damaged(others[0], inside)
                 else:
                     yield from (((), value) for value in NO_OBJECTS)
                     yield from self._both(others)
             case ir.Array():
                 yield from (((), value) for value in WRONG)
-                yield from self._damaged_items(type_)
+                yield from self._damaged_items(type_, inside)
             case ir.Map():
                 yield from (((), value) for value in WRONG)
-                yield from ((("key", *path), {"key": value}) for path, value in self.damaged(type_.values))
+                yield from ((("key", *path), {"key": value}) for path, value in self.damaged(type_.values, inside))
             case ir.String():
                 yield from (((), value) for value in (*WRONG, "", "relative/path"))
                 if type_.min_length is not None and 0 < type_.min_length < 5000:
@@ -200,14 +203,14 @@ class Values:
             case _:
                 yield from (((), value) for value in WRONG)
 
-    def _damaged_items(self, array: ir.Array) -> Iterator[tuple[Path, Any]]:
+    def _damaged_items(self, array: ir.Array, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         try:
             good = self.of(array.items)
         except Unmakeable:
             return
         least = array.min_items or 0
         before = [good] * (least - 1)
-        for path, bad in self.damaged(array.items):
+        for path, bad in self.damaged(array.items, inside):
             yield (len(before), *path), [*before, bad]
         if least:
             yield (), [good] * (least - 1)

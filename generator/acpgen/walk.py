@@ -66,6 +66,21 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
+TYPES: Final = frozenset({*BY_KIND, "integer"})
+"""The values of `type`."""
+
+DEFINITIONS: Final = ("$defs", "definitions")
+"""Keywords that hold definitions."""
+
+KEYWORDS: Final = frozenset(
+    {
+        *(*ASSERTIONS, *ANNOTATIONS, *DEFINITIONS, "$anchor", "$vocabulary", "$dynamicAnchor", "$recursiveAnchor"),
+        *("$dynamicRef", "$recursiveRef", "additionalItems", "dependencies"),
+    }
+)
+"""Keywords of JSON Schema, of every draft that is read."""
+
+
 def asserts(keyword: str) -> bool:
     """Whether a keyword can refuse a value."""
     return keyword not in ANNOTATIONS and not keyword.startswith("x-") and keyword not in ("$defs", "definitions")
@@ -86,6 +101,18 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
         elif key in MAPS and is_object(value):
             for name, item in value.items():
                 yield (key, name), item
+
+
+def references(schema: object) -> Iterator[str]:
+    """The definitions that a bundled schema refers to at any depth."""
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            reference = node.get("$ref")
+            if isinstance(reference, str) and reference.startswith("#/$defs/"):
+                yield target(reference)
+            pending.extend(inner for _, inner in children(node))
 
 
 def pointer(*parts: str) -> str:

@@ -38,13 +38,20 @@ _OURS: Final = '"generator": "acpgen"'
 _EXCHANGE: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Tree:
     """An output folder and all that it is to hold. No folder between `root` and it may be a link."""
 
     folder: Path
     files: Files = field(repr=False)
     root: Path | None = None
+
+    def __init__(
+        self, folder: str | os.PathLike[str], files: Files, root: str | os.PathLike[str] | None = None
+    ) -> None:
+        object.__setattr__(self, "folder", Path(folder))
+        object.__setattr__(self, "files", files)
+        object.__setattr__(self, "root", None if root is None else Path(root))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,17 @@ class Change:
     def is_none(self) -> bool:
         """Whether the folder is as the tree says."""
         return not (self.written or self.removed or self.strays)
+
+
+def is_file(path: str, text: str) -> bool:
+    """Whether a path may be written in an output, and a text be encoded."""
+    if path == MANIFEST or not all(_SEGMENT.fullmatch(part) for part in path.split("/")):
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:

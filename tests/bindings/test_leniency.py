@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import re
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Final
 
 import pytest
 
 from acpgen import ir
-from bindings.instances import smallest, wrong_for
+from acpgen.targets import Settings, docs
+from acpgen.values import array_of
+from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, same
 
 ON_ERROR: Final = "x-deserialize-default-on-error"
@@ -265,6 +271,31 @@ def test_what_leniency_dropped_is_dropped_from_messages_too(subjects: Subjects) 
     assert subject.encoded(found)["result"] == {"protocolVersion": 1, "authMethods": [{"id": "a", "name": "A"}]}
 
 
+def test_of_very_many_problems_the_first_are_told_and_of_very_many_drops_all(box: Subject) -> None:
+    items = [{"name": "n", "note": index} if index % 2 else {"name": index} for index in range(3000)]
+    written, told = forgiven(box, "Box", {"items": items})
+    assert written == {"items": [{"name": "n"}] * 1500}
+    places = [f"/items/{index}/note" if index % 2 else f"/items/{index}" for index in range(3000)]
+    assert [pointer for pointer, _ in told] == places
+    for lenient, value in ((False, {"items": items}), (True, {"bare": {"must": "m"}, "whole": 5, "args": [5] * 3000})):
+        problems = box.problems("Box", value, lenient=lenient)
+        assert len(problems) == 101
+        assert (problems[-1].pointer, problems[-1].sentence) == ("", "there are more problems than these 100")
+    assert len(box.problems("Box", {"args": [5] * 100})) == 100
+
+
+def test_places_are_those_of_the_message_as_it_came_however_many_items_were_dropped(box: Subject) -> None:
+    leniency, chance = import_module(f"{box.top}.runtime.leniency"), random.Random(7)
+    for _ in range(50):
+        dropped = set(chance.sample(range(40), chance.randrange(40)))
+        edits = leniency.Edits()
+        for index in dropped:
+            edits.change(("a", index), None, None)
+        kept = [index for index in range(40) if index not in dropped]
+        assert [edits.original(("a", step, "b")) for step in range(len(kept))] == [("a", index, "b") for index in kept]
+        assert edits.apply({"a": list(range(40)), "b": 1}) == {"a": kept, "b": 1}
+
+
 def test_a_bad_tag_is_forgiven_where_the_field_of_the_tag_forgives(subjects: Subjects) -> None:
     subject = subjects("acp_v2")
     tags: list[Any] = [5, [], {}, True]
@@ -336,3 +367,139 @@ def test_every_forgiving_field_forgives_or_its_record_is_refused(subjects: Subje
                 written, told = forgiven(subject, record.name, {**value, field.name: bad})
                 assert told == [(f"/{field.name}", bad)], (record.name, field.name)
                 assert same(written, expected)
+
+
+# --- what the docs say of it -----------------------------------------------------------------------------------------
+
+ODD: Final[dict[str, Any]] = {
+    "Tagged": {
+        "anyOf": [
+            {"type": "object", "properties": {"tag": {"const": "a", ON_ERROR: True}}, "required": ["tag"]},
+            {"type": "object", "properties": {"tag": {"const": "b", ON_ERROR: True}}, "required": ["tag"]},
+        ]
+    },
+    "List": {"type": "array", "items": TEXT},
+    "Odd": {
+        "type": "object",
+        "properties": {
+            "text": {**TEXT, ON_ERROR: True},
+            "number": {"type": "integer", ON_NULL: True},
+            "named": {"$ref": "#/$defs/List", ON_ERROR: True, SKIP: True},
+            "namedNull": {"anyOf": [{"$ref": "#/$defs/List"}, {"type": "null"}], ON_ERROR: True, SKIP: True},
+            "few": {"type": "array", "items": TEXT, "minItems": 2, ON_ERROR: True, SKIP: True},
+            "none": {"type": "array", "items": TEXT, "minItems": 1, ON_NULL: True},
+            "only": {"type": "array", "items": TEXT, SKIP: True},
+            "either": {"anyOf": [{"type": "array", "items": TEXT}, {"type": "integer"}], ON_ERROR: True, SKIP: True},
+        },
+        "required": ["text", "number", "named", "namedNull", "few", "none", "only", "either"],
+    },
+    "Optional": {
+        "type": "object",
+        "properties": {
+            "few": {"type": "array", "items": TEXT, "minItems": 2, ON_ERROR: True, SKIP: True},
+            "fewer": {"type": "array", "items": TEXT, "minItems": 1, SKIP: True},
+            "nullable": {"type": ["integer", "null"], ON_NULL: True},
+            "number": {"type": "integer", "default": 4, ON_NULL: True, ON_ERROR: True},
+            "either": {"anyOf": [{"type": "array", "items": TEXT}, {"type": "integer"}], SKIP: True},
+        },
+    },
+}
+
+REFUSED_VALUE: Final = object()
+LEFT_OUT: Final = object()
+INSTEAD: Final[dict[str, Any]] = {"as if the field were left out": LEFT_OUT, "as an empty array": []}
+
+
+def sentences(subject: Subject) -> Iterator[tuple[ir.Record, ir.Field, str]]:
+    """What the page of each record says of the leniency of each of its fields."""
+    pages = docs.render(subject.protocol, subject.bundle, Settings())
+    where = docs.places_of(subject.protocol, subject.bundle)
+    for record in subject.protocol.definitions.values():
+        if not isinstance(record, ir.Record):
+            continue
+        lines = pages[where.types[record.name]].splitlines()
+        rows = [line for line in lines if line.startswith('| <a id="field-')]
+        assert len(rows) == len(record.fields)
+        for field, row in zip(record.fields, rows, strict=True):
+            (*_, said) = row.removesuffix(" |").split("<br>")[-1].split(" | ")
+            is_told = said.startswith(("Decoded leniently: ", "Declared as lenient"))
+            assert is_told or "enient" not in row, row
+            yield record, field, said.rstrip(".") if is_told else ""
+
+
+def decoded(subject: Subject, definition: str, value: Any, name: str) -> Any:
+    """What decoding makes of a field: a value, `LEFT_OUT` or `REFUSED_VALUE`; nothing else of the object changes."""
+    try:
+        written, _ = forgiven(subject, definition, value)
+    except subject.runtime.DecodeError:
+        return REFUSED_VALUE
+    rest = {key: item for key, item in value.items() if key != name}
+    assert same({key: item for key, item in written.items() if key != name}, rest)
+    return written.get(name, LEFT_OUT)
+
+
+def expected_of(said: str, bad: Any) -> Any:
+    """What a sentence says becomes of a value that is wrong as a whole, `LEFT_OUT` for one that is missing."""
+    for clause in said.removeprefix("Decoded leniently: ").split("; "):
+        found = re.fullmatch(
+            r"(an invalid|any other invalid|null)( or missing)?(?: value)?(.*) is read (as .*)", clause
+        )
+        if found is None or (found[1] == "null" and bad is not None):
+            continue
+        if bad is not LEFT_OUT or found[2]:
+            return INSTEAD[found[4]]
+    return REFUSED_VALUE
+
+
+def unions_of(subject: Subject, record: ir.Record, tag: str) -> list[ir.TaggedUnion]:
+    """The unions in which a record is one of those with a tag, and which have a branch without."""
+    return [
+        union
+        for union in subject.protocol.definitions.values()
+        if isinstance(union, ir.TaggedUnion) and union.tag == tag and union.default is not None
+        if record.name in {*(variant.type for variant in union.variants), union.fallback, *union.fallback_shapes}
+    ]
+
+
+@pytest.mark.parametrize("source", ["own_v1", "own_v2", "small", "odd"])
+def test_what_a_page_says_of_leniency_is_what_decoding_does(subjects: Subjects, box: Subject, source: str) -> None:
+    """Every row of every type: bad values, bad items, null, a missing value and a bad tag become what its sentence says."""
+    made = {"small": lambda: box, "odd": lambda: subjects.small("odd", ODD)}
+    subject = made.get(source, lambda: subjects(source))()
+    meaning = subject.meaning
+    count = 0
+    for record, field, said in sentences(subject):
+        if field.leniency == ir.Leniency():
+            assert not said, (record.name, field.name)
+            continue
+        count += 1
+        small, name, where = smallest(meaning, record.name), field.name, (record.name, field.name, said)
+        array = array_of(field.type, subject.protocol.definitions)
+        for bad in wrong_for(meaning, field.type):
+            if array is None or not isinstance(bad, list):
+                found = decoded(subject, record.name, {**small, name: bad}, name)
+                assert found == expected_of(said, bad), (where, bad)
+        if not meaning.fits(field.type, None):
+            found = decoded(subject, record.name, {**small, name: None}, name)
+            assert found == expected_of(said, None), where
+        if field.required:
+            left = {key: item for key, item in small.items() if key != name}
+            found = decoded(subject, record.name, left, name)
+            assert found == expected_of(said, LEFT_OUT), where
+        if "a tag that is not a string is read" in said:
+            unions = unions_of(subject, record, name)
+            assert unions, where
+            assert all(decoded(subject, union.name, {**small, name: 7}, name) is LEFT_OUT for union in unions), where
+        bad_items = wrong_for(meaning, array.items)[:1] if array is not None else []
+        for bad in bad_items:
+            assert array is not None
+            good, least = smallest_of(meaning, array.items), array.min_items or 0
+            found = decoded(subject, record.name, {**small, name: [*([good] * least), bad]}, name)
+            dropped = [good] * least if "invalid items are dropped" in said else expected_of(said, bad)
+            assert found == dropped or same(found, dropped), where
+            if least and "invalid items are dropped" in said:
+                found = decoded(subject, record.name, {**small, name: [*([good] * (least - 1)), bad]}, name)
+                is_dropped = "also an array that becomes too short" in said
+                assert found is (LEFT_OUT if is_dropped else REFUSED_VALUE), where
+                assert is_dropped or f"at least {least} remain" in said, where
+    assert count

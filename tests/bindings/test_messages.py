@@ -114,6 +114,104 @@ def test_what_is_not_json_gets_the_code_for_it(v1: Subject, v2: Subject, case: s
         assert error.method is None
 
 
+TWICE: Final[dict[str, tuple[str, list[str]]]] = {
+    "the answer to a question of permission": (
+        '{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"selected","optionId":"deny","optionId":"allow"}}}',
+        ["/result/outcome/optionId"],
+    ),
+    "a key and the same one escaped": (
+        '{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"cancelled","\\u006futcome":"cancelled"}}}',
+        ["/result/outcome/outcome"],
+    ),
+    "blanks before the colon": (
+        '{"jsonrpc":"2.0","id":1,"result" : {"outcome"\t:{"a"\n:1,"a" :2}}}',
+        ["/result/outcome/a"],
+    ),
+    "a key that ends in a backslash": ('{"jsonrpc":"2.0","id":1,"result":{"a\\\\":1,"a\\\\":2}}', ["/result/a\\"]),
+    "an empty key, and one that needs escaping": ('{"jsonrpc":"2.0","":1,"":2,"a/b":{"~":1,"~":2}}', ["/", "/a~1b/~0"]),
+    "keys of the message": ('{"jsonrpc":"2.0","id":1,"id":2,"result":{},"result":{}}', ["/id", "/result"]),
+    "in an array": (
+        '{"jsonrpc":"2.0","id":1,"result":[[{"a":1,"a":1}],{"b":1,"b":1}]}',
+        ["/result/0/0/a", "/result/1/b"],
+    ),
+    "in a value that the last one replaces": ('{"jsonrpc":"2.0","id":1,"x":{"a":1,"a":2},"x":0}', ["/x"]),
+    "in the value that counts": ('{"jsonrpc":"2.0","id":1,"x":0,"x":{"a":1,"a":2}}', ["/x", "/x/a"]),
+    "beside text that looks like keys": ('{"jsonrpc":"2.0","id":1,"x":"\\":,\\\\\\":","x":"::"}', ["/x"]),
+    "thrice, and whole numbers of any length": (
+        '{"jsonrpc":"2.0","id":1,"x":[1e5,' + "9" * 400 + '],"x":1,"x":2}',
+        ["/x"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TWICE)
+def test_a_key_that_an_object_gives_twice_is_refused_at_its_place(v1: Subject, v2: Subject, case: str) -> None:
+    text, pointers = TWICE[case]
+    for subject in (v1, v2):
+        for line in (text, text.encode(), bytearray(text.encode())):
+            error = error_of(subject, line, "client", method="session/request_permission")
+            assert error.code == ENVELOPE
+            assert [problem.pointer for problem in error.problems] == pointers
+            assert error.id == (None if "/id" in pointers or '"id"' not in text else 1)
+        found = subject.module.validate(text, sender="client")
+        assert [one.pointer for one in found if one.rule == "duplicate-key"] == pointers
+
+
+def test_a_key_given_twice_counts_as_the_last_one_where_that_is_asked_for(v1: Subject) -> None:
+    text, _ = TWICE["the answer to a question of permission"]
+    found = v1.module.decode(text, sender="client", method="session/request_permission", duplicates="last")
+    assert found.result.outcome.option_id == "allow"
+    rest = v1.module.validate('{"jsonrpc":"2.0","id":{},"x":1,"x":2,"method":"session/new"}', sender="client")
+    assert [(one.rule, one.pointer) for one in rest][:2] == [("duplicate-key", "/x"), ("envelope", "/id")]
+
+
+def test_a_batch_with_a_key_given_twice_is_refused_at_the_key(batches: Subject) -> None:
+    line = f'[{json.dumps(CANCEL)},{{"jsonrpc":"2.0","method":"_x","params":{{"a":1,"a":2}}}}]'
+    error = error_of(batches, line)
+    assert [problem.pointer for problem in error.problems] == ["/1/params/a"]
+    assert len(batches.module.decode(line, sender="client", duplicates="last")) == 2
+
+
+def test_keys_that_python_tells_from_each_other_and_json_does_not_are_the_same(v1: Subject) -> None:
+    assert error_of(v1, {**CANCEL, "params": {"sessionId": "s", 1: 1, "1": 2}}).problems[0].pointer == "/params/1"
+    value = {"sessionId": "s", True: 1, "true": 2}
+    assert v1.problems("CancelNotification", value)[0].pointer == "/true"
+    assert {one.rule for one in v1.module.validate_as("CancelNotification", value)} == {"duplicate-key"}
+
+
+@given(
+    st.recursive(
+        st.sampled_from([0, "", ":", '":', '\\":', "a", "\\"]),
+        lambda item: (
+            st.lists(item, max_size=3)
+            | st.lists(st.tuples(st.sampled_from(["a", "a\\", '"', ":"]), item), max_size=3).map(tuple)
+        ),
+        max_leaves=12,
+    ),
+    st.sampled_from(["", " ", "\t\n"]),
+    st.booleans(),
+)
+@settings(
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_exactly_the_keys_that_are_given_twice_are_found(v1: Subject, value: Any, blank: str, escaped: bool) -> None:
+    def text_of(item: Any) -> str:
+        if isinstance(item, tuple):
+            return "{" + ",".join(f"{text_of(key)}{blank}:{blank}{text_of(each)}" for key, each in item) + "}"
+        if is_array(item):
+            return "[" + ",".join(map(text_of, item)) + "]"
+        text = json.dumps(item)
+        return text.replace("a", "\\u0061", 1) if escaped else text
+
+    def twice(item: Any) -> bool:
+        inside = [each for _, each in item] if isinstance(item, tuple) else item if is_array(item) else []
+        keys = [key for key, _ in item] if isinstance(item, tuple) else []
+        return len({*keys}) != len(keys) or any(map(twice, inside))
+
+    error = refusal(v1, f'{{"jsonrpc":"2.0","method":"_x","params":{text_of(value)}}}', sender="client")
+    assert (error is not None) is twice(value)
+
+
 NO_JSON_VALUES: Final[dict[str, Any]] = {
     "NaN": {"a": float("nan")},
     "infinity": [float("inf")],

@@ -146,6 +146,108 @@ def test_unknown_fields_can_be_set_and_read(v1: Subject) -> None:
     assert v1.encoded(block)["y"] == 2
 
 
+# --- what was set is sent ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_set_inside_a_default_is_sent_and_what_is_not_touched_is_not(kept: Subject) -> None:
+    capabilities, response = kept.module.ClientCapabilities(), kept.module.InitializeResponse(protocol_version=1)
+    assert (kept.encoded(capabilities), kept.encoded(response)) == ({}, {"protocolVersion": 1})
+    capabilities.fs.read_text_file = True
+    assert kept.encoded(capabilities) == {"fs": {"readTextFile": True}}
+    response.auth_methods.append(kept.module.AuthMethodAgent(id="a", name="n"))
+    response.agent_capabilities.session_capabilities.extra = {"x": [1]}
+    sent = {
+        "protocolVersion": 1,
+        "authMethods": [{"id": "a", "name": "n"}],
+        "agentCapabilities": {"sessionCapabilities": {"extra": {"x": [1]}}},
+    }
+    for one in (response, response.model_copy(), response.model_copy(deep=True)):
+        assert kept.encoded(one) == sent
+    response.agent_capabilities.session_capabilities.extra["x"].append(2)
+    sent["agentCapabilities"]["sessionCapabilities"]["extra"]["x"] = [1, 2]  # type: ignore[index]
+    answer = kept.runtime.Response(1, response)
+    for message in (answer, [answer]):
+        written = kept.encoded(message)
+        assert (written[0] if message is not answer else written)["result"] == sent
+    assert response.model_fields_set == {"protocol_version"}
+
+
+def test_a_value_set_to_the_default_is_sent_too(kept: Subject) -> None:
+    request = kept.module.InitializeRequest(protocol_version=1)
+    request.client_capabilities.fs.write_text_file = False
+    assert kept.encoded(request)["clientCapabilities"] == {"fs": {"writeTextFile": False}}
+
+
+def test_what_is_set_is_sent_from_any_depth_and_any_container(kept: Subject) -> None:
+    capabilities = kept.module.ClientCapabilities()
+    prompt = kept.module.PromptRequest(session_id="s", prompt=[], meta={"of": [capabilities]})
+    prompt.more = {"as well": capabilities}
+    capabilities.auth.terminal = True
+    sent = {"auth": {"terminal": True}}
+    assert kept.encoded(prompt) == {"sessionId": "s", "prompt": [], "_meta": {"of": [sent]}, "more": {"as well": sent}}
+
+
+def test_what_a_peer_left_out_is_sent_once_it_is_set(kept: Subject) -> None:
+    for came in ({}, {"authMethods": []}, {"agentCapabilities": {}}, {"agentCapabilities": {"promptCapabilities": {}}}):
+        value = {"protocolVersion": 1, **came}
+        response = kept.module.decode_as(kept.type("InitializeResponse"), value)
+        assert kept.encoded(response) == value
+        response.agent_capabilities.prompt_capabilities.image = True
+        assert kept.encoded(response) == {**value, "agentCapabilities": {"promptCapabilities": {"image": True}}}
+
+
+def test_defaults_that_a_field_has_of_its_own_are_sent_with_what_is_set_in_them(subjects: Subjects) -> None:
+    inner = {"type": "object", "properties": {"a": {"type": "integer", "default": 0}, "b": {"type": "string"}}}
+    fields = {
+        "other": {"$ref": "#/$defs/Inner", "default": {"a": 1}},
+        "same": {"$ref": "#/$defs/Inner", "default": {"a": 0}},
+        "list": {"type": "array", "items": {"$ref": "#/$defs/Inner"}, "default": []},
+        "next": {"$ref": "#/$defs/Outer"},
+    }
+    outer = {"type": "object", "properties": fields}
+    found = subjects.small("changed_defaults", {"Inner": inner, "Outer": outer})
+    value = found.type("Outer")()
+    value.other.b = value.same.b = "x"
+    assert value.other.a == 1
+    value.list_.append(found.type("Inner")(b="y"))
+    sent = {"other": {"a": 1, "b": "x"}, "same": {"b": "x"}, "list": [{"b": "y"}]}
+    assert found.encoded(value) == sent
+    assert found.encoded(found.type("Outer")(next=value)) == {"next": sent}
+    value.list_.clear()
+    assert "list" not in found.encoded(value)
+
+
+def test_a_default_that_cannot_be_made_is_left_missing(subjects: Subjects) -> None:
+    def holder(name: str, default: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {"in": {"$ref": f"#/$defs/{name}", "default": default}}}
+
+    definitions: dict[str, Any] = {
+        "Loop": holder("Back", {}),
+        "Back": holder("Loop", {}),
+        "Strict": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+        "Union": {"oneOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}]},
+        "A": {"type": "object", "properties": {"t": {"const": "a"}}, "required": ["t"]},
+        "B": {"type": "object", "properties": {"t": {"const": "b"}}, "required": ["t"]},
+        "ToStrict": holder("Strict", {}),
+        "ToUnion": holder("Union", {"t": "a"}),
+    }
+    found = subjects.small("unmade_defaults", definitions)
+    for name in ("Loop", "ToStrict", "ToUnion"):
+        assert found.encoded(found.module.decode_as(found.type(name), {})) == {}
+        assert found.type(name)().in_ is found.runtime.MISSING
+
+
+def test_params_that_were_absent_are_written_once_something_in_a_default_is_set(subjects: Subjects) -> None:
+    options = {"type": "object", "properties": {"deep": {"type": "boolean"}}}
+    fields = {"options": {"$ref": "#/$defs/Options", "default": {}}}
+    request = {"type": "object", "properties": fields, "x-method": "look", "x-side": "agent"}
+    found = subjects.small("absent_defaults", {"Options": options, "LookRequest": request})
+    message = found.module.decode({"jsonrpc": "2.0", "id": 1, "method": "look"}, sender="client")
+    assert "params" not in found.encoded(message)
+    message.params.options.deep = True
+    assert found.encoded(message)["params"] == {"options": {"deep": True}}
+
+
 # --- matching --------------------------------------------------------------------------------------------------------
 
 

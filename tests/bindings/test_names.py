@@ -89,7 +89,8 @@ def places(protocol: ir.Protocol) -> dict[str, tuple[str, str, object]]:
     classes = name_all(protocol).classes
     found: dict[str, list[tuple[str, str, object]]] = {}
     for name, definition in protocol.definitions.items():
-        found.setdefault(definition.at.partition("#")[2], []).append((name, classes[name], content(definition)))
+        at = definition.at.partition("#")[2].replace("/definitions/", "/$defs/")  # which drafts call differently
+        found.setdefault(at, []).append((name, classes[name], content(definition)))
     return {at: entries[0] for at, entries in found.items() if len(entries) == 1}
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from string import ascii_letters, digits
 from typing import TypeAlias
 
 from acpgen.compat.language.values import Json
@@ -248,6 +249,15 @@ STRINGS: list[Case] = [
     ("format is an annotation", {"type": "string", "format": "email"}, STRING, True, True),
     ("look-ahead the same on both sides", {"pattern": "(?=a)b"}, {"pattern": "(?=a)b", "title": "x"}, True, True),
     ("enum of lengths", {"enum": ["a", "bb"]}, {"type": "string", "maxLength": 2}, True, False),
+    (
+        "letters and digits are not all characters",
+        {"type": "string", "minLength": 1, "maxLength": 1},
+        {"enum": [*ascii_letters, *digits]},
+        False,
+        True,
+    ),
+    ("a pattern of the empty text or a letter", {**STRING, "pattern": "^"}, {**STRING, "pattern": "a|$^"}, False, True),
+    ("lengths count characters beyond 16 bits once", {"const": "😀"}, {**STRING, "maxLength": 1}, True, False),
 ]
 
 ARRAYS: list[Case] = [
@@ -368,6 +378,25 @@ ARRAYS: list[Case] = [
         {"type": "array", "items": STRING, "minItems": 1},
         True,
         True,
+    ),
+    (
+        "an item without a rule between items with one",
+        {
+            "type": "array",
+            "prefixItems": [STRING, True, True],
+            "items": STRING,
+            "anyOf": [{"contains": INTEGER}, {"maxItems": 0}],
+        },
+        {"type": "array", "maxItems": 0},
+        False,
+        True,
+    ),
+    (
+        "an item without a rule behind the last item with one",
+        {"type": "array", "prefixItems": [STRING, True], "items": STRING},
+        {"type": "array", "anyOf": [{"items": STRING}, {"not": {"contains": INTEGER}}]},
+        False,
+        False,
     ),
 ]
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
+from acpgen import ir
 from acpgen.bundle import bundle
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.guide import INSTEAD, guide
 from acpgen.compat.protocol.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
+from acpgen.errors import Faults
 from acpgen.load import load
 from acpgen.lower import lower
 from acpgen.walk import is_object
@@ -148,3 +152,178 @@ def test_every_type_that_only_one_version_has_is_listed_once(text: str) -> None:
     assert gone <= old_names - new_names and new <= new_names - old_names
     assert renamed.keys() <= old_names - new_names and set(renamed.values()) <= new_names - old_names
     assert not gone & renamed.keys() and not new & set(renamed.values())
+
+
+# --- what takes the place of what is gone ----------------------------------------------------------------------------
+
+
+def small(name: str, tmp_path: Path, definitions: dict[str, Any], **more: Any) -> Revised:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "all.json").write_text(json.dumps({"$defs": definitions, **more}))
+    bundled = bundle(load(tmp_path / name, name=f"p/{name}"))
+    return Revised(lower(bundled), bundled)
+
+
+def small_guide(tmp_path: Path, **more: Any) -> str:
+    properties = {name: {"type": "string"} for name in ("x", "y")}
+    ask = {"type": "object", "x-method": "ask", "x-side": "agent"}
+    old = {
+        "AskRequest": {**ask, "properties": {**properties, "kind": {"enum": ["a", "b"]}}, "required": ["x", "y"]},
+        "AskResponse": {"type": "object", "x-method": "ask", "x-side": "agent"},
+        **{
+            f"{name.title()}Request": {"type": "object", "x-method": name, "x-side": "agent"}
+            for name in ("told", "lost")
+        },
+    }
+    new = {"AskRequest": {**ask, "properties": {"kind": {"enum": ["a"]}}}, "AskResponse": old["AskResponse"]}
+    return guide(small("v1", tmp_path, old), small("v2", tmp_path, new, **more))
+
+
+def test_what_takes_the_place_of_something_gone_is_told_where_the_schema_says_it(tmp_path: Path) -> None:
+    told = {
+        "told": "Ask\n\nwith `ask`.",
+        "AskRequest.x": "Say it in <b>words</b>.",
+        "AskRequestKind(b)": "It is `a` now.",
+        "ToldRequest": "`AskRequest` does it.",
+    }
+    text = small_guide(tmp_path, **{"x-migration": told})
+    assert (
+        "- `params` (client → agent): The request 'told' is gone; a peer that still sends it is not understood. Ask with `ask`.\n"
+        in text
+    )
+    assert (
+        "`params.x` (client → agent): The field 'x' is gone from here. Say it in &#60;b&#62;words&#60;/b&#62;.\n"
+        in text
+    )
+    assert "The value 'b' is gone" in text and " It is `a` now.\n" in text
+    assert "- `ToldRequest`\n  `AskRequest` does it.\n" in text
+
+
+@pytest.mark.parametrize("bad", [[], 5, "told", {"told": 5}, {"told": None}, None])
+def test_words_about_the_version_before_of_another_form_are_a_fault_at_their_place(tmp_path: Path, bad: Any) -> None:
+    with pytest.raises(Faults, match=r"all\.json#: 'x-migration' must be an object of texts such as"):
+        small_guide(tmp_path, **{"x-migration": bad})
+
+
+def test_the_description_of_a_method_is_told_on_one_line(tmp_path: Path) -> None:
+    ask = {"type": "object", "x-method": "ask", "x-side": "agent", "description": "First\nline.\n\nSecond\tpart."}
+    other = {"Other": {"type": "object"}}
+    text = guide(small("v1", tmp_path, other), small("v2", tmp_path, {**other, "AskRequest": ask}))
+    assert "\nFirst line. Second part.\n" in text
+
+
+def test_where_the_schema_does_not_say_it_the_guide_says_so(tmp_path: Path) -> None:
+    text = small_guide(tmp_path)
+    for place in ("lost", "told"):
+        section = text.partition(f"### `{place}`\n")[2].partition("\n### ")[0]
+        assert "The schema does not say whether anything takes its place." in section
+    for entry in re.findall(r"^- `params\.[xy]`.*$", text, re.MULTILINE):
+        assert entry.endswith("not require it of others. The schema does not say whether anything takes its place.")
+    assert len(re.findall(r"^- `params\.[xy]`", text, re.MULTILINE)) == 2
+
+
+def test_a_gate_on_what_its_own_side_sends_asks_to_advertise_and_not_to_look(tmp_path: Path) -> None:
+    start = {
+        "InitializeRequest": {"type": "object", "x-method": "initialize", "x-side": "agent"},
+        "InitializeResponse": {
+            "type": "object",
+            "properties": {"capabilities": {"type": "object", "properties": {"talk": {"type": "boolean"}}}},
+            "x-method": "initialize",
+            "x-side": "agent",
+        },
+    }
+    gate = {"x-capability": "agent:capabilities.talk"}
+    news = {"type": "object", "x-method": "news", "x-side": "client"}
+    ask = {"type": "object", "x-method": "ask", "x-side": "agent"}
+    old = small("v1", tmp_path, {**start, "NewsNotification": news, "AskNotification": ask})
+    new = small("v2", tmp_path, {**start, "NewsNotification": news | gate, "AskNotification": ask | gate})
+    text = guide(old, new)
+    assert "(agent → client): It is sent only once the agent has advertised `capabilities.talk`." in text
+    assert "(client → agent): The method 'ask' is sent only to peers that advertise agent:capabilities.talk." in text
+
+
+def test_whatever_is_gone_from_acp_v1_has_a_word_on_what_takes_its_place(text: str) -> None:
+    assert "The schema does not say whether anything takes its place." not in text
+    for wrong in ("do not wait for it", "nobody listens", "Leave it out instead", "and is any value now. Be ready"):
+        assert wrong not in text.replace(
+            "`result(accept).content.*` (client → agent): It was string or number or boolean or "
+            "array and is any value now. Be ready",
+            "",
+        )
+    for section, told in {
+        "session/prompt": "an update `state_update` whose `state` is `idle` carries `stopReason`. Wait for that update.",
+        "session/request_permission": "It is part of `subject`",
+        "session/set_mode": "`session/set_config_option`",
+        "fs/read_text_file": "Nothing takes its place: a client of this version serves no files.",
+        "terminal/output": "`terminal_output_chunk`",
+    }.items():
+        assert told in text.partition(f"### `{section}`\n")[2].partition("\n### ")[0], section
+
+
+def things(side: Revised) -> set[str]:
+    """All that `x-migration` can name in a version: methods, definitions, fields of definitions, variants and values."""
+    found = {method.name for method in side.methods} | set(side.definitions)
+    for name, schema in side.bundle.definitions.items():
+        found |= {f"{name}.{field}" for field in properties(schema)}
+        found |= {
+            f"{name}.{field}"
+            for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
+            for field in properties(branch)
+        }
+    for definition in side.definitions.values():
+        match definition:
+            case ir.TaggedUnion():
+                found |= {f"{definition.name}({variant.tag})" for variant in definition.variants}
+                for variant in definition.variants:
+                    record = side.definitions[variant.type]
+                    found |= (
+                        {f"{definition.name}.{each.name}" for each in record.fields}
+                        if isinstance(record, ir.Record)
+                        else set()
+                    )
+            case ir.Enum():
+                found |= {f"{definition.name}({value.value})" for value in definition.values}
+            case _:
+                pass
+    return found
+
+
+def properties(schema: Any) -> set[str]:
+    return set(schema.get("properties", ())) if is_object(schema) else set()
+
+
+def test_every_word_about_the_version_before_is_about_something_of_it_and_names_what_is_there_now(
+    sides: tuple[Revised, Revised],
+) -> None:
+    old, new = sides
+    assert set(new.bundle.migration) <= things(old)
+    written = [
+        key for path in CANONICAL[1].glob("*.json") for key in json.loads(path.read_text()).get("x-migration", ())
+    ]
+    assert sorted(written) == sorted(new.bundle.migration)
+    assert not old.bundle.migration
+    still = {"InitializeResponse.authMethods", "Error.data"}
+    assert (
+        not (set(new.bundle.migration) & things(new))
+        - still
+        - {"AvailableCommand", "AuthMethodAgent", "McpServerStdio"}
+    )
+    words = {word for name in things(new) for word in re.split(r"[.()]", name)} | things(new)
+    for key, said in new.bundle.migration.items():
+        for named in re.findall(r"`([^`]*)`", said):
+            parts = re.findall(r"[\w/]+", named)
+            assert parts and set(parts) <= words | {"type", "id"}, (key, named)
+
+
+def test_a_type_that_became_another_is_one_entry_and_null_is_not_to_be_left_out_of_what_is_required(text: str) -> None:
+    assert len(re.findall(r"^- `result\.authMethods\[\]\(terminal\)\.env`", text, re.MULTILINE)) == 1
+    (entry,) = re.findall(r"^- `params\.requestId`.*$", text, re.MULTILINE)
+    assert entry.endswith("Send a value instead of null; leave the field out where it is optional.")
+
+
+def test_a_capability_that_is_gone_says_what_its_methods_need_now(text: str) -> None:
+    assert (
+        "| agent | `agentCapabilities.loadSession` `true` | none in `acp/v2`; `session/load` needs `capabilities.session` |"
+        in text
+    )
+    assert "| agent | `agentCapabilities.auth.logout` `{}` | none in `acp/v2`; `auth/logout` needs none |" in text

@@ -1,22 +1,24 @@
 """Property tests that try to refute the prover: a "yes" under which some value is accepted and refused fails.
 
 Schemas are drawn over a small world of names, strings and numbers, so that keywords meet. Some pairs are unrelated, some
-are changed by one random step, some by a step whose effect is known. A run that decides too little fails as well.
-`ACPGEN_EXAMPLES` multiplies the number of examples.
+are changed by one random step, some by a step whose effect is known. In small universes every value is judged. A run
+that decides too little fails as well. All draw the same in every run; `ACPGEN_EXAMPLES` multiplies the number of examples
+and draws others each time.
 """
 
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 import random
 from collections import Counter
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias, cast
 
 import jsonschema
 import jsonschema_rs
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +26,7 @@ from acpgen.compat.language.budget import Budget
 from acpgen.compat.language.comparer import Verdict, compare_language
 from acpgen.compat.language.document import Dialect, opened
 from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Kind
+from acpgen.compat.language.formula import Formula, Kind
 from acpgen.compat.language.inclusion import Prover
 from acpgen.compat.language.meaning import holds
 from acpgen.compat.language.normal import Normaliser
@@ -34,9 +36,12 @@ from acpgen.compat.language.values import Json
 Schema: TypeAlias = dict[str, Any]
 Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
 
-FACTOR = int(os.environ.get("ACPGEN_EXAMPLES", "1"))
+MORE = os.environ.get("ACPGEN_EXAMPLES", "")
+FACTOR = int(MORE or "1")
 FAST = settings(
-    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+    derandomize=not MORE,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 NAMES = ["a", "b", "t"]
 TEXTS = ["", "a", "b", "ab", "abc", "x-a", "/"]
@@ -265,7 +270,7 @@ def test_formulas_mean_what_schemas_mean() -> None:
         formula = Normaliser(forms).whole(document.root, document.scope)
         contrary = forms.negate(formula)
         judge = jsonschema_rs.validator_for(schema)
-        for value in (*values, *islice(POOL, 25)):
+        for value in (*values, *itertools.islice(POOL, 25)):
             state = holds(forms, formula, value)
             told[state is not None] += 1
             assert state in (None, judge.is_valid(value))
@@ -369,3 +374,301 @@ def test_known_steps_have_their_known_effect() -> None:
 
     hunt()
     assert seen[Verdict.UNDECIDED] < 0.02 * seen.total(), seen
+
+
+# Small universes, in which every value is judged.
+
+Draws: TypeAlias = Callable[[random.Random], Schema]
+
+
+def sequences(items: list[Json], longest: int) -> list[Json]:
+    """All arrays of the items up to a length."""
+    return [list(each) for length in range(longest + 1) for each in itertools.product(items, repeat=length)]
+
+
+def records(names: str, values: list[Json]) -> list[Json]:
+    """All objects with some of the names."""
+    rows = itertools.product([None, *([value] for value in values)], repeat=len(names))
+    return [{name: held[0] for name, held in zip(names, row, strict=True) if held is not None} for row in rows]
+
+
+def towers(bricks: list[Json], levels: int) -> list[Json]:
+    """Values inside values."""
+    if not levels:
+        return bricks
+    inner = towers(bricks, levels - 1)
+    pairs = [{"a": one, "b": other} for one in bricks for other in bricks]
+    return [
+        *bricks,
+        *([each] for each in inner),
+        *({"a": each} for each in inner),
+        *({"b": each} for each in inner),
+        *pairs,
+    ]
+
+
+def scalar(chance: random.Random) -> Schema | bool:
+    """A schema that tells the small values apart."""
+    plain: list[Schema | bool] = [
+        True,
+        True,
+        False,
+        {"type": "string"},
+        {"type": "integer"},
+        {"type": ["integer", "null"]},
+    ]
+    return copy.deepcopy(
+        chance.choice([*plain, {"const": 0}, {"const": "a"}, {"enum": [0, "a"]}, {"enum": [1, None]}, {"minimum": 1}])
+    )
+
+
+def of_numbers(chance: random.Random) -> Schema:
+    limit = chance.choice([0, 1, 2, 3, -1, 0.5, 1.5, 0.1, -2.5, 1.0, 1e300, 5e-324, 2**53, 2**53 + 1, -0.0])
+    step = chance.choice([1, 2, 3, 4, 6, 0.5, 1.5, 0.25, 2.0, 2**53])
+    bounds: list[Schema] = [
+        {name: limit} for name in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "const")
+    ]
+    kinds: list[Schema] = [{"type": kind} for kind in ("integer", "number", ["integer", "null"])]
+    return chance.choice([*bounds, *kinds, {"multipleOf": step}, {"multipleOf": step}, {"enum": [limit, step, True]}])
+
+
+def of_texts(chance: random.Random) -> Schema:
+    pattern = chance.choice(["^a", "a$", "^.$", "", "^[^a]*$", "😀", "^😀{2}$", "^[a-é]+$", "^$", "b|^$", "a|$^"])
+    length = chance.choice(["minLength", "maxLength"])
+    words: list[Schema] = [
+        {"enum": chance.sample(["", "a", "😀", "a😀", "é", "b"], 3)},
+        {"const": chance.choice(["a", "😀", ""])},
+    ]
+    return chance.choice(
+        [{length: chance.randrange(4)}, {"pattern": pattern}, {"pattern": pattern}, {"type": "string"}, *words]
+    )
+
+
+def of_arrays(chance: random.Random) -> Schema:
+    def one() -> Schema | bool:
+        plain: list[Schema | bool] = [True, True, {"const": 0}, {"const": "a"}, {"type": "string"}, {"type": "integer"}]
+        return chance.choice(plain)
+
+    def several() -> list[Schema | bool]:
+        return [one() for _ in range(chance.randrange(1, 5))]
+
+    least, most = {"minContains": chance.randrange(4)}, {"maxContains": chance.randrange(4)}
+    return chance.choice(
+        [
+            *({"prefixItems": several(), "items": one()}, {"prefixItems": several(), "items": one()}, {"items": one()}),
+            *(
+                {"contains": one()},
+                {"contains": one()},
+                {"contains": one(), **least},
+                {"contains": one(), **most, **least},
+            ),
+            *({"minItems": chance.randrange(4)}, {"maxItems": chance.randrange(5)}, {"type": "array"}),
+            *({"uniqueItems": True}, {"not": {"uniqueItems": True}}, {"not": {"items": one()}}),
+            *({"unevaluatedItems": one()}, {"const": chance.choice([[0], [0, "a"], [], ["a", "a"]])}),
+        ]
+    )
+
+
+def of_objects(chance: random.Random) -> Schema:
+    def one() -> Schema | bool:
+        return scalar(chance)
+
+    name, other = chance.sample(["a", "b", "", "aa"], 2)
+    pattern, second = chance.sample(["^a", "a$", "", "^[ab]$", "b|^$", "c"], 2)
+    return chance.choice(
+        [
+            *({"properties": {name: one(), other: one()}}, {"properties": {name: one()}}, {"required": [name]}),
+            *({"patternProperties": {pattern: one(), second: one()}}, {"patternProperties": {pattern: one()}}),
+            *({"additionalProperties": one()}, {"unevaluatedProperties": one()}, {"type": "object"}),
+            {
+                "propertyNames": chance.choice(
+                    [{"pattern": pattern}, {"enum": [name]}, {"maxLength": 1}, {"not": {"const": name}}]
+                )
+            },
+            *({"dependentRequired": {name: [other]}}, {"dependentSchemas": {name: {"properties": {other: one()}}}}),
+            *({"minProperties": chance.randrange(4)}, {"maxProperties": chance.randrange(4)}, {"const": {name: 0}}),
+        ]
+    )
+
+
+def of_tags(chance: random.Random) -> Schema:
+    def branch() -> Schema:
+        tags = chance.sample(["a", "b", 1, True, None], chance.randrange(1, 3))
+        body = {
+            "properties": {"t": {"enum": tags}, "a": scalar(chance)},
+            "required": chance.choice([["t"], ["t"], ["t", "a"], []]),
+        }
+        return {**body, "type": "object"} if chance.random() < 0.6 else body
+
+    union = {chance.choice(["anyOf", "oneOf"]): [branch() for _ in range(chance.randrange(2, 4))]}
+    return chance.choice(
+        [union, union, branch(), {"required": ["t"]}, {"properties": {"t": scalar(chance)}}, {"maxProperties": 1}]
+    )
+
+
+def of_equals(chance: random.Random) -> Schema:
+    value = chance.choice(EQUALS)
+    kind = chance.choice(["integer", "number", "boolean", "array", "object"])
+    inside: list[Schema] = [
+        {"items": {"const": 1}},
+        {"properties": {"a": {"const": True}}},
+        {"contains": {"enum": [1, True]}},
+    ]
+    return chance.choice(
+        [{"const": value}, {"const": value}, {"enum": [value, 1]}, {"type": kind}, {"uniqueItems": True}, *inside]
+    )
+
+
+def of_references(chance: random.Random) -> Schema:
+    there: Schema = {"$ref": chance.choice(["#", "#/$defs/X", "#/$defs/Y"])}
+    name = chance.choice(["a", "b"])
+    steps: list[Schema] = [
+        {"items": there},
+        {"properties": {name: there}},
+        {"additionalProperties": there},
+        {"contains": there},
+    ]
+    sizes: list[Schema] = [
+        {"required": [name]},
+        {"minItems": 1},
+        {"maxItems": 1},
+        {"minProperties": 1},
+        {"unevaluatedProperties": False},
+    ]
+    return chance.choice(
+        [*steps, *steps, *sizes, {"type": chance.choice(["object", "array", ["null", "object"]])}, {"enum": [0, "a"]}]
+    )
+
+
+EQUALS: list[Json] = [
+    0,
+    1,
+    1.0,
+    True,
+    False,
+    None,
+    "",
+    [1],
+    [True],
+    [1.0],
+    [[1]],
+    {"a": 1},
+    {"a": 1.0},
+    {"a": True},
+    {"a": [True]},
+]
+NUMBERS: list[Json] = [
+    *range(-4, 13),
+    *(part / 4 for part in range(-9, 14)),
+    0.1,
+    1e300,
+    1e308,
+    5e-324,
+    2**53,
+    2**53 + 1,
+    2**64,
+    -0.0,
+]
+UNIVERSES: dict[str, tuple[Draws, list[Json]]] = {
+    "numbers": (of_numbers, [*NUMBERS, None, True, "a"]),
+    "texts": (
+        of_texts,
+        [*("".join(each) for length in range(4) for each in itertools.product("a😀é", repeat=length)), "b", "\n", 1],
+    ),
+    "arrays": (of_arrays, [*sequences([0, "a"], 4), *sequences([None, 0], 3), *sequences([1, True, 1.0], 2), None, {}]),
+    "objects": (
+        of_objects,
+        [*records("ab", [0, "a", None]), *({"": 0, **cast("Schema", each)} for each in records("ac", [0, "a"])), None],
+    ),
+    "tags": (
+        of_tags,
+        [
+            *({"t": tag, **cast("Schema", each)} for tag in (*EQUALS, "a", "b") for each in records("a", [0, "a"])),
+            {},
+            {"a": 0},
+            1,
+        ],
+    ),
+    "equal values": (
+        of_equals,
+        [*EQUALS, [1, 1.0], [1, True], [{"a": 1}, {"a": 1.0}], [{"a": 1}, {"a": True}], {"b": 1}],
+    ),
+    "references": (of_references, towers([None, 0, "a", [], {}], 2)),
+}
+
+
+def combined(draws: Draws, chance: random.Random, depth: int) -> Schema:
+    """Some keywords of a universe, or a combination of such schemas."""
+    if not depth or chance.random() < 0.3:
+        return merged([draws(chance) for _ in range(chance.randrange(1, 3))])
+    one, other, third = (combined(draws, chance, depth - 1) for _ in range(3))
+    return chance.choice(
+        [
+            *(
+                {"allOf": [one, {"anyOf": [other, third]}]},
+                {"allOf": [one, other]},
+                {"anyOf": [one, other]},
+                {"oneOf": [one, other]},
+            ),
+            *(
+                {"not": one},
+                {"allOf": [one, {"not": other}]},
+                {"if": one, "then": other, "else": third},
+                {"if": one, "then": other},
+            ),
+            *({**one, "anyOf": [other, third]}, {**one, "oneOf": [other, third, True]}, {**one, "$ref": "#/$defs/X"}),
+        ]
+    )
+
+
+def worlds(draws: Draws, amount: int, seed: str) -> Iterator[list[Schema]]:
+    """Some schemas of one universe, over and over; others each time only on request."""
+    chance = random.Random(None if MORE else seed)
+    for _ in range(amount):
+        definitions = [{"X": combined(draws, chance, 1), "Y": draws(chance)} for _ in range(12)]
+        drawn = [{**combined(draws, chance, 2), "$defs": each} for each in definitions]
+        yield [schema for schema in drawn if is_schema(schema)]
+
+
+def told(schema: Schema, values: list[Json]) -> int:
+    """Which of the values the schema accepts, a bit for each."""
+    judge = jsonschema_rs.validator_for(schema)
+    return sum(judge.is_valid(value) << index for index, value in enumerate(values))
+
+
+def worth_asking(rows: list[int]) -> list[tuple[int, int]]:
+    """Pairs of schemas: some that no value tells apart, then those that fewest do."""
+    apart = {
+        (one, other): (rows[one] & ~rows[other]).bit_count()
+        for one, other in itertools.permutations(range(len(rows)), 2)
+    }
+    told_apart = sorted((pair for pair, amount in apart.items() if amount), key=apart.__getitem__)
+    return [*[pair for pair, amount in apart.items() if not amount][:15], *told_apart[:35]]
+
+
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_in_a_small_universe_no_value_contradicts_a_formula_or_an_answer(universe: str) -> None:
+    """One prover answers for many pairs, and is asked most where a few values alone stand against a "yes"."""
+    draws, values = UNIVERSES[universe]
+    seen: Counter[type] = Counter()
+    for schemas in worlds(draws, 8 * FACTOR, universe):
+        forms = Forms(Budget(0))
+        reader, prover = Normaliser(forms), Prover(forms)
+        formulas: list[Formula] = []
+        rows = [told(schema, values) for schema in schemas]
+        for schema, row in zip(schemas, rows, strict=True):
+            forms.budget.renew(100_000)
+            document = opened(schema, Dialect.DRAFT_2020_12)
+            formulas.append(reader.whole(document.root, document.scope))
+            states = [holds(forms, formulas[-1], value) for value in values]
+            assert all(state in (None, bool(row >> index & 1)) for index, state in enumerate(states)), schema
+        for one, other in worth_asking(rows):
+            forms.budget.renew(20_000, apart=0)
+            outcome = prover.decide(forms.all_of(formulas[one], forms.negate(formulas[other])))
+            seen[type(outcome)] += 1
+            if isinstance(outcome, Empty):
+                assert not rows[one] & ~rows[other], (schemas[one], schemas[other])
+            elif isinstance(outcome, Found):
+                assert told(schemas[one], [outcome.value]) and not told(schemas[other], [outcome.value]), outcome.value
+    assert seen[Empty] > 20 * FACTOR and seen[Found] > 60 * FACTOR, seen
+    assert seen.total() - seen[Empty] - seen[Found] < 0.1 * seen.total(), seen

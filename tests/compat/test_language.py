@@ -14,7 +14,7 @@ from acpgen.compat.language.comparer import Comparer, Relation, Verdict, compare
 from acpgen.compat.language.document import Dialect, every_schema, opened
 from acpgen.compat.language.judge import judge
 from acpgen.compat.language.values import Json
-from compat.language_cases import CASES, INTEGER, STRING, Case, record
+from compat.language_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 
@@ -226,6 +226,42 @@ def test_what_is_no_schema_or_of_an_unknown_dialect_is_undecided_and_says_so() -
     assert "dialect" in include(STRING, {"$schema": "https://example.org/mine"}).reason
     assert "cannot be resolved" in include({"$ref": "#/nowhere"}, STRING).reason
     assert "cannot be resolved" in include(STRING, {"$ref": "https://example.org/elsewhere"}).reason
+
+
+def test_what_the_engines_read_otherwise_than_ecma_262_decides_nothing() -> None:
+    """The look-ahead is beyond the prover; `jsonschema_rs` lets a dot match a line end, `jsonschema` counts "é" as a word."""
+    beyond: Json = [{"pattern": "^(?=[\r\u00e9])"}]
+    assert include({"const": "\r", "allOf": beyond}, {"pattern": "^.$"}).verdict is Verdict.UNDECIDED
+    assert include({"pattern": r"^\w$", "allOf": beyond}, {"pattern": "^[a-z]$"}).verdict is Verdict.UNDECIDED
+
+
+def test_a_schema_of_another_dialect_inside_a_document_is_undecided() -> None:
+    """In draft-07 the limit beside the reference says nothing; in the document's dialect it would."""
+    inside: Json = {"$schema": DRAFT_07, "$ref": "#/$defs/B", "maxLength": 1}
+    old: Json = {"$ref": "#/$defs/A", "$defs": {"A": inside, "B": STRING}}
+    assert "another dialect" in include(old, {"type": "string", "maxLength": 1}).reason
+
+
+def test_what_contains_evaluates_in_2019_09_is_never_part_of_a_proof() -> None:
+    """The draft does not say that it evaluates anything; validators let it."""
+    counted: Json = {
+        "$schema": Dialect.DRAFT_2019_09.value,
+        "type": "array",
+        "items": [True],
+        "contains": {"const": 0},
+        "minContains": 0,
+        "unevaluatedItems": STRING,
+    }
+    assert include(counted, {"prefixItems": [True], "items": STRING}).verdict is not Verdict.YES
+
+
+def test_draft_04_takes_a_number_with_a_fraction_of_zero_for_no_integer() -> None:
+    oldest: dict[str, Json] = {"$schema": Dialect.DRAFT_04.value}
+    whole, integer = {**oldest, "type": "number", "multipleOf": 1}, {**oldest, "type": "integer"}
+    refuted = include(whole, integer)
+    assert refuted.witness is not None and isinstance(refuted.witness.value, float)
+    assert include(integer, whole).verdict is include(integer, INTEGER).verdict is Verdict.YES
+    assert include({**integer, "minimum": 1}, integer).verdict is Verdict.YES
 
 
 def test_a_reference_that_never_ends_is_undecided() -> None:

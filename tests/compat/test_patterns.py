@@ -1,13 +1,22 @@
-"""Patterns: what is read, what is found, and inclusion of regular languages against all short texts."""
+"""Patterns: what is read, what is found, and inclusion of regular languages against all short texts.
+
+Random patterns are the same in every run; `ACPGEN_EXAMPLES` multiplies their number and draws others each time.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
+import random
 import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeAlias
 
+import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +24,8 @@ from hypothesis import strategies as st
 from acpgen.compat.language.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
 from acpgen.compat.language.regex import UnsupportedPattern, may_backtrack, read
 
+MORE = os.environ.get("ACPGEN_EXAMPLES", "")
+FACTOR = int(MORE or "1")
 SUITE = Path(__file__).parents[2] / ".." / "shared" / "data" / "json-schema-test-suite" / "draft2020-12"
 
 
@@ -54,7 +65,20 @@ def test_a_pattern_is_searched_as_ecma_262_says(pattern: str, text: str, found: 
     [
         *("(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\bword", r"\B", r"\p{L}", "(?i)a", r"\cA", r"\Z", r"\A"),
         *("(a", "a)", "a**", "*a", "+", "[", "[]", "[^]", "[z-a]", r"[\d-a-\w]", "a{3,2}", "^*", "a{,3}", r"\ud83d"),
-        *("[a&&b]", "[[a]", r"\x4", "a++", "(?P<n>a)", "\\", "(" * 200 + ")" * 200, "a{99999}{99999}", "(a{900}){900}"),
+        *(
+            "[a&&b]",
+            "[[a]",
+            r"\x4",
+            "a++",
+            "(?P<n>a)",
+            "(?<n",
+            "\\",
+            "\ud800",
+            "a{100000}",
+            "(" * 200 + ")" * 200,
+            "a{99999}{99999}",
+            "(a{900}){900}",
+        ),
     ],
 )
 def test_what_engines_read_differently_or_cannot_be_compared_is_refused(pattern: str) -> None:
@@ -102,7 +126,11 @@ def test_inclusion_is_proven(narrow: str, wide: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("narrow", "wide"), [("^a$", "^a"), ("^a", "a"), ("^[a-z]{1,255}$", "^[a-z]{1,256}$"), ("^ab", "^a")]
+    ("narrow", "wide"),
+    [
+        *(("^a$", "^a"), ("^a", "a"), ("^[a-z]{1,255}$", "^[a-z]{1,256}$"), ("^ab", "^a")),
+        *(("a|$^", "^"), ("$^", "$"), ("(?:$|a)(?:b|^)", ""), ("^$|b", "")),
+    ],
 )
 def test_inclusion_is_refuted_by_a_text(narrow: str, wide: str) -> None:
     answer = example(Wanted((wide,), (narrow,)))
@@ -153,7 +181,12 @@ def pattern_strategy() -> st.SearchStrategy[str]:
 TEXTS = ["".join(each) for length in range(6) for each in itertools.product("abc", repeat=length)]
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=400 * FACTOR,
+    derandomize=not MORE,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 @given(pattern_strategy(), pattern_strategy())
 def test_answers_hold_on_all_short_texts(one: str, other: str) -> None:
     try:
@@ -172,3 +205,143 @@ def test_answers_hold_on_all_short_texts(one: str, other: str) -> None:
         assert not any(matches(one, text) and not matches(other, text) for text in TEXTS)
     else:
         assert not isinstance(answer, TooHard)
+
+
+# Against all short texts, by two other engines.
+
+Tokens: TypeAlias = tuple[str, ...]
+
+_ECMA_SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+READ_OTHERWISE: Final = {
+    "jsonschema-rs": {".": r"[^\n\r\u2028\u2029]"},
+    "Python": {
+        ".": r"[^\n\r\u2028\u2029]",
+        "$": r"\Z",
+        r"\d": "[0-9]",
+        r"\w": "[0-9A-Za-z_]",
+        r"\W": "[^0-9A-Za-z_]",
+        r"\s": f"[{_ECMA_SPACE}]",
+        r"\S": f"[^{_ECMA_SPACE}]",
+    },
+}
+"""The known differences: what these engines do not read as ECMA-262 says, and what they have to be given in its place."""
+
+
+@cache
+def engines(tokens: Tokens) -> tuple[Callable[[str], bool], Callable[[str], bool]]:
+    """What two engines that know nothing of ours say of texts, each given the pattern so that it means what ECMA-262 says."""
+    rust, python = ("".join(known.get(token, token) for token in tokens) for known in READ_OTHERWISE.values())
+    searching = re.compile(python).search
+    return jsonschema_rs.validator_for({"pattern": rust}).is_valid, lambda text: searching(text) is not None
+
+
+def texts_of(alphabet: str, longest: int) -> list[str]:
+    """All texts over the alphabet up to a length."""
+    return ["".join(each) for length in range(longest + 1) for each in itertools.product(alphabet, repeat=length)]
+
+
+def row(tokens: Tokens, texts: list[str]) -> int:
+    """Which of the texts the pattern matches, a bit for each; all engines must agree."""
+    rust, python = engines(tokens)
+    found = 0
+    for text in texts:
+        states = (matches("".join(tokens), text), rust(text), python(text))
+        assert len(set(states)) == 1, (tokens, text, states)
+        found = found * 2 + rust(text)
+    return found
+
+
+def assert_right(narrow: Tokens, wide: Tokens, narrow_row: int, wide_row: int) -> bool:
+    """Holds inclusion of one pattern in another to the texts, and the text of a "no" to all engines; the answer."""
+    answer = example(Wanted(("".join(narrow),), ("".join(wide),)))
+    assert isinstance(answer, (Example, NoText)), (narrow, wide)
+    if isinstance(answer, NoText):
+        assert not narrow_row & ~wide_row, (narrow, wide)
+        return True
+    assert row(narrow, [answer.text]) and not row(wide, [answer.text]), (narrow, wide, answer)
+    return False
+
+
+def readable(tokens: Tokens) -> bool:
+    """Whether the pattern is inside what can be compared."""
+    try:
+        read("".join(tokens))
+    except UnsupportedPattern:
+        return False
+    return True
+
+
+def test_every_pattern_of_few_tokens_is_compared_rightly() -> None:
+    """Patterns with the same short texts include one another: four tokens cannot differ on a long text alone."""
+    texts = texts_of("ab", 5)
+    alike: dict[int, list[Tokens]] = {}
+    for length in range(5):
+        for tokens in itertools.product(("a", "^", "$", "|", "[^a]"), repeat=length):
+            alike.setdefault(row(tokens, texts), []).append(tokens)
+    for found, patterns in alike.items():
+        for one, other in itertools.pairwise([*patterns, patterns[0]]):
+            assert assert_right(one, other, found, found), (one, other)
+    firsts = [(patterns[0], found) for found, patterns in alike.items()]
+    for found, patterns in alike.items():
+        for tokens in (patterns[0], patterns[-1]):
+            for other, wanted in firsts:
+                assert assert_right(tokens, other, found, wanted) == (not found & ~wanted)
+                assert assert_right(other, tokens, wanted, found) == (not wanted & ~found)
+    assert len(firsts) > 30
+
+
+ALPHABETS: Final = ("a\n", "ab", "a\u2028", "b \r", "a1_", "aA-", "a😀")
+ATOMS: Final = (
+    *(
+        "a",
+        "b",
+        "^",
+        "$",
+        "^",
+        "$",
+        "",
+        ".",
+        "[^a]",
+        "[ab]",
+        "[^\\n]",
+        "[a-c-]",
+        "[\\w-]",
+        "[$^]",
+        "\\-",
+        "\\x61",
+        "\\u0062",
+    ),
+    *("\\d", "\\w", "\\s", "\\W", "\\S", "\\n", "\\u2028"),
+)
+QUANTIFIERS: Final = ("*", "+", "?", "{2}", "{0}", "{1,2}", "{2,}", "*?", "+?", "??", "{0,1}?")
+
+
+def drawn(chance: random.Random, depth: int) -> Tokens:
+    """A random pattern in tokens."""
+    kind = chance.randrange(8) if depth else 0
+    if kind < 2:
+        return (chance.choice(ATOMS),)
+    one, other = drawn(chance, depth - 1), drawn(chance, depth - 1)
+    if kind < 4:
+        return (*one, *other)
+    if kind < 7:
+        return ("(?:", *one, "|", *other, ")")
+    return ("(?:", *one, "|", ")", chance.choice(QUANTIFIERS))
+
+
+def rounds(amount: int) -> Iterator[tuple[str, list[Tokens]]]:
+    """An alphabet and some patterns, over and over; other patterns each time only on request."""
+    chance = random.Random() if MORE else random.Random(11)
+    for index in range(amount):
+        patterns = dict.fromkeys(drawn(chance, chance.randrange(1, 5)) for _ in range(16))
+        yield ALPHABETS[index % len(ALPHABETS)], [tokens for tokens in patterns if readable(tokens)]
+
+
+def test_thousands_of_random_pairs_are_compared_rightly() -> None:
+    told: Counter[bool] = Counter()
+    for alphabet, patterns in rounds(14 * FACTOR):
+        texts = texts_of(alphabet, 4)
+        rows = {tokens: row(tokens, texts) for tokens in patterns}
+        for one, other in itertools.permutations(rows, 2):
+            told[assert_right(one, other, rows[one], rows[other])] += 1
+    assert min(told[True], told[False]) > 900 * FACTOR, told

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+import acpgen
 from acpgen.compat.findings import Finding, Report
-from compat.protocols import Schema, compared, found, go, protocol, validates
+from acpgen.targets import Settings
+from compat.protocols import Schema, compared, documents, found, go, protocol, validates
 
 STRING: Schema = {"type": "string"}
 STDIO = go({"command": STRING}, ("command",))
@@ -234,6 +236,23 @@ def test_a_member_that_an_envelope_newly_declares_breaks_nobody() -> None:
     report = in_envelopes(ENVELOPE, more)
     assert report.verdict == "editorial"
     assert relations(report) == ("yes", "yes", "no", "yes")
+
+
+IGNORED: Schema = {"x-docs-ignore": True}
+MARKED: tuple[tuple[str, Schema], ...] = (
+    ("branch", {"Update": {"oneOf": [{"type": "object", **IGNORED}]}}),
+    ("reference", {"Update": {"oneOf": [{"$ref": "#/$defs/Part"}]}, "Part": {**STDIO, **IGNORED}}),
+    ("union", {"Update": go({"part": {"$ref": "#/$defs/Part"}}), "Part": {"oneOf": [TEXT, HTTP], **IGNORED}}),
+    ("inline", {"Update": go({"part": {**go({"mode": {"oneOf": [TEXT, HTTP], **IGNORED}}), **IGNORED}})}),
+    ("method", {"GoRequest": {**STDIO, **IGNORED}}),
+)
+
+
+@pytest.mark.parametrize("definitions", [each for _, each in MARKED], ids=[name for name, _ in MARKED])
+def test_a_marked_definition_that_others_refer_to_is_no_envelope(definitions: Schema) -> None:
+    schema = protocol(definitions)
+    assert compared(schema, schema).verdict == "identical"
+    assert acpgen.generate(documents(schema), {"python": Settings(package="out.v1")})
 
 
 # --- what a schema says is what is compared ---

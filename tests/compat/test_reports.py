@@ -26,6 +26,8 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/report
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 HOSTILE = "</script><script>alert(1)</script> `x` ``` | [a](b) @all <b>\x1b[31m\u202e %0A::error::"
+METHOD = HOSTILE.replace(" ", "")
+"""The same for the name of a method, which has no blanks."""
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +39,8 @@ def migration() -> Report:
 def hostile() -> Report:
     """A report in which every text that a schema may choose is hostile."""
     field: Schema = {"type": "string", "description": HOSTILE, "default": HOSTILE}
-    old = protocol({"GoRequest": {**go({HOSTILE: field, "mode": {"enum": ["a", HOSTILE]}}), "x-method": HOSTILE}})
-    new = protocol({"GoRequest": {**go({"mode": {"enum": ["a", "b"]}}), "x-method": HOSTILE}})
+    old = protocol({"GoRequest": {**go({HOSTILE: field, "mode": {"enum": ["a", HOSTILE]}}), "x-method": METHOD}})
+    new = protocol({"GoRequest": {**go({"mode": {"enum": ["a", "b"]}}), "x-method": METHOD}})
     return compared(old, new)
 
 
@@ -121,6 +123,39 @@ def test_a_report_on_languages_speaks_of_schemas() -> None:
     lines = text(report).splitlines()
     assert "The schemas" in lines
     assert not any("peer" in line for line in lines)
+
+
+LENIENCY = {
+    "x-deserialize-default-on-error": "An invalid value of 'id'",
+    "x-deserialize-skip-invalid-items": "An invalid item of 'id'",
+    "x-deserialize-default-on-null": "Null in 'id'",
+}
+
+
+@pytest.mark.parametrize(("keyword", "subject"), LENIENCY.items())
+def test_a_change_of_leniency_says_what_was_and_what_is(keyword: str, subject: str) -> None:
+    strict = protocol({})
+    lenient = protocol({"GoRequest": go({"id": {"type": "string", keyword: True}}, ("id",))})
+    (withdrawn,) = compared(lenient, strict).findings
+    (added,) = compared(strict, lenient).findings
+    assert withdrawn.message.startswith(f"{subject} is an error now; previously it ")
+    assert added.message.startswith(f"{subject} ") and added.message.endswith(" now; previously it was an error.")
+
+
+def test_null_that_fell_back_as_any_invalid_value_does_is_no_change() -> None:
+    sides = [
+        protocol({"GoRequest": go({"id": {"type": "array", f"x-deserialize-default-on-{what}": True}}, ("id",))})
+        for what in ("error", "null")
+    ]
+    (finding,) = compared(*sides).findings
+    assert finding.message == "An invalid value of 'id' is an error now; previously it fell back to the default."
+
+
+def test_the_summary_names_both_directions_of_schema_inclusion() -> None:
+    more = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
+    for report in (compared(protocol({}), more), compared({"type": "number"}, {"type": "integer"}, mode="language")):
+        assert "schema inclusion: old ⊆ new no; new ⊆ old yes" in " ".join(text(report).split())
+    assert "1 finding fails `--fail-on risky`." in written(compared(protocol({}), more), "markdown")
 
 
 def test_text_is_grouped_by_method_with_the_worst_first(migration: Report) -> None:

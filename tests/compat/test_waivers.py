@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from acpgen.compat.findings import Finding, Report, fails
+from acpgen.compat.report import FORMATS, written
 from acpgen.compat.waivers import Waiver, read, standard_file, waive
 from acpgen.errors import BadSetting, Faults, NotToml, UnknownKey
-from compat.protocols import Schema, compared, found, go, protocol
+from compat.protocols import ROOT, Schema, compared, found, go, protocol, validates
 
 TODAY = date(2026, 7, 1)
 OLD = protocol({})
+SCHEMA = json.loads((ROOT / "generator/acpgen/compat/report/report.schema.json").read_text())
 
 
 def required(*names: str) -> Schema:
@@ -56,12 +58,26 @@ def test_a_waived_finding_stays_in_the_report_and_stops_nothing() -> None:
         {"old": "other.json#/$defs/GoRequest"},
     ],
 )
-def test_a_waiver_that_names_something_else_is_unused_and_stops_a_pipeline(changes: dict[str, str]) -> None:
+def test_a_waiver_that_names_something_else_accepts_nothing_and_is_a_note(changes: dict[str, str]) -> None:
     report = breaking()
     accepted = waive(report, [waiver(the_finding(report), **changes)], TODAY)
     assert the_finding(accepted).waived is None
-    assert [each.rule for each in accepted.findings if each.rule.startswith("waiver")] == ["waiver-unused"]
+    assert [each.rule for each in accepted.notes] == ["waiver-unused"]
     assert fails(accepted, "risky")
+
+
+def test_an_unused_waiver_is_told_and_counts_for_nothing() -> None:
+    merged = compared(required("cwd"), required("cwd"))
+    accepted = waive(merged, [waiver(the_finding(breaking()))], TODAY)
+    assert (accepted.verdict, accepted.findings) == ("identical", ())
+    assert not any(fails(accepted, level) for level in ("additive", "risky", "breaking", "never"))
+    (note,) = accepted.notes
+    assert (note.rule, str(note.at)) == ("waiver-unused", "w.toml#")
+    for name in FORMATS:
+        assert "waiver-unused" in written(accepted, name), name
+        assert "waiver-unused" not in written(merged, name), name
+    assert validates(SCHEMA, json.loads(written(accepted, "json")))
+    assert "IDENTICAL  1 note" in written(accepted, "text")
 
 
 def test_a_waiver_is_matched_by_place_whatever_the_revision_or_the_index_in_a_list() -> None:
@@ -76,13 +92,17 @@ def test_a_waiver_is_matched_by_place_whatever_the_revision_or_the_index_in_a_li
         assert the_finding(accepted).waived is not None, place
 
 
-def test_a_waiver_accepts_until_its_date_and_is_a_finding_afterwards() -> None:
+def test_a_waiver_accepts_until_its_date_and_what_it_accepted_counts_afterwards() -> None:
     report = breaking()
     last = waive(report, [waiver(the_finding(report), expires=TODAY)], TODAY)
     assert the_finding(last).waived is not None
     late = waive(report, [waiver(the_finding(report), expires=date(2026, 6, 30))], TODAY)
     assert the_finding(late).waived is None
-    assert [each.rule for each in late.findings] == ["required-field-added", "waiver-expired"]
+    assert [each.rule for each in late.findings] == ["required-field-added"]
+    assert [each.rule for each in late.notes] == ["waiver-expired"]
+    assert fails(late, "risky")
+    both = waive(late, [waiver(the_finding(report))], TODAY)
+    assert not fails(both, "risky")
 
 
 def test_fingerprints_do_not_change_with_edits_elsewhere() -> None:

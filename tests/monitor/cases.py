@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from monitor.scripts import (
     CWD,
     EXTRA,
@@ -71,6 +73,26 @@ CASES = (
         name="a batch in version 1 that is answered",
     ),
     Case("envelope-malformed", [*v1(), client("_x", id_=True)], "/id", name="an id that is true"),
+    Case(
+        "duplicate-key",
+        [*OPEN, ("agent", json.dumps(permission()[1]).replace('"kind"', '"optionId":"a~/b","kind"', 1).encode())],
+        "/params/options/0/optionId",
+    ),
+    Case(
+        "duplicate-key",
+        [
+            *OPEN_2,
+            ("agent", b'[{"jsonrpc":"2.0","method":"_x"},{"jsonrpc":"2.0","method":"_y","params":{"a/b":1,"a/b":2}}]'),
+        ],
+        "/1/params/a~1b",
+        name="in a batch",
+    ),
+    Case(
+        "duplicate-key",
+        [*v1(), ("client", b'{"jsonrpc":"2.0","method":"_x","method":"_y"}')],
+        "/method",
+        name="of the method",
+    ),
     Case("batch-empty", [*v2(), ("client", [])], ""),
     Case(
         "batch-mixed",
@@ -497,14 +519,52 @@ CASES = (
     Case(
         "roots-kept",
         [
-            *WITH_ROOTS,
+            *v1(),
             *opened("f", id_="f", method="session/fork", source="s"),
             *listed(info("f", additionalDirectories=ROOTS)),
         ],
         "/result/sessions/0/additionalDirectories",
         -4,
         (28, 29),
-        name="forked",
+        name="forked from a stored session",
+    ),
+    Case(
+        "roots-kept",
+        [
+            *WITH_ROOTS,
+            *opened("f", id_="f", method="session/fork", source="s", additionalDirectories=["/z"]),
+            *listed(info("f", additionalDirectories=["/z", EXTRA])),
+        ],
+        "/result/sessions/0/additionalDirectories",
+        -4,
+        (28, 29),
+        name="forked with other roots",
+    ),
+    Case(
+        "roots-kept",
+        [
+            *WITH_ROOTS,
+            client("session/close", {"sessionId": "s"}, id_=1),
+            result("agent", 1, {}),
+            *opened("f", id_="f", method="session/fork", source="s"),
+            *listed(info("f", additionalDirectories=ROOTS)),
+        ],
+        "/result/sessions/0/additionalDirectories",
+        -4,
+        (28, 29),
+        name="forked from a closed session",
+    ),
+    Case(
+        "roots-kept",
+        [
+            *WITH_ROOTS,
+            *opened("f", id_="f", method="session/fork", source="s"),
+            *listed(info("f", additionalDirectories=[EXTRA, "/z"])),
+        ],
+        "/result/sessions/0/additionalDirectories",
+        -4,
+        (28, 29),
+        name="forked, with more than its source has",
     ),
     Case("roots-dropped", [*WITH_ROOTS, *listed(info())], "/result/sessions/0/additionalDirectories", -4, (31, 44)),
     Case(
@@ -664,6 +724,7 @@ CASES = (
 )
 
 MCP_CASES = (
+    Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
     Case(
         "root-with-traversal",
         [*mcp({}), result("client", 1, {"roots": [{"uri": "file:///a/%2e%2E/b"}]})],

@@ -77,6 +77,47 @@ QUIET: Final[dict[str, list[Said]]] = {
     ],
     "an id is used again after its answer": [*OPEN, prompt(), ENDED, prompt(), ENDED],
     "text that was no JSON is answered without an id": [*v1(), error("agent", None, -32700)],
+    "a cancelled request is refused without an id": [
+        *OPEN,
+        prompt(),
+        CANCEL,
+        error("agent", None, -32600),
+        *listed(),
+    ],
+    "one of two cancelled requests is refused without an id": [
+        *OPEN,
+        prompt(),
+        client("$/cancel_request", {"requestId": "p"}),
+        ASK_LIST,
+        error("agent", None, -32600),
+        list_of(),
+        *opened("t", id_=5),
+    ],
+    "an id is used again after a refusal without an id": [
+        *v1(),
+        opened()[0],
+        error("agent", None, -32600),
+        *opened(),
+    ],
+    "a beginning that is refused without an id is tried again": [
+        v1()[0],
+        error("agent", None, -32600),
+        *v1(),
+        *opened(),
+    ],
+    "a close that is refused without an id changes nothing": [
+        *OPEN,
+        client("session/close", {"sessionId": "s"}, id_=1),
+        error("agent", None, -32600),
+        prompt(),
+        ENDED,
+    ],
+    "an error without an id is about a line that was no message, and the request is answered later": [
+        *OPEN,
+        prompt(),
+        error("agent", None, -32700),
+        ENDED,
+    ],
     "batches mix calls and news, and are answered in parts": [
         *OPEN_2,
         batch(
@@ -347,6 +388,35 @@ QUIET: Final[dict[str, list[Said]]] = {
         *opened(additionalDirectories=ROOTS),
         *opened("f", id_=1, method="session/fork", source="s", additionalDirectories=ROOTS),
         *listed(info("f", additionalDirectories=ROOTS), LISTED),
+    ],
+    "a fork takes over the roots that are in force for its source": [
+        *v1(),
+        *opened(additionalDirectories=ROOTS),
+        *opened("f", id_=1, method="session/fork", source="s"),
+        *opened("g", id_=2, method="session/fork", source="f"),
+        *listed(info("f", additionalDirectories=ROOTS), LISTED, info("g", additionalDirectories=ROOTS)),
+        agent("fs/read_text_file", {"sessionId": "g", "path": f"{EXTRA}/a"}, id_="r"),
+        result("client", "r", {"content": ""}),
+        client("session/close", {"sessionId": "s"}, id_=3),
+        result("agent", 3, {}),
+        *listed(info("f", additionalDirectories=ROOTS)),
+    ],
+    "a fork takes over the roots that a list has shown": [
+        *v1(),
+        *listed(LISTED),
+        *opened("f", id_=1, method="session/fork", source="s"),
+        *listed(info("f", additionalDirectories=ROOTS)),
+    ],
+    "a source is given other roots while it is forked": [
+        *v1(),
+        *opened(additionalDirectories=ROOTS),
+        client(
+            "session/load", {"sessionId": "s", "cwd": CWD, "mcpServers": [], "additionalDirectories": ["/z"]}, id_=1
+        ),
+        client("session/fork", {"sessionId": "s", "cwd": CWD, "mcpServers": []}, id_=2),
+        result("agent", 1, {}),
+        result("agent", 2, {"sessionId": "f"}),
+        *listed(info("f", additionalDirectories=["/z"])),
     ],
     "the root of the file system holds everything": [
         *v1(),

@@ -149,12 +149,12 @@ def read(path: str, id_: Any = "r") -> Said:
     return agent("fs/read_text_file", {"sessionId": "s", "path": path}, id_=id_)
 
 
-def mcp(roots: Any = None) -> list[Said]:
+def mcp(roots: Any = None, agreed: str = "2025-06-18") -> list[Said]:
     """The handshake of MCP."""
     told = {"name": "tour", "version": "1"}
     capabilities = {} if roots is None else {"roots": roots}
     asked = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": told}
-    answer = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": told}
+    answer = {"protocolVersion": agreed, "capabilities": {}, "serverInfo": told}
     return [
         client("initialize", asked, id_=0),
         result("server", 0, answer),

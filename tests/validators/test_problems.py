@@ -7,13 +7,15 @@ import json
 import random
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
-from acpgen import ir
+from acpgen import borrowed, ir
 from acpgen.walk import is_array, is_object
 from validators.drawn import DATA, damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
@@ -391,3 +393,140 @@ def test_the_generated_package_judges_as_the_tool_does(version: int) -> None:
         assert [(p.pointer, p.schema, p.sentence, p.code, p.rule) for p in theirs] == [
             (p.pointer, p.schema, p.sentence, p.code, p.rule) for p in ours
         ]
+
+
+# --- large values and many problems ----------------------------------------------------------------------------------
+
+
+BAD_CONTENT: Any = {"type": "content", "content": {"type": "text"}}
+
+
+def with_bad_items(count: int) -> dict[str, Any]:
+    return update(sessionUpdate="tool_call", toolCallId="t", title="x", content=[BAD_CONTENT] * count)
+
+
+def test_as_many_problems_are_told_as_are_wanted_and_that_there_are_more() -> None:
+    strict = subject("acp/v1").strict
+    for count, limit in ((99, 100), (100, 100), (4000, 100), (101, 100), (7, 7), (8, 7), (3, 0)):
+        problems = strict.validate(with_bad_items(count), sender="agent", limit=limit)
+        pointers = [f"/params/update/content/{index}/content/text" for index in range(min(count, limit))]
+        assert [problem.pointer.removesuffix("/text") + "/text" for problem in problems[:limit]] == pointers
+        rest = [(problem.rule, problem.code, problem.sentence) for problem in problems[limit:]]
+        assert rest == ([("more", -32602, f"there are more problems than these {limit}")] if count > limit else [])
+    assert len(strict.validate(with_bad_items(4000), sender="agent")) == 101
+    assert len(strict.validate(with_bad_items(1000), sender="agent", limit=None)) == 1000
+    assert len(strict.judge(with_bad_items(4000), sender="agent")) == 101
+    assert len(strict.validate_as("Plan", {"entries": [{}] * 200}, limit=50)) == 51
+    batch = subject("acp/v2").strict
+    calls = [{"jsonrpc": "2.0", "id": 1.5, "method": "session/new", "params": {"cwd": "/"}}] * 500
+    assert len(batch.validate(calls, sender="client")) == 101
+
+
+class Counted:
+    """A validator that counts what it is asked to explain."""
+
+    def __init__(self, validator: Any, explained: list[int]) -> None:
+        self.is_valid = validator.is_valid
+        self.validator, self.explained = validator, explained
+
+    def iter_errors(self, value: Any) -> Any:
+        self.explained.append(len(json.dumps(value)))
+        return self.validator.iter_errors(value)
+
+
+@pytest.mark.parametrize(
+    ("definition", "value"),
+    [
+        ("SessionNotification", with_bad_items(4000)["params"]),
+        (
+            "SessionNotification",
+            update(sessionUpdate="agent_message_chunk", content=[{"type": "text"}] * 4000)["params"],
+        ),
+        (
+            "NewSessionRequest",
+            {"cwd": "/w", "mcpServers": [{"name": "n", "command": "c", "args": [], "env": []}] * 4000},
+        ),
+        ("NewSessionRequest", {"cwd": "/w", "mcpServers": [[0] * 10] * 4000}),
+        ("InitializeResponse", {"protocolVersion": 1, "authMethods": [{"type": "terminal", "env": {"A": 1}}] * 4000}),
+        (
+            "AuthMethod",
+            {"type": "terminal", "id": "i", "name": "n", "env": {str(index): index for index in range(4000)}},
+        ),
+        ("PromptRequest", {"sessionId": "s", "prompt": "x" * 200_000}),
+    ],
+)
+def test_only_small_pieces_of_a_large_value_are_explained(definition: str, value: Any) -> None:
+    strict, explained = subject("acp/v1").strict, list[int]()
+    pieces = borrowed.runtime("pieces").Pieces(
+        strict.schema, lambda schema: Counted(strict._compile(schema), explained)
+    )
+    told = list(islice(pieces.problems(("$defs", definition), value), 100))
+    assert told
+    size = len(json.dumps(value))
+    assert sum(explained) < 3 * size  # each level once, without what it holds, and the pieces that are told
+    assert len(explained) < 4 * len(told) + 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_taken_to_pieces_has_the_problems_that_it_has_as_a_whole(name: str) -> None:
+    judged, chance, told = subject(name), random.Random(name), 0
+    pieces, whole = (
+        borrowed.runtime("pieces").Pieces(judged.strict.schema, judged.strict._compile, small) for small in (0, 10**6)
+    )
+    known = [definition for definition in judged.protocol.definitions if definition in judged.bundle.definitions]
+    for definition in chance.sample(known, min(len(known), 40)):
+        examples = judged.bundle.definitions[definition].get("examples") or [least(judged.protocol, definition)]
+        for _ in range(6):
+            instance = damaged(damaged(damaged(chance.choice(examples), chance), chance), chance)
+            found = set(pieces.problems(("$defs", definition), instance))
+            assert found == set(whole.problems(("$defs", definition), instance)), (definition, instance)
+            told += len(found)
+    assert told > 20
+
+
+def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
+    large = {str(index): [index] for index in range(200)}
+    many = [{"a": index} for index in range(200)]
+    cases: list[tuple[dict[str, Any], Any, str]] = [
+        ({"items": {"type": "object"}, "uniqueItems": True}, [*many, many[0]], "uniqueItems"),
+        ({"items": {"type": "object"}, "maxItems": 10}, many, "maxItems"),
+        ({"items": False, "prefixItems": [True]}, many, "false"),
+        ({"items": True, "contains": {"type": "string"}}, many, "contains"),
+        ({"properties": {"0": True}, "additionalProperties": False}, large, "additionalProperties"),
+        ({"properties": {"0": True}, "propertyNames": {"pattern": "^x"}}, large, "propertyNames"),
+        ({"properties": {"0": True}, "not": {"required": ["0"]}}, large, "not"),
+        ({"properties": {"0": True}, "if": {"required": ["0"]}, "then": {"required": ["x"]}}, large, "if"),
+        ({"properties": {"0": True}, "const": 1}, large, "const"),
+        ({"properties": {"0": True}, "patternProperties": {"^1": False}}, large, "patternProperties"),
+        ({"allOf": [{"required": ["0"]}], "unevaluatedProperties": False}, large, "unevaluatedProperties"),
+        ({"oneOf": [{"required": ["0"]}, {"required": ["1"]}]}, large, "oneOf"),
+        ({"anyOf": [{"type": "string"}, {"type": "number"}]}, large, "type"),
+        ({"additionalProperties": {"items": {"type": "string"}}}, large, "type"),
+        ({"$ref": "#/$defs/A~1~0%20b%25", "required": ["x"]}, large, "required"),
+    ]
+    for schema, value, rule in cases:
+        definitions = {"Thing": schema, "A/~ b%": {"type": "object"}}
+
+        def compile_(part: Any, known: Any = definitions) -> Any:
+            return jsonschema_rs.Draft202012Validator({**part, "$defs": known})
+
+        pieces = borrowed.runtime("pieces").Pieces({"$defs": definitions}, compile_)
+        found = list(pieces.problems(("$defs", "Thing"), value))
+        assert rule in {name for _, _, _, name in found}, (schema, found)
+        for path, where, _, _ in found:
+            at({"$defs": definitions}, where)
+            reach(value, "".join(f"/{step}" for step in path))
+
+
+def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
+    validator: Any = jsonschema_rs.Draft202012Validator
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "bad": {"type": "string"}}}
+    for wrong in ([0] * 500, 0):
+        value: Any = {"bad": wrong}
+        for _ in range(180):
+            value = {"next": value, **{str(index): index for index in range(3)}}
+        pieces = borrowed.runtime("pieces").Pieces(
+            {"$defs": {"Node": node}}, lambda part: validator({**part, "$defs": {"Node": node}})
+        )
+        (problem,) = pieces.problems(("$defs", "Node"), value)
+        assert len(problem[0]) >= 50

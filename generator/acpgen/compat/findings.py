@@ -83,6 +83,16 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """Something to know that is no finding: neither the verdict nor the exit code depends on it. `at` is its place."""
+
+    rule: str
+    message: str
+    advice: str
+    at: Spot
+
+
+@dataclass(frozen=True, slots=True)
 class Inclusion:
     """Whether one revision accepts what the other does: `backward` from old to new, `forward` from new to old."""
 
@@ -105,6 +115,7 @@ class Report:
     language: Inclusion
     bindings: Bindings
     findings: tuple[Finding, ...]
+    notes: tuple[Note, ...] = ()
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:

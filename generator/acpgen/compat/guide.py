@@ -3,12 +3,16 @@
 It is grouped by area (the schema file in which a method stands) and method. Each method shows a smallest message of both
 versions, what the sender does differently, and what it may do besides. Two tables hold what stands in many methods: capabilities, and
 the types that have come, gone or been renamed.
+
+That something is gone is computed; what takes its place is not. The new version says it by `x-migration`; where it does not, the guide
+says so.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final, assert_never
 
@@ -18,7 +22,7 @@ from acpgen.compat.protocol.examples import Examples, NoExample
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.report.markdown import code, escaped, prose
-from acpgen.walk import is_object
+from acpgen.walk import is_object, pointer_parts
 
 _VERSION: Final = "protocolVersion"
 
@@ -38,31 +42,31 @@ INSTEAD: Final[Mapping[str, str]] = {
     "field-added": "You may send it.",
     "field-became-optional": "Be ready to receive messages without it.",
     "field-became-required": "Always send it.",
-    "field-removed": "Stop sending it: nobody listens.",
+    "field-removed": "Stop sending it: receivers ignore it.",
     "gate-added": "Send it only to peers that advertise the capability.",
     "gate-moved": "Look at the new capability before you send it.",
     "gate-removed": "Be ready to receive it without having advertised anything.",
-    "leniency-added": "Bad values are forgiven here now.",
-    "leniency-withdrawn": "Send valid values: bad ones are errors now.",
+    "leniency-added": "Invalid values are decoded leniently now.",
+    "leniency-withdrawn": "Send valid values: invalid ones are errors now.",
     "limit-loosened": "Be ready to receive more values.",
     "limit-tightened": "Keep to the new limit.",
-    "method-added": "You may call it.",
+    "method-added": "You may send it where its description allows that.",
     "method-kind-changed": "Change what you wait for: requests are answered, notifications are not.",
     "method-removed": "Do not send it any more.",
     "method-renamed": "Use the new name.",
     "null-allowed": "Be ready to receive null.",
-    "null-forbidden": "Leave it out instead of sending null.",
+    "null-forbidden": "Send a value instead of null; leave the field out where it is optional.",
     "null-meaning-changed": "Check what null means before you send it.",
     "null-result-withdrawn": "Answer with an object, not with null.",
     "object-closed": "Send declared members only.",
     "object-opened": "Be ready to receive members that are not declared.",
     "required-field-added": "Send it.",
-    "required-field-removed": "Stop sending it, and do not wait for it.",
+    "required-field-removed": "Stop sending it, and do not require it of others.",
     "tag-renamed": "Name the variant in the new member.",
     "tolerance-added": "Keep variants that you do not know.",
     "tolerance-withdrawn": "Refuse variants that you do not know.",
     "type-narrowed": "Send the new type only.",
-    "type-widened": "Be ready to receive the new type too.",
+    "type-widened": "Be ready to receive the new type.",
     "unknown-accepted": "Keep what you do not know instead of refusing it.",
     "unknown-refused": "Send known values only.",
     "untagged-variant-added": "Be ready to receive this form without a tag.",
@@ -76,6 +80,25 @@ INSTEAD: Final[Mapping[str, str]] = {
     "variant-removed": "Do not send this variant any more.",
 }
 """What a reader does about a finding. What is not listed needs nothing to be done."""
+
+REMOVED: Final = frozenset(
+    {
+        *(
+            "closed-value-removed",
+            "closed-variant-removed",
+            "field-removed",
+            "method-removed",
+            "required-field-removed",
+        ),
+        *("untagged-variant-removed", "value-removed", "variant-removed"),
+    }
+)
+"""The rules about what only the old version has."""
+
+REPLACED: Final = frozenset({"default-changed", "type-narrowed", "type-widened"})
+"""The rules about what has another form now, which `x-migration` tells better than the difference of the schemas."""
+
+_UNTOLD: Final = "The schema does not say whether anything takes its place."
 
 
 def guide(old: Revised, new: Revised) -> str:
@@ -99,7 +122,7 @@ def _lines(old: Revised, new: Revised) -> Iterator[str]:
     rest = [each for each in mine if each.method is None]
     if rest:
         yield "\n## Every message\n"
-        yield from map(_entry, rest)
+        yield from _grouped(rest, old, new)
     yield from _capabilities(old, new)
     yield from _types(old, new)
 
@@ -158,7 +181,7 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
     before, after = _named(name, old), _named(name, new)
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
-        yield f"{prose(after.doc.split('. ')[0].rstrip('.'))}.\n"
+        yield f"{_line(after.doc)}\n"
     renamed = _renamed(old, new)
     earlier = [was for was, now in renamed.items() if now == name]
     if name in renamed:
@@ -172,7 +195,7 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
     for heading, found in (("You must", must), ("You may", may)):
         if found:
             yield f"{heading}:\n"
-            yield from _grouped(found)
+            yield from _grouped(found, old, new)
             yield ""
     if not judged:
         yield "Nothing changes.\n"
@@ -180,22 +203,81 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
         yield from _messages(before, after, old, new)
 
 
-def _grouped(found: list[Judged]) -> Iterator[str]:
-    """One entry a finding; findings of one rule about many places with nothing else to say share one."""
+def _grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
+    """One entry a finding; findings of one rule about many places with nothing else to say share one, and so do two of one change."""
     by_rule: dict[tuple[str, str], list[Judged]] = {}
     for each in found:
         by_rule.setdefault((each.rule, each.flow), []).append(each)
+    exchanged = {(each.location, each.flow) for each in found if each.rule == "type-narrowed"}
     for group in by_rule.values():
         if len(group) > 3 and group[0].rule.startswith("leniency"):
             places = ", ".join(dict.fromkeys(code(each.location) for each in group))
             yield f"- {places} ({_who(group[0])}). {INSTEAD[group[0].rule]}"
-        else:
-            yield from map(_entry, group)
+            continue
+        for each in group:
+            if each.rule != "type-widened" or (each.location, each.flow) not in exchanged:
+                yield _entry(each, old, new)
 
 
-def _entry(each: Judged) -> str:
+def _entry(each: Judged, old: Revised, new: Revised) -> str:
+    told = new.bundle.migration.get(_key(each, old))
     instead = INSTEAD.get(each.rule, "")
-    return f"- {code(each.location)} ({_who(each)}): {escaped(each.message)} {instead}".rstrip()
+    if each.rule in REMOVED:
+        does = f"{_gone(each)} {_line(told)}" if told else f"{escaped(each.message)} {instead} {_UNTOLD}"
+    elif told and each.rule in REPLACED:
+        does = _line(told)
+    elif each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
+        capability = each.subject.rpartition(":")[2]
+        does = f"It is sent only once the {escaped(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
+    else:
+        does = f"{escaped(each.message)} {instead}"
+    return f"- {code(each.location)} ({_who(each)}): {does}".rstrip()
+
+
+def _gone(each: Judged) -> str:
+    """That something is gone, where another sentence says what takes its place: a field may have gone to another place."""
+    name = each.location.rpartition(".")[2]
+    return escaped(f"The field {name!r} is gone from here." if "field" in each.rule else each.message)
+
+
+def _advertiser(each: Judged) -> str:
+    """The side that advertises the capability which a finding about a gate names."""
+    return each.subject.rpartition(" ")[2].partition(":")[0]
+
+
+def _key(each: Judged, old: Revised) -> str:
+    """What `x-migration` calls the old thing that a finding is about."""
+    if each.rule == "method-removed":
+        return each.method or ""
+    if each.rule == "untagged-variant-removed":
+        return each.location.rpartition("(")[2].rstrip(")")
+    return _members(old).get(each.old_at) or _field_key(each.old_at)
+
+
+def _members(side: Revised) -> dict[str, str]:
+    """The variants and values of a version by their places."""
+    found: dict[str, str] = {}
+    for definition in side.definitions.values():
+        match definition:
+            case ir.TaggedUnion():
+                found |= {variant.at: f"{definition.name}({variant.tag})" for variant in definition.variants}
+            case ir.Enum():
+                found |= {value.at: f"{definition.name}({value.value})" for value in definition.values}
+            case _:
+                pass
+    return found
+
+
+def _field_key(at: str) -> str:
+    """The name of the field at a place: its definition and the fields on the way to it; empty where there is none."""
+    parts = pointer_parts(f"#{at.partition('#')[2]}")
+    names = [name for before, name in pairwise(parts) if before == "properties"]
+    return ".".join((parts[1], *names)) if len(parts) > 1 and names else ""
+
+
+def _line(text: str) -> str:
+    """Words of a schema on one line."""
+    return prose(" ".join(text.split()))
 
 
 def _who(each: Judged) -> str:
@@ -237,18 +319,31 @@ def _example(method: ir.Method, part: Part, side: Revised) -> ir.JSON:
 def _capabilities(old: Revised, new: Revised) -> Iterator[str]:
     """Every marker of both versions and what advertises it, those of one name beside one another."""
     rows: list[tuple[str, str, str]] = []
-    lacks = [f"none in {code(revised.protocol.name)}" for revised in (old, new)]
+    lacks = f"none in {code(old.protocol.name)}"
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
         before, after = (dict(_markers(revised, side)) for revised in (old, new))
         for path, sign in before.items():
             match = _counterpart(path, tuple(before), tuple(after))
-            rows.append((side, f"{code(path)} {sign}", f"{code(match)} {after.pop(match)}" if match else lacks[1]))
-        rows += [(side, lacks[0], f"{code(path)} {sign}") for path, sign in after.items()]
+            there = f"{code(match)} {after.pop(match)}" if match else _covered(f"{side}:{path}", old, new)
+            rows.append((side, f"{code(path)} {sign}", there))
+        rows += [(side, lacks, f"{code(path)} {sign}") for path, sign in after.items()]
     if rows:
         yield "\n## Capabilities\n"
         yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
         yield f"| Side | {code(old.protocol.name)} | {code(new.protocol.name)} |\n| --- | --- | --- |"
         yield from (f"| {escaped(side)} | {was} | {now} |" for side, was, now in rows)
+
+
+def _covered(gate: str, old: Revised, new: Revised) -> str:
+    """What is said of a capability that the new version does not have: what its methods need there."""
+    renamed = _renamed(old, new)
+    names = [renamed.get(method.name, method.name) for method in old.methods if method.capability == gate]
+    left = [method for method in new.methods if method.name in names]
+    needs = [
+        f"{code(method.name)} needs {code(method.capability.partition(':')[2]) if method.capability else 'none'}"
+        for method in left
+    ]
+    return "; ".join((f"none in {code(new.protocol.name)}", *needs))
 
 
 def _markers(revised: Revised, side: str) -> Iterator[tuple[str, str]]:
@@ -308,7 +403,7 @@ def _types(old: Revised, new: Revised) -> Iterator[str]:
     added = [name for name in after if name not in before and name not in renamed.values()]
     for heading, found in (
         ("Renamed", [f"{code(was)} is {code(name)}" for was, name in renamed.items()]),
-        ("Gone", [code(name) for name in gone]),
+        ("Gone", [f"{code(name)}{_heir(name, new)}" for name in gone]),
         ("New", [f"{code(name)}{_held(new.definitions[name])}" for name in added]),
     ):
         if found:
@@ -316,12 +411,19 @@ def _types(old: Revised, new: Revised) -> Iterator[str]:
             yield from (f"- {entry}" for entry in sorted(found))
 
 
+def _heir(name: str, new: Revised) -> str:
+    """What takes the place of a type, as a second line of its entry."""
+    told = new.bundle.migration.get(name)
+    return f"\n  {_line(told)}" if told else ""
+
+
 def _own(side: Revised) -> list[str]:
     """The types that have their name from the schema; what else is named stands inside of them."""
     return [
         name
         for name, at in side.bundle.origins.items()
-        if at.endswith(f"#/$defs/{name}") and name in side.definitions and side.keeps(side.definitions[name].unstable)
+        if at.endswith((f"#/$defs/{name}", f"#/definitions/{name}"))
+        if name in side.definitions and side.keeps(side.definitions[name].unstable)
     ]
 
 

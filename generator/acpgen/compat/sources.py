@@ -6,6 +6,7 @@ but for folders as ACP publishes them, with `schema.json` and beside it `schema.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -14,7 +15,7 @@ from acpgen import config
 from acpgen.errors import Faults, NotFound
 from acpgen.load import Documents, Source, parse, parse_unchecked, read, read_revision
 
-Comparable: TypeAlias = "str | Path | Documents"
+Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
 
 
@@ -42,6 +43,7 @@ def opened(given: Comparable, *, checked: bool = True, unstable: bool = False) -
     """
     if isinstance(given, Documents):
         return Input(given.name, given)
+    given = given if isinstance(given, str) else Path(given)
     source = _edition(found(given), unstable=unstable)
     return Input(str(given), parse(source) if checked else parse_unchecked(source), source.root)
 

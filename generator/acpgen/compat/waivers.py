@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from acpgen import config
-from acpgen.compat.findings import Finding, Report, Severity, Spot, Waived, order
+from acpgen.compat.findings import Finding, Note, Report, Spot, Waived
 from acpgen.errors import BadSetting, Fault, Faults, NotToml, UnknownKey, did_you_mean
 from acpgen.load import decode, place, read_bytes
 
@@ -120,57 +120,39 @@ def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: li
 
 
 def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
-    """The report with accepted findings marked, and a finding for each waiver that has expired or matches nothing."""
+    """The report with accepted findings marked, and a note for each waiver that has expired or matches nothing."""
     findings = list(report.findings)
-    extra: list[Finding] = []
+    notes = list(report.notes)
     for waiver in waivers:
         matched = [index for index, finding in enumerate(findings) if _matches(waiver, finding)]
         if not matched:
-            extra.append(waiver_unused(waiver))
+            notes.append(waiver_unused(waiver))
         elif waiver.expires < today:
-            extra.append(waiver_expired(waiver))
+            notes.append(waiver_expired(waiver))
         else:
             for index in matched:
                 findings[index] = replace(findings[index], waived=Waived(waiver.reason, waiver.expires.isoformat()))
-    return replace(report, findings=tuple(sorted([*extra, *findings], key=order)))
+    return replace(report, findings=tuple(findings), notes=tuple(notes))
 
 
-def waiver_expired(waiver: Waiver) -> Finding:
-    """A waiver is past its date and accepts nothing any more."""
-    return _about(
+def waiver_expired(waiver: Waiver) -> Note:
+    """A waiver is past its date. What it accepted counts again; the waiver itself is a note."""
+    return _note(
         waiver,
         "waiver-expired",
-        "risky",
-        f"The waiver for {waiver.rule} ({waiver.fingerprint}) expired on {waiver.expires.isoformat()}.",
+        f"expired on {waiver.expires.isoformat()}: what it accepted counts again",
         "Solve what it accepted, or decide anew and give it a new date.",
     )
 
 
-def waiver_unused(waiver: Waiver) -> Finding:
-    """A waiver matches no finding: what it accepted is gone, or has changed."""
-    return _about(
-        waiver,
-        "waiver-unused",
-        "risky",
-        f"The waiver for {waiver.rule} ({waiver.fingerprint}) matches no finding.",
-        "Remove it.",
-    )
+def waiver_unused(waiver: Waiver) -> Note:
+    """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing."""
+    return _note(waiver, "waiver-unused", "matches no finding", "Remove it once no comparison needs it.")
 
 
-def _about(waiver: Waiver, rule: str, severity: Severity, message: str, advice: str) -> Finding:
-    return Finding(
-        rule=rule,
-        severity=severity,
-        effect="reworded",
-        method=None,
-        flow="both",
-        location="",
-        old=None,
-        new=Spot(waiver.at, "", waiver.line, 1),
-        message=message,
-        advice=advice,
-        fingerprint=f"{rule}-{waiver.fingerprint}",
-    )
+def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
+    told = f"The waiver for {waiver.rule} ({waiver.fingerprint}) {what}."
+    return Note(rule, told, advice, Spot(waiver.at, "", waiver.line, 1))
 
 
 def _matches(waiver: Waiver, finding: Finding) -> bool:

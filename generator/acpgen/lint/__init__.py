@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from acpgen.dialect import dialect_file
 from acpgen.errors import Fault, Faults, printable
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
@@ -120,7 +121,7 @@ def _lint_path(path: Path, projects: Collection[Path]) -> Iterator[Finding]:
 
 def protocols(source: Source) -> Iterator[Source]:
     """The protocols in a folder: each folder with schema files is one, together with the folders inside it."""
-    files = [(path, content) for path, content in source.files if path != dialect.dialect_file().name]
+    files = [(path, content) for path, content in source.files if path != dialect_file().name]
     folders = {posixpath.dirname(path) for path, _ in files}
     tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
     for top in sorted(tops):

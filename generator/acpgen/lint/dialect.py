@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from acpgen import resources
+from acpgen.dialect import keywords, meta_schema
 from acpgen.errors import did_you_mean, shown
 from acpgen.lint.subject import Remark, Subject
-from acpgen.load import decode, parse_json, place, read_bytes
 from acpgen.walk import pointer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import jsonschema_rs
 
 Kind: TypeAlias = Literal["malformed", "unknown", "misplaced", "wrong"]
 
 _GRAVEST: Final[tuple[Kind, ...]] = get_args(Kind)
 """Of several things to say about one place, the first of these kinds is said."""
-
-
-def dialect_file() -> Path:
-    """Where the meta-schema of the dialect lies."""
-    return resources.schema() / "dialect.json"
-
-
-@cache
-def meta_schema() -> Mapping[str, Any]:
-    """The meta-schema of the dialect."""
-    path = dialect_file()
-    value = parse_json(decode(read_bytes(path), place(path)), place(path))
-    assert isinstance(value, dict)
-    return value
-
-
-def keywords() -> Mapping[str, str]:
-    """The keywords that this project adds, each with its description."""
-    declared = meta_schema()["properties"]
-    return {key: schema["description"] for key, schema in declared.items() if key.startswith("x-")}
 
 
 def schema_malformed(subject: Subject) -> Iterable[Remark]:
@@ -109,7 +86,7 @@ def _sort(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
         return "unknown", f"{shown(key)} is no keyword of the dialect. {hint} Correct or remove it."
     if forbidden:
         return "misplaced", f"'{key}' has no meaning here. Remove it, or move it to its place. {keywords()[key]}"
-    if key in keywords():
+    if key in keywords() and rule[:2] == ["properties", key]:  # else it is the name of a property
         return "wrong", f"'{key}' is refused: {error.message}. {keywords()[key]}"
     if rule[0] == "dependentRequired":
         return "wrong", f"{_quoted(error.message)} is missing beside a keyword that goes together with it. Add it."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from acpgen.errors import DanglingReference, NameCollision, ReferenceLoop, shown
+from acpgen.errors import DanglingReference, Fault, MalformedKeyword, NameCollision, ReferenceLoop, shown
 from acpgen.lint.subject import Node, Remark, Subject
 from acpgen.names import field_name, python_class
 from acpgen.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
@@ -69,8 +69,14 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    told = (DanglingReference, NameCollision, ReferenceLoop)
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not isinstance(fault, told))
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
+
+
+def _is_told(fault: Fault) -> bool:
+    """Whether another rule says it."""
+    if isinstance(fault, MalformedKeyword):
+        return fault.keyword.startswith("x-")
+    return isinstance(fault, DanglingReference | NameCollision | ReferenceLoop)
 
 
 def union_half_marked(subject: Subject) -> Iterable[Remark]:

@@ -48,7 +48,8 @@ def matched(here: Version, there: Version) -> Iterator[tuple[str, tuple[str | No
         if found is None:
             yield pages_here.types[name], (None, None)
         else:
-            differences = tuple(_told(_facts(definition), _facts(found)))
+            renamed = [Difference("name", name, found.name)] if found.name != name else []
+            differences = (*renamed, *_told(_facts(definition), _facts(found)))
             yield pages_here.types[name], (pages_there.types[found.name], differences)
 
 
@@ -130,13 +131,13 @@ def _field(field: ir.Field) -> str:
         parts.append(f"needs {field.capability.partition(':')[2]}")
     if field.required_with is not None:
         parts.append(f"required with {field.required_with.partition(':')[2]}")
-    forgiven = (
-        (field.leniency.default_on_error, "bad values"),
-        (field.leniency.skip_invalid_items, "bad entries"),
+    lenient = (
+        (field.leniency.default_on_error, "invalid values"),
+        (field.leniency.skip_invalid_items, "invalid items"),
         (field.leniency.default_on_null, "null"),
     )
-    if any(is_set for is_set, _ in forgiven):
-        parts.append(f"forgives {' and '.join(what for is_set, what in forgiven if is_set)}")
+    if any(is_set for is_set, _ in lenient):
+        parts.append(f"lenient about {' and '.join(what for is_set, what in lenient if is_set)}")
     if field.unstable:
         parts.append("unstable")
     return ", ".join(parts)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Final, TypeAlias
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final, TypeAlias, TypeGuard, cast
 
 from acpgen import ir
 from acpgen.bundle import Bundle
+from acpgen.errors import Faults, TargetFailed, printable
+from acpgen.write import is_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,7 @@ class _Targets(Mapping[str, Target]):
             found: Target = getattr(import_module(module), function)
             return found
         for entry in entry_points(group="acpgen.targets", name=name):
-            loaded: Target = entry.load()
-            return loaded
+            return _guarded(entry)
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -54,6 +55,34 @@ class _Targets(Mapping[str, Target]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _guarded(entry: EntryPoint) -> Target:
+    """The target of another package; whatever goes wrong in it is a fault that names it."""
+
+    def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
+        try:
+            loaded: Target = entry.load()
+            made: object = loaded(protocol, bundle, settings)
+        except Faults:
+            raise
+        except Exception as error:  # code of others may raise anything, and none of it is a bug of ours
+            reason = printable(f"{type(error).__name__}: {error}".rstrip(": "))
+            raise Faults([TargetFailed(at=entry.value, name=entry.name, reason=reason)]) from error
+        if not _is_files(made):
+            reason = "it made no mapping from relative paths, with '/', to texts"
+            raise Faults([TargetFailed(at=entry.value, name=entry.name, reason=reason)])
+        return made
+
+    return render
+
+
+def _is_files(made: object) -> TypeGuard[Mapping[str, str]]:
+    """Whether something is text by path, as the writer takes it."""
+    if not isinstance(made, Mapping):
+        return False
+    table = cast("Mapping[object, object]", made)
+    return all(isinstance(path, str) and isinstance(text, str) and is_file(path, text) for path, text in table.items())
 
 
 TARGETS: Final[Mapping[str, Target]] = _Targets()

@@ -15,6 +15,7 @@ _GROUPS: Final = {
     "agent": "agentMethods",
     "client": "clientMethods",
     "server": "serverMethods",
+    "proxy": "proxyMethods",
     "protocol": "protocolMethods",
     "both": "sharedMethods",
 }

@@ -81,6 +81,23 @@ class Contract:
     routes: tuple[Route, ...]
     gated: Mapping[str, Gated]
 
+    @property
+    def peers(self) -> tuple[str, str]:
+        """The two sides of a connection, the client first."""
+        return ("client", "server") if "server" in self.sides else ("client", "agent")
+
+    def unjudged(self, method: str, *, is_request: bool) -> str:
+        """Why a message with this method, or the result of it, is not judged beyond its envelope; empty where it is, or may be
+        anything.
+        """
+        if method.startswith("_") or any(route.name == method for route in self.routes):
+            return ""
+        if self.name.startswith("mcp/"):
+            return "the method is not among those of MCP that the schema holds"
+        if method.startswith("$/") and not is_request:
+            return "the schema does not hold this notification, which receivers are free to ignore"
+        return ""
+
     def uses(self, definition: str | None, value: Any, at: Path = ()) -> list[Use]:
         """The places in `value`, an instance of `definition`, that depend on capabilities. Values of other shapes are passed over."""
         found: list[Use] = []

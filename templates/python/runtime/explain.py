@@ -5,8 +5,8 @@ A union told apart by a tag is entered by the tag alone. In a union told apart b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from .contract import Path
@@ -32,18 +32,25 @@ class _Tag(NamedTuple):
 
 def explain(errors: Iterable[ValidationError], value: Any, schema: Schema) -> list[Said]:
     """What the errors of one judgement of `value` say, each thing once, in the order of the instance's places."""
-    said = dict.fromkeys(_Explainer(schema, value).all(errors))
+    said = dict.fromkeys(Explainer(schema, value).all(errors))
     deeper = {path for path, _, _, rule in said if rule != "not"}
     return [one for one in said if one[3] != "not" or not any(path[: len(one[0])] == one[0] for path in deeper)]
 
 
-class _Explainer:
+EXCLUDED: Final = "this is one of the values that are excluded here"
+TOO_MANY: Final = "more than one of the alternatives fits, and only one may"
+
+
+class Explainer:
+    """Says what errors mean; `value` is what they are about, and `schema` the document that their places are in."""
+
     def __init__(self, schema: Schema, value: Any) -> None:
         self.schema = schema
         self.value = value
         self.tags: dict[tuple[str, tuple[int, ...]], _Tag | None] = {}
 
     def all(self, errors: Iterable[ValidationError]) -> Iterator[Said]:
+        """What the errors say, one after the other."""
         for error in errors:
             if error.kind.name in ("anyOf", "oneOf"):
                 yield from self._union(error)
@@ -56,51 +63,61 @@ class _Explainer:
         import jsonschema_rs
 
         path, place = tuple(error.instance_path), tuple(error.schema_path)
-        pointer = _pointer(place)
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
-            yield path, pointer, "more than one of the alternatives fits, and only one may", "oneOf"
+            yield path, pointer(place), TOO_MANY, "oneOf"
             return
-        branches: Sequence[Any] = self._at(place)
         failed = self._failed(error)
         value = _reach(self.value, path)
-        real = [index for index, branch in enumerate(branches) if index in failed and not _is_null(branch)]
+        yield from self.union(
+            place,
+            path,
+            value,
+            sorted(failed),
+            lambda index: self.all(failed[index]),
+            lambda indices: self._nearest(indices, failed, path, pointer(place), value),
+        )
+
+    def union(
+        self,
+        place: Path,
+        path: Path,
+        value: Any,
+        failed: Sequence[int],
+        told_by: Callable[[int], Iterator[Said]],
+        nearest: Callable[[Sequence[int]], Iterator[Said]],
+    ) -> Iterator[Said]:
+        """What is wrong with a value that no branch of a union takes, of which these `failed`.
+
+        `told_by` says what is wrong by one branch, `nearest` by the one of several that comes nearest.
+        """
+        branches: Sequence[Any] = self.at(place)
+        real = [index for index in failed if not _is_null(branches[index])]
         if len(real) == 1:
-            yield from self.all(failed[real[0]])
+            yield from told_by(real[0])
             return
         choices = [_constants(branches[index]) for index in real]
         if all(choice is not None for choice in choices):
             constants = [constant for choice in choices for constant in choice or ()]
-            yield path, pointer, f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}", "enum"
+            sentence = f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}"
+            yield path, pointer(place), sentence, "enum"
             return
-        known = pointer, tuple(real)
+        known = pointer(place), tuple(real)
         if known not in self.tags:
             self.tags[known] = self._tag(branches, real)
         tag = self.tags[known]
         if tag is None:
-            yield from self._nearest(real, failed, path, pointer, value)
+            yield from nearest(real)
         elif not is_object(value):
-            yield path, pointer, f"an object is expected, not {told(value)}", "type"
+            yield path, pointer(place), f"an object is expected, not {told(value)}", "type"
         else:
-            yield from self._tagged(tag, failed, path, pointer, value)
-
-    def _tagged(
-        self, tag: _Tag, failed: Mapping[int, list[ValidationError]], path: Path, pointer: str, value: Mapping[str, Any]
-    ) -> Iterator[Said]:
-        given = value.get(tag.field)
-        branch = tag.known.get(given) if isinstance(given, str | int | float) else None
-        if branch is not None and branch in failed:
-            yield from self.all(failed[branch])
-        elif tag.others:
-            yield from self._nearest(tag.others, failed, path, pointer, value)
-        elif tag.field not in value:
-            near = near_field(tag.field, list(value))
-            hint = f"; {told(near)} is not known here, did you mean {tag.field!r}?" if near else ""
-            sentence = f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}"
-            yield path, pointer, sentence, "required"
-        else:
-            known = list(tag.known)
-            sentence = f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
-            yield (*path, tag.field), pointer, sentence, "tag"
+            given = value.get(tag.field)
+            branch = tag.known.get(given) if isinstance(given, str | int | float) else None
+            if branch is not None and branch in failed:
+                yield from told_by(branch)
+            elif tag.others:
+                yield from nearest(tag.others)
+            else:
+                yield _untold(tag, path, pointer(place), value)
 
     def _nearest(
         self, indices: Sequence[int], failed: Mapping[int, list[ValidationError]], path: Path, pointer: str, value: Any
@@ -109,11 +126,8 @@ class _Explainer:
         distances = {index: _distance(failed[index], len(path)) for index in indices if index in failed}
         best = min(distances, key=lambda index: distances[index])
         if distances[best][0]:
-            types = sorted(
-                {name for index in distances for error in failed[index] for name in _types(error, len(path))}
-            )
-            expected = " or ".join(_ARTICLES.get(name, name) for name in types) or "another value"
-            yield path, pointer, f"{expected} is expected, not {told(value)}", "type"
+            types = {name for index in distances for error in failed[index] for name in _types(error, len(path))}
+            yield path, pointer, wrong_type(types, value), "type"
         else:
             yield from self.all(failed[best])
 
@@ -150,7 +164,7 @@ class _Explainer:
         marks = {name: constant for name, constant in found.items() if name in required}
         parts = [*schema.get("allOf", ())]
         if isinstance(schema.get("$ref"), str):
-            parts.append(self._at(_parts(schema["$ref"])))
+            parts.append(self.at(referred(schema["$ref"])))
         for part in parts:
             marks.update(self._marks(part, depth + 1))
         for keyword in ("anyOf", "oneOf"):
@@ -165,7 +179,7 @@ class _Explainer:
     def _one(self, error: ValidationError) -> Said:
         path, place, rule = tuple(error.instance_path), tuple(error.schema_path), error.kind.name
         value = _reach(self.value, path)
-        return path, _pointer(place), self._sentence(error, rule, place, value), _RULES.get(rule, rule)
+        return path, pointer(place), self._sentence(error, rule, place, value), _RULES.get(rule, rule)
 
     def _sentence(self, error: ValidationError, rule: str, place: Path, value: Any) -> str:
         given: Any = error.kind.value
@@ -185,11 +199,11 @@ class _Explainer:
                     else f"{_listed(given)} are not allowed here"
                 )
             case "not":
-                return "this is one of the values that are excluded here"
+                return EXCLUDED
             case "falseSchema":
                 return "nothing is allowed here"
             case "pattern":
-                format_ = self._at(place[:-1]).get("format")
+                format_ = self.at(place[:-1]).get("format")
                 if format_ == "absolute-path":
                     return f"an absolute path is expected, not {told(value)}"
                 return f"{told(value)} does not match the pattern {told(given)}"
@@ -198,12 +212,12 @@ class _Explainer:
                 return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
 
     def _hint(self, missing: str, place: Path, value: Any) -> str:
-        owner = self._at(place[:-1])
+        owner = self.at(place[:-1])
         declared: Schema = owner.get("properties", {}) if is_object(owner) else {}
         near = near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
         return f"; {told(near)} is not known here, did you mean {missing!r}?" if near else ""
 
-    def _at(self, place: Sequence[str | int]) -> Any:
+    def at(self, place: Sequence[str | int]) -> Any:
         """What stands in the schema at a place that the engine or a reference names."""
         node: Any = self.schema
         for part in place:
@@ -235,6 +249,30 @@ _LIMITS = {
     "minProperties": "the object must have {} fields or more",
     "maxProperties": "the object may have {} fields at most",
 }
+
+
+def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Said:
+    """What is wrong with an object whose tag names no branch."""
+    if tag.field not in value:
+        near = near_field(tag.field, list(value))
+        hint = f"; {told(near)} is not known here, did you mean {tag.field!r}?" if near else ""
+        return (
+            path,
+            pointer,
+            f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}",
+            "required",
+        )
+    given, known = value[tag.field], list(tag.known)
+    sentence = (
+        f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
+    )
+    return (*path, tag.field), pointer, sentence, "tag"
+
+
+def wrong_type(types: Iterable[str], value: Any) -> str:
+    """Says that a value is of none of the types that the alternatives take."""
+    expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
+    return f"{expected} is expected, not {told(value)}"
 
 
 def _distance(errors: Sequence[ValidationError], depth: int) -> tuple[bool, bool, int, int]:
@@ -290,10 +328,12 @@ def _reach(value: Any, path: Sequence[str | int]) -> Any:
     return value
 
 
-def _pointer(place: Sequence[str | int]) -> str:
+def pointer(place: Sequence[str | int]) -> str:
+    """The pointer to a place of the schema."""
     return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
 
 
-def _parts(reference: str) -> tuple[str, ...]:
-    parts = unquote(reference).removeprefix("#/").split("/")
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+def referred(reference: str) -> tuple[str, ...]:
+    """The place that a reference within the schema leads to."""
+    steps = unquote(reference).removeprefix("#/").split("/")
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)

@@ -5,7 +5,8 @@ The message is never changed in place. Edits are kept in the message's own coord
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .errors import Dropped, Problem, json_pointer
@@ -34,17 +35,23 @@ class Edits:
         self.replaced: dict[Path, Any] = {}
         self.defaulted: dict[Path, Problem] = {}
         """Where a default was put in place of a bad value, and what was wrong. If the default does not fit, the place forgives nothing."""
+        self._shifts: dict[Path, list[int]] = {}
 
     def original(self, path: Path) -> Path:
         """Where something at `path` of the edited message stood in the original."""
         result: list[str | int] = []
         for step in path:
-            dropped = self.items.get(tuple(result), ())
-            if isinstance(step, int):
-                for index in sorted(dropped):
-                    step += index <= step
+            array = tuple(result)
+            if isinstance(step, int) and array in self.items:
+                step += bisect_right(self._shift(array), step)
             result.append(step)
         return tuple(result)
+
+    def _shift(self, array: Path) -> list[int]:
+        """From which index on, of the items that are left, one more was dropped before."""
+        if array not in self._shifts:
+            self._shifts[array] = [index - before for before, index in enumerate(sorted(self.items[array]))]
+        return self._shifts[array]
 
     def change(self, path: Path, replacement: Any, why: Problem) -> None:
         """Put `replacement` at a place of the original; `None` drops what is there."""
@@ -53,6 +60,7 @@ class Edits:
             self.defaulted[path] = why
         elif isinstance(path[-1], int):
             self.items.setdefault(path[:-1], set()).add(path[-1])
+            self._shifts.pop(path[:-1], None)
         else:
             self.removed.add(path)
 
@@ -62,24 +70,30 @@ class Edits:
         self.replaced.update(found)
         return bool(found)
 
-    def apply(self, value: Any, path: Path = ()) -> Any:
+    def apply(self, value: Any) -> Any:
         """The edited message."""
+        edits = (*self.items, *self.removed, *self.replaced)
+        touched = {edit[:length] for edit in edits for length in range(len(edit) + 1)}
+        added: dict[Path, list[str | int]] = {}
+        for edit in self.replaced:
+            added.setdefault(edit[:-1], []).append(edit[-1] if edit else 0)
+        return self._applied(value, (), touched, added)
+
+    def _applied(self, value: Any, path: Path, touched: set[Path], added: Mapping[Path, list[str | int]]) -> Any:
         if path in self.replaced:
             return self.replaced[path]
-        touched = [edit for edit in (*self.items, *self.removed, *self.replaced) if edit[: len(path)] == path]
-        if not touched:
+        if path not in touched:
             return value
         if is_object(value):
             kept = {
-                key: self.apply(item, (*path, key)) for key, item in value.items() if (*path, key) not in self.removed
+                key: self._applied(item, (*path, key), touched, added)
+                for key, item in value.items()
+                if (*path, key) not in self.removed
             }
-            added = {
-                edit[-1]: new for edit, new in self.replaced.items() if edit[:-1] == path and edit[-1] not in value
-            }
-            return {**kept, **added}
+            return {**kept, **{key: self.replaced[*path, key] for key in added.get(path, ()) if key not in value}}
         if is_array(value):
             dropped = self.items.get(path, set())
-            return [self.apply(item, (*path, i)) for i, item in enumerate(value) if i not in dropped]
+            return [self._applied(item, (*path, i), touched, added) for i, item in enumerate(value) if i not in dropped]
         return value
 
 
@@ -117,18 +131,16 @@ def placed(error: Found, edits: Edits, owners: Owners, prefix: Path) -> Problem:
     return Problem(json_pointer((*prefix, *where)), found.schema, found.sentence)
 
 
-def explained(problems: Sequence[Problem], drops: Sequence[Dropped]) -> tuple[Problem, ...]:
+def explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:
     """The problems, each followed by those of the items that were dropped below it: an array may be too short for that."""
-    return tuple(
-        one
-        for found in problems
-        for one in (found, *(drop.problem for drop in drops if _is_item(drop.pointer, found.pointer)))
-    )
-
-
-def _is_item(pointer: str, array: str) -> bool:
-    parent, _, step = pointer.rpartition("/")
-    return parent == array and step.isdigit()
+    items: dict[str, list[Problem]] = {}
+    for drop in drops:
+        array, _, step = drop.pointer.rpartition("/")
+        if step.isdigit():
+            items.setdefault(array, []).append(drop.problem)
+    for found in problems:
+        yield found
+        yield from items.get(found.pointer, ())
 
 
 def _is_whole_number(error: Found) -> bool:

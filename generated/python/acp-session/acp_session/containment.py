@@ -3,6 +3,7 @@
 A path is first resolved for a hint: where does it lead, links and `..` followed? The hint proves nothing. The proof is the opening:
 the real path is opened beneath the root's own descriptor, and the opening follows no link and crosses no mount point. If something
 was swapped in between, the opening fails. So links inside the roots work as long as they lead into a root, and nothing else does.
+A root itself is opened from `/` without links: what is granted is what was opened.
 
 Where the kernel has `openat2` (Linux 5.6 and newer) it opens the whole path in one step with `RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`,
 `RESOLVE_NO_MAGICLINKS` and `RESOLVE_NO_XDEV`. Elsewhere on POSIX every component is opened from the descriptor of the one before with
@@ -50,7 +51,8 @@ _IS_RELATIVE: Final = bool(_NOT_FOLLOWED) and os.supports_dir_fd.issuperset(
 """Whether files can be opened, made and removed relative to a directory."""
 
 _OPENAT2: Final = 437  # the same number on every architecture but Alpha
-_BENEATH_WITHOUT_LINKS_OR_MOUNTS: Final = 0x08 | 0x04 | 0x02 | 0x01
+_WITHOUT_LINKS: Final = 0x04 | 0x02
+_BENEATH_WITHOUT_LINKS_OR_MOUNTS: Final = 0x08 | _WITHOUT_LINKS | 0x01
 
 
 class Mechanism(Enum):
@@ -194,9 +196,9 @@ def _syscall() -> Callable[..., int]:
     return function
 
 
-def _openat2(folder: int, path: str, flags: int, mode: int) -> int:
+def _openat2(folder: int, path: str, flags: int, mode: int, resolve: int = _BENEATH_WITHOUT_LINKS_OR_MOUNTS) -> int:
     # Without O_NOFOLLOW, which would call a link in the last place "not a directory"; no link is followed all the same.
-    how = _OpenHow(flags & ~_NOT_FOLLOWED, mode, _BENEATH_WITHOUT_LINKS_OR_MOUNTS)
+    how = _OpenHow(flags & ~_NOT_FOLLOWED, mode, resolve)
     name, number = os.fsencode(path), errno.EAGAIN
     for _ in range(64):
         found = int(_syscall()(_OPENAT2, folder, name, ctypes.byref(how), ctypes.sizeof(how)))
@@ -212,15 +214,41 @@ def _openat2(folder: int, path: str, flags: int, mode: int) -> int:
 
 
 def bind(path: str) -> Root:
-    """The directory at `path` as a root. Raises `OSError` where there is none, `Refused` where roots cannot be enforced."""
+    """The directory at `path` as a root. Raises `OSError` where there is none, `Refused` where roots cannot be enforced, and where a
+    part of the path changes meanwhile: what is granted is the directory that was opened.
+    """
     require_enforceable(path)
     _require_plain(path)
     real = _resolved(path)
-    folder = os.open(real, _FOLDER)
+    folder = _opened_without_links(real, path)
     try:
-        return Root(path, real, _identity(os.fstat(folder)))
+        found = _identity(os.fstat(folder))
+        if _identity(os.stat(path)) != found:  # noqa: PTH116 - links and `..` as the system takes them
+            raise Refused(path, _CHANGED)
+        return Root(path, real, found)
     finally:
         os.close(folder)
+
+
+_CHANGED: Final = "a part of its path changed while it was opened"
+
+
+def _opened_without_links(real: str, path: str) -> int:
+    """Open the directory at a real path from `/`. Raises `Refused` where a link stands on the path by now, `OSError`."""
+    parts = [part for part in real.split("/") if part]
+    base = os.open("/", _FOLDER)
+    try:
+        if not parts:
+            return os.dup(base)
+        if _has_openat2():
+            return _openat2(base, "/".join(parts), _FOLDER, 0, _WITHOUT_LINKS)
+        return _descended(base, parts, _entered)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Refused(path, _CHANGED) from None
+        raise
+    finally:
+        os.close(base)
 
 
 def require_enforceable(path: str) -> None:
@@ -420,11 +448,11 @@ def _first(found: Sequence[Place], use: Callable[[Place], T]) -> T:
 
 @contextmanager
 def opened_root(root: Root) -> Generator[int, None, None]:
-    """The root's directory by descriptor. Raises `Refused` where another directory has taken its place, and on a platform where nothing
-    can be promised; `OSError` where none is there.
+    """The root's directory by descriptor. Raises `Refused` where another directory has taken its place or a link stands on its path, and
+    on a platform where nothing can be promised; `OSError` where none is there.
     """
     require_enforceable(root.path)
-    folder = os.open(root.real, _FOLDER)
+    folder = _opened_without_links(root.real, root.path)
     try:
         if _identity(os.fstat(folder)) != root.identity:
             raise Refused(root.path, "the directory was replaced by another one since it became a workspace root")
@@ -539,15 +567,23 @@ def _opened(root: Root, parts: Sequence[str], flags: int) -> int:
             return os.open(".", flags, dir_fd=base)
         if _has_openat2():
             return _openat2(base, "/".join(parts), flags, 0)
-        folder = os.dup(base)
+        folder = _descended(base, parts[:-1], _walked)
         try:
-            for name in parts[:-1]:
-                following = _step(folder, name)
-                os.close(folder)
-                folder = following
             return _walked(folder, parts[-1], flags)
         finally:
             os.close(folder)
+
+
+def _descended(base: int, parts: Sequence[str], enter: Callable[[int, str, int], int]) -> int:
+    """Open a directory beneath another one component by component."""
+    folder = os.dup(base)
+    for name in parts:
+        try:
+            following = enter(folder, name, _FOLDER)
+        finally:
+            os.close(folder)
+        folder = following
+    return folder
 
 
 def _require_names(parts: Sequence[str]) -> None:
@@ -561,13 +597,19 @@ def _step(folder: int, name: str) -> int:
     return _openat2(folder, name, _FOLDER, 0) if _has_openat2() else _walked(folder, name, _FOLDER)
 
 
-def _walked(folder: int, name: str, flags: int) -> int:
+def _entered(folder: int, name: str, flags: int) -> int:
+    """Open what a name in an open directory means, unless it is a link."""
     try:
-        found = os.open(name, flags, dir_fd=folder)
+        return os.open(name, flags, dir_fd=folder)
     except NotADirectoryError:
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None
         raise
+
+
+def _walked(folder: int, name: str, flags: int) -> int:
+    """`_entered`, unless a mount point is crossed."""
+    found = _entered(folder, name, flags)
     try:
         if _mount(found) != _mount(folder):
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), name)

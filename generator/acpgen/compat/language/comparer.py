@@ -1,7 +1,7 @@
 """Language mode: whether everything valid under one schema is valid under another, both ways, with proof.
 
-"yes" is a proof of inclusion, "no" a witness that `jsonschema` has confirmed on both sides; everything else is
-"undecided" and says why. `format` is an annotation.
+"yes" is a proof of inclusion, "no" a witness that `jsonschema` has confirmed on both sides and that exact numbers and
+ECMA-262's patterns do not contradict; everything else is "undecided" and says why. `format` is an annotation.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from acpgen.compat.language.document import Document, UnknownDialect, dialect_of
 from acpgen.compat.language.forms import Forms
 from acpgen.compat.language.formula import Formula
 from acpgen.compat.language.inclusion import Prover
-from acpgen.compat.language.judge import Judge, is_schema, judge
+from acpgen.compat.language.judge import is_schema, judge
 from acpgen.compat.language.normal import Normaliser
 from acpgen.compat.language.outcome import Empty, Found, Outcome, Unknown
 from acpgen.compat.language.values import Json, same
-from acpgen.compat.language.witness import Witness, searched, shown
+from acpgen.compat.language.witness import Judged, Witness, searched, shown
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
@@ -177,7 +177,8 @@ class Comparer:
         outcome = self._decided(ours, theirs)
         if isinstance(outcome, Empty):
             return _YES
-        accepts, refuses = self._judge(ours), self._judge(theirs)
+        self._budget.renew(STEPS_OF_SEARCH, apart=0)
+        accepts, refuses = self._judged(ours), self._judged(theirs)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return Relation(Verdict.NO, witness)
@@ -189,7 +190,7 @@ class Comparer:
             if witness is not None:
                 return Relation(Verdict.NO, witness)
         self._budget.renew(STEPS_OF_SEARCH, apart=0)
-        witness = searched(self._prover, self._searched_form(ours), accepts, refuses)
+        witness = searched(self._prover, accepts, refuses)
         if witness is not None:
             return Relation(Verdict.NO, witness)
         if isinstance(outcome, Found):
@@ -209,15 +210,16 @@ class Comparer:
             self._reset()
             return Unknown("the engine's suggestion is too large")
 
-    def _judge(self, side: _Side) -> Judge:
-        return judge(side.document, side.schema, apart=self._normal.tangled)
+    def _judged(self, side: _Side) -> Judged:
+        formula = self._form_or_doubt(side)
+        return Judged(judge(side.document, side.schema, apart=self._normal.tangled), self._normal.forms, formula)
 
-    def _searched_form(self, side: _Side) -> Formula:
+    def _form_or_doubt(self, side: _Side) -> Formula:
         try:
             return self._form(side)
         except (OverBudget, RecursionError):
             self._reset()
-            return self._normal.forms.top
+            return self._normal.forms.opaque("the schema is too large")
 
 
 def compare_language(old: Json, new: Json, *, steps: int = STEPS) -> Comparison:

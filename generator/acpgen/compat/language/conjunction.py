@@ -648,11 +648,12 @@ def _array_status(forms: Forms, facts: Facts, formula: Size | Item | Items | Cou
 
 
 def _places(forms: Forms, facts: Facts, start: int, form: Formula) -> list[tuple[int, Formula, Formula]]:
-    """Places from `start` on that stand for all: index, what is known there, and that joined with `form`."""
-    indices = dict.fromkeys(
-        [start, *(index for table in (facts.item, facts.items) for index in table if index > start)]
-    )
-    indices[max(indices) + 1] = None
+    """Places from `start` on that stand for all: index, what is known there, and that joined with `form`.
+
+    What is known changes at an item of its own, behind it, and where a rule for all further items begins.
+    """
+    changes = (start, *facts.items, *facts.item, *(index + 1 for index in facts.item))
+    indices = dict.fromkeys(index for index in changes if index >= start)
     known = [(index, item_form(forms, facts, index)) for index in indices]
     return [(index, there, forms.all_of(there, form)) for index, there in known]
 

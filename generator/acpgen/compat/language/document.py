@@ -81,6 +81,15 @@ def every_schema(root: Json, *, definitions: bool = True) -> Iterator[dict[str, 
             pending.extend(_subschemas(schema, definitions=definitions))
 
 
+def patterns_of(schema: dict[str, Json]) -> Iterator[str]:
+    """The patterns of a schema itself, for texts and for names."""
+    pattern, table = schema.get("pattern"), schema.get("patternProperties")
+    if isinstance(pattern, str):
+        yield pattern
+    if isinstance(table, dict):
+        yield from table
+
+
 def dialect_of(root: Json) -> Dialect:
     """The dialect that a document names; if none, the one that its keywords belong to, and 2020-12 if they do not tell.
 
@@ -88,11 +97,22 @@ def dialect_of(root: Json) -> Dialect:
     """
     named = root.get("$schema") if isinstance(root, dict) else None
     if isinstance(named, str):
-        for dialect in Dialect:
-            if named.rstrip("#").replace("https:", "http:") == dialect.value.replace("https:", "http:"):
-                return dialect
-        raise UnknownDialect(named)
+        dialect = _named(named)
+        if dialect is None:
+            raise UnknownDialect(named)
+        return dialect
     return _guessed(root)
+
+
+def _named(address: str) -> Dialect | None:
+    plain = address.rstrip("#").replace("https:", "http:")
+    return next((each for each in Dialect if each.value.replace("https:", "http:") == plain), None)
+
+
+def in_another_dialect(schema: dict[str, Json], dialect: Dialect) -> bool:
+    """Whether a schema names a dialect that is not the document's."""
+    named = schema.get("$schema")
+    return isinstance(named, str) and _named(named) is not dialect
 
 
 def _guessed(root: Json) -> Dialect:
@@ -189,8 +209,9 @@ def resolved(scope: Scope, reference: str) -> Target | None:
     return Target(cast("Json", found.contents), Scope(found.resolver, id(resource), scope.root, scope.dialect))
 
 
-def only_dynamic_target(scope: Scope, name: str) -> bool:
-    """Whether a dynamic reference to the anchor can only ever mean one place of the document."""
+def only_dynamic_target(scope: Scope, reference: str) -> bool:
+    """Whether a dynamic reference can only ever mean one place of the document."""
+    name = reference.rpartition("#")[2]
     schemas = list(every_schema(scope.root))
     inside = scope.resource == id(scope.root) or any(id(schema) == scope.resource for schema in schemas)
     return inside and sum(schema.get("$dynamicAnchor") == name for schema in schemas) <= 1

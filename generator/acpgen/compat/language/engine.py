@@ -14,7 +14,7 @@ import jsonschema_rs
 from jsonschema_rs import CanonicalSchema, canonical
 
 from acpgen.compat.language.apart import OutOfTime, asked
-from acpgen.compat.language.document import Dialect, Document, every_schema
+from acpgen.compat.language.document import Dialect, Document, every_schema, patterns_of
 from acpgen.compat.language.values import Json
 
 _DRAFTS: Final = {
@@ -60,7 +60,10 @@ def serve(order: Any) -> dict[str, Json]:
     ours, theirs = (_canonical(draft, schema) for draft, schema in order)
     if ours is None or theirs is None:
         return {"covered": False, "remainder": None}
-    covered = theirs.covers(ours) == canonical.Containment.YES
+    try:
+        covered = theirs.covers(ours) == canonical.Containment.YES
+    except canonical.CanonicalizationError:
+        return {"covered": False, "remainder": None}
     return {"covered": covered, "remainder": None if covered else _remainder(ours, theirs)}
 
 
@@ -83,11 +86,16 @@ def _readable(document: Document, schema: Json) -> bool:
     if not isinstance(schema, (dict, bool)):
         return False
     for each in every_schema(_placed(document, schema)):
-        if not _UNREAD.isdisjoint(each):
+        if not _UNREAD.isdisjoint(each) or any(map(_has_dot, patterns_of(each))):
             return False
         if schema is not document.root and not _refers_to_definitions(each):
             return False
     return True
+
+
+def _has_dot(pattern: str) -> bool:
+    """Whether a dot may be in the pattern: the engine's matches the line ends that ECMA-262's does not."""
+    return "." in pattern.replace(r"\\", "").replace(r"\.", "")
 
 
 def _placed(document: Document, schema: Json) -> Json:

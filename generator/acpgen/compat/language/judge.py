@@ -7,7 +7,6 @@ all the same: what it does not confirm is not shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Protocol, cast
@@ -18,7 +17,7 @@ import jsonschema_rs
 import referencing.exceptions
 
 from acpgen.compat.language.apart import OutOfTime, asked
-from acpgen.compat.language.document import SPECIFICATIONS, Dialect, Document, every_schema
+from acpgen.compat.language.document import SPECIFICATIONS, Dialect, Document, every_schema, patterns_of
 from acpgen.compat.language.regex import may_backtrack
 from acpgen.compat.language.values import Json
 
@@ -129,16 +128,8 @@ def _may_backtrack(document: Document, schema: Json) -> bool:
         may_backtrack(pattern)
         for root in (document.root, schema)
         for each in every_schema(root)
-        for pattern in _patterns(each)
+        for pattern in patterns_of(each)
     )
-
-
-def _patterns(schema: dict[str, Json]) -> Iterator[str]:
-    pattern, table = schema.get("pattern"), schema.get("patternProperties")
-    if isinstance(pattern, str):
-        yield pattern
-    if isinstance(table, dict):
-        yield from table
 
 
 def is_schema(dialect: Dialect, schema: Json) -> bool:

@@ -13,9 +13,18 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from acpgen.compat.language import unevaluated
-from acpgen.compat.language.document import Dialect, Scope, Target, every_schema, only_dynamic_target, resolved, within
+from acpgen.compat.language.document import (
+    Dialect,
+    Scope,
+    Target,
+    every_schema,
+    in_another_dialect,
+    only_dynamic_target,
+    resolved,
+    within,
+)
 from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula, Kind
+from acpgen.compat.language.formula import Formula, Kind, Types
 from acpgen.compat.language.values import Json, exact
 
 DEEPEST_AT_ONCE: Final = 24
@@ -54,9 +63,11 @@ class Normaliser:
     _targets: dict[tuple[int, str], Target | None] = field(default_factory=dict[tuple[int, str], "Target | None"])
     _steps: int = 0
     tangled: bool = False
+    written_as_integer: Formula = field(init=False)
 
     def __post_init__(self) -> None:
         self.forms.unfold = self.unfold
+        self.written_as_integer = self.forms.opaque("draft-04 takes 1.0 for no integer")
 
     def whole(self, schema: Json, scope: Scope) -> Formula:
         """What the schema says of a value; what it refers to is read first, so that chains of references stay flat."""
@@ -71,6 +82,8 @@ class Normaliser:
             return self.forms.top if schema else self.forms.bottom
         if not isinstance(schema, dict):
             return self.forms.opaque("something that is not a schema stands where one is needed")
+        if in_another_dialect(schema, scope.dialect):
+            return self.forms.opaque("a schema inside the document is written in another dialect")
         scope = within(scope, schema)
         key = (id(schema), scope.resource)
         known = self._done.get(key)
@@ -210,8 +223,7 @@ def _reference(reader: Normaliser, value: Json, _schema: dict[str, Json], scope:
 
 
 def _dynamic_reference(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
-    anchor = str(value).rpartition("#")[2]
-    if not only_dynamic_target(scope, anchor):
+    if not only_dynamic_target(scope, str(value)):
         return reader.forms.opaque("a dynamic reference may mean several places")
     return _reference(reader, value, schema, scope)
 
@@ -230,6 +242,15 @@ def _type(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Sco
             raise Malformed
         kinds |= _KINDS[name]
     return reader.forms.types(kinds)
+
+
+def _oldest_type(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
+    """The types of draft-04, where `1.0` is a number and no integer: our numbers do not know how they are written."""
+    kinds = _type(reader, value, schema, scope)
+    if not isinstance(kinds, Types) or kinds.kinds & Kind.NUMBER != Kind.INTEGER:
+        return kinds
+    forms = reader.forms
+    return forms.all_of(kinds, forms.any_of(forms.types(Kind.ANY & ~Kind.INTEGER), reader.written_as_integer))
 
 
 def _enum(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
@@ -455,7 +476,7 @@ _MODERN: Final[dict[str, _Read]] = {
     "unevaluatedItems": _unevaluated_items,
 }
 _KEYWORDS: Final[dict[Dialect, dict[str, _Read]]] = {
-    Dialect.DRAFT_04: _OLDEST,
+    Dialect.DRAFT_04: {**_OLDEST, "type": _oldest_type},
     Dialect.DRAFT_06: _LEGACY,
     Dialect.DRAFT_07: {**_LEGACY, "if": _if},
     Dialect.DRAFT_2019_09: {**_MODERN, "$recursiveRef": _recursive_reference},

@@ -141,9 +141,7 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
     def wins(states: tuple[frozenset[int], ...], length: int, prefix: str | None) -> bool:
         if length < wanted.low or (prefix is not None and prefix in wanted.excluded):
             return False
-        return all(
-            ends(automata[index], state, empty=length == 0) == (index < required) for index, state in enumerate(states)
-        )
+        return all(ends(automata[index], state) == (index < required) for index, state in enumerate(states))
 
     initial = tuple(begin(automaton) for automaton in automata)
     if hopeless(initial):

@@ -16,6 +16,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 LARGEST_MACHINE: Final = 6_000
 DEEPEST_GROUP: Final = 60
+MOST_DIGITS: Final = 5
 _LAST: Final = 0x10FFFF
 _SURROGATES: Final = (0xD800, 0xDFFF)
 
@@ -172,8 +173,10 @@ class _Reader:
         end = self.text.find("}", self.at)
         body = self.text[self.at + 1 : end] if end > 0 else ""
         low, comma, high = body.partition(",")
-        if not _decimal(low) or (high and not _decimal(high)):
-            if comma and not low and (not high or _decimal(high)):
+        if any(_is_number(bound) and len(bound) > MOST_DIGITS for bound in (low, high)):
+            raise UnsupportedPattern("the pattern is too large")
+        if not _is_number(low) or (high and not _is_number(high)):
+            if comma and not low and (not high or _is_number(high)):
                 raise UnsupportedPattern("{,n} means different things to different engines")
             return None
         self.at = end + 1
@@ -202,13 +205,13 @@ class _Reader:
 
     def quantifier_follows(self) -> bool:
         end = self.text.find("}", self.at)
-        return end > 0 and _decimal(self.text[self.at : end].replace(",", "", 1))
+        return end > 0 and _is_number(self.text[self.at : end].replace(",", "", 1))
 
     def group(self) -> Node:
         if self.accept("?"):
             if self.accept("<"):
                 name_end = self.text.find(">", self.at)
-                if not self.text[self.at : name_end].isidentifier():
+                if name_end < 0 or not self.text[self.at : name_end].isidentifier():
                     raise UnsupportedPattern("look-behind or an odd group name")
                 self.at = name_end + 1
             elif not self.accept(":"):
@@ -238,10 +241,10 @@ class _Reader:
         if len(text) != digits or any(digit not in "0123456789abcdefABCDEF" for digit in text):
             raise UnsupportedPattern("a broken code escape")
         self.at += digits
-        value = int(text, 16)
-        if _SURROGATES[0] <= value <= _SURROGATES[1]:
+        character = chr(int(text, 16))
+        if _is_surrogate(character):
             raise UnsupportedPattern("a surrogate escape")
-        return chr(value)
+        return character
 
     def character_class(self) -> Ranges:
         negative = self.accept("^")
@@ -273,12 +276,18 @@ class _Reader:
         return self.escape()
 
 
-def _decimal(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 6
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _is_surrogate(character: str) -> bool:
+    return _SURROGATES[0] <= ord(character) <= _SURROGATES[1]
 
 
 def read(pattern: str) -> Node:
     """The pattern's syntax tree. Raises `UnsupportedPattern`."""
+    if any(map(_is_surrogate, pattern)):
+        raise UnsupportedPattern("half of a surrogate pair")
     reader = _Reader(pattern)
     node = reader.choice()
     if reader.at != len(pattern):
@@ -291,12 +300,14 @@ class Machine:
     """A non-deterministic automaton that searches its pattern.
 
     `moves` is for each state its character edge; `skips` its empty edges, each with the place where it may be taken:
-    `None` anywhere, `True` before the first character, `False` after the last. `alive` are the states from which a match
-    can still be reached once a character has been read.
+    `None` anywhere, `True` before the first character, `False` after the last. `origin` is a state of the empty text alone,
+    so the states after no character differ from those after some. `alive` are the states from which a match can still be
+    reached once a character has been read.
     """
 
     moves: tuple[tuple[Ranges, int] | None, ...]
     skips: tuple[tuple[tuple[bool | None, int], ...], ...]
+    origin: int
     start: int
     accept: int
     alive: frozenset[int]
@@ -366,11 +377,13 @@ class _Builder:
 def machine(pattern: str) -> Machine:
     """The automaton of a pattern. Raises `UnsupportedPattern`."""
     builder = _Builder([], [])
-    start = builder.state()
+    origin, start = builder.state(), builder.state()
+    builder.skips[origin].append((None, start))
     accept = builder.add(read(pattern), start)
     return Machine(
         tuple(builder.moves),
         tuple(tuple(skips) for skips in builder.skips),
+        origin,
         start,
         accept,
         _alive(builder, accept),
@@ -408,7 +421,7 @@ def _closure(automaton: Machine, states: Iterable[int], *, first: bool, last: bo
 
 def begin(automaton: Machine) -> frozenset[int]:
     """The set of states before the first character."""
-    states = _closure(automaton, [automaton.start], first=True, last=False)
+    states = _closure(automaton, [automaton.origin], first=True, last=False)
     return MATCHED if automaton.accept in states else frozenset(states)
 
 
@@ -425,20 +438,23 @@ def step(automaton: Machine, states: frozenset[int], character: int) -> frozense
     return MATCHED if automaton.accept in reached else frozenset(reached)
 
 
-def ends(automaton: Machine, states: frozenset[int], *, empty: bool) -> bool:
-    """Whether the pattern is found if the text ends here; `empty` says that nothing was read."""
+def ends(automaton: Machine, states: frozenset[int]) -> bool:
+    """Whether the pattern is found if the text ends here."""
+    empty = automaton.origin in states
     return states is MATCHED or automaton.accept in _closure(automaton, states, first=empty, last=True)
 
 
 def found(pattern: str, text: str) -> bool:
     """Whether the pattern matches somewhere in the text, in time linear in the text. Raises `UnsupportedPattern`."""
     automaton = machine(pattern)
+    if any(map(_is_surrogate, text)):
+        raise UnsupportedPattern("half of a surrogate pair in the text")
     states = begin(automaton)
     for character in text:
         states = step(automaton, states, ord(character))
         if states is MATCHED or not states:
             break
-    return ends(automaton, states, empty=not text)
+    return ends(automaton, states)
 
 
 def may_backtrack(pattern: str) -> bool:

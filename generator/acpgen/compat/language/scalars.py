@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import count, islice, product
+from itertools import chain, count, islice, product
 from typing import Final
 
 from acpgen.compat.language.budget import Budget
@@ -18,6 +18,9 @@ from acpgen.compat.language.values import spelled
 
 MOST_TRIED: Final = 2_000
 LONGEST_TEXT: Final = 20_000
+
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_CHARACTERS: Final = range(0x21, 0xD800)
 
 
 # Numbers.
@@ -159,15 +162,16 @@ def _plain(facts: Facts) -> Outcome:
     low, high = facts.length
     for length in range(low, low + 2 + len(facts.not_strings)):
         if high is not None and length > high:
-            return EMPTY
+            break
         for text in _texts(length, len(facts.not_strings) + 1):
             if text not in facts.not_strings:
                 return Found(text)
-    raise AssertionError("more strings were excluded than there are")
+    return EMPTY if high == 0 else Unknown("more strings are excluded than were tried")
 
 
 def _texts(length: int, amount: int) -> Iterator[str]:
-    """Up to `amount` different strings of a length, for as many as there can be."""
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    tail = min(length, 1 + amount // len(letters))
-    return islice(("a" * (length - tail) + "".join(end) for end in product(letters, repeat=tail)), amount)
+    """Up to `amount` different strings of a length, letters and digits first, for as many as there can be."""
+    tail = min(length, 1 + amount // len(_LETTERS))
+    plain = ("a" * (length - tail) + "".join(end) for end in product(_LETTERS, repeat=tail))
+    others = ("a" * (length - 1) + chr(code) for code in _CHARACTERS if chr(code) not in _LETTERS)
+    return islice(chain(plain, others) if length else plain, amount)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.compat.language.document import Dialect, Scope
+from acpgen.compat.language.document import Dialect, Scope, only_dynamic_target
 from acpgen.compat.language.formula import Formula, Kind
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Applied:
 
 
 class TooTangled(ValueError):
-    """More conditions than can be told apart, or references that never end."""
+    """More conditions than can be told apart, references that never end, or a keyword that judges read in two ways."""
 
 
 def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula, depth: int) -> Iterator[Applied]:
@@ -51,6 +51,8 @@ def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula,
         if keyword in schema:
             target = reader.target(schema[keyword], scope)
             if target is None or keyword == "$recursiveRef":
+                raise TooTangled
+            if keyword == "$dynamicRef" and not only_dynamic_target(scope, str(schema[keyword])):
                 raise TooTangled
             yield from under(target.schema, target.scope)
     for each in _branches(schema, "allOf"):
@@ -137,11 +139,11 @@ def items(reader: Normaliser, demand: Formula, schema: dict[str, Json], scope: S
         lengths = [evaluated(each) for each in applied]
         if None in lengths:
             return forms.top
-        contained = [
-            reader.inner(each.schema["contains"], each.scope)
-            for each in applied
-            if not older and "contains" in each.schema
-        ]
+        holders = [each for each in applied if "contains" in each.schema]
+        if older and holders:
+            # The draft does not say that `contains` evaluates items, and validators let it.
+            raise TooTangled
+        contained = [reader.inner(each.schema["contains"], each.scope) for each in holders]
         longest = max((length for length in lengths if length is not None), default=0)
         return forms.items(longest, forms.any_of(demand, *contained))
 

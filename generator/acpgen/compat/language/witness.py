@@ -1,4 +1,7 @@
-"""Witnesses: values that one schema accepts and another refuses. None is shown that the judge has not confirmed."""
+"""Witnesses: values that one schema accepts and another refuses.
+
+None is shown that the reference judge has not confirmed, nor one that the judge reads otherwise than ECMA-262 or exact numbers do.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from acpgen.compat.language.forms import Forms
 from acpgen.compat.language.formula import Formula
 from acpgen.compat.language.inclusion import Prover
 from acpgen.compat.language.judge import LONGEST_AT_ONCE, Judge, longest_text
+from acpgen.compat.language.meaning import holds
 from acpgen.compat.language.outcome import Found, Outcome, Unknown
 from acpgen.compat.language.values import Json
 
@@ -19,6 +23,8 @@ MOST_VALUES: Final = 24
 MOST_CHANGES: Final = 40
 MOST_CANDIDATES: Final = 600
 MOST_UNANSWERED: Final = 3
+LARGEST_EXACT: Final = 2**52
+"""Below it, a float holds every whole number and a half beside it."""
 
 _TEXTS: Final = ("", "a", "A", "ab", "0", "/", "a b", "é", "aaaaaaaaaaaaaaaaaaaa")
 _LISTS: Final[list[Json]] = [[], [None], [0], [0, 0], ["a", 1]]
@@ -33,13 +39,35 @@ class Witness:
     value: Json
 
 
-def confirmed(value: Json, accepts: Judge, refuses: Judge) -> bool:
-    """Whether both judges say of the value what a witness needs."""
-    return accepts.accepts(value) is True and refuses.accepts(value) is False
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """One schema: the reference judge of it, and its formula."""
+
+    judge: Judge
+    forms: Forms
+    formula: Formula
+
+    def means(self, value: Json) -> bool | None:
+        """Whether the value satisfies the formula; `None` if that cannot be told."""
+        try:
+            return holds(self.forms, self.formula, value)
+        except (OverBudget, RecursionError):
+            return None
 
 
-def shown(outcome: Outcome, accepts: Judge, refuses: Judge) -> Witness | None:
-    """The witness in what the prover found or guessed, if the judge confirms it."""
+def confirmed(value: Json, accepts: Judged, refuses: Judged) -> bool:
+    """Whether the judge says of the value what a witness needs, and neither formula the contrary."""
+    return accepts.judge.accepts(value) is True and _refused(value, accepts, refuses)
+
+
+def _refused(value: Json, accepts: Judged, refuses: Judged) -> bool:
+    return (
+        refuses.judge.accepts(value) is False and accepts.means(value) is not False and refuses.means(value) is not True
+    )
+
+
+def shown(outcome: Outcome, accepts: Judged, refuses: Judged) -> Witness | None:
+    """The witness in what the prover found or guessed, if it is confirmed."""
     return next((Witness(value) for value in _offered(outcome) if confirmed(value, accepts, refuses)), None)
 
 
@@ -62,20 +90,20 @@ def _told_by_both(value: Json) -> Json:
             return value
 
 
-def searched(prover: Prover, formula: Formula, accepts: Judge, refuses: Judge) -> Witness | None:
-    """A witness among some values of the formula (what the first schema says), their small changes, and small values."""
-    if accepts.apart or refuses.apart:
+def searched(prover: Prover, accepts: Judged, refuses: Judged) -> Witness | None:
+    """A witness among some values of what the first schema says, their small changes, and small values."""
+    if accepts.judge.apart or refuses.judge.apart:
         return None
     candidates = (
         candidate
-        for value in (*_values(prover, formula), *_SMALL)
+        for value in (*_values(prover, accepts.formula), *_SMALL)
         for candidate in islice((value, *_changed(value)), MOST_CHANGES)
         if longest_text(candidate) <= LONGEST_AT_ONCE
     )
     unanswered = 0
     for candidate in islice(candidates, MOST_CANDIDATES):
-        accepted = accepts.accepts(candidate)
-        if accepted and refuses.accepts(candidate) is False:
+        accepted = accepts.judge.accepts(candidate)
+        if accepted and _refused(candidate, accepts, refuses):
             return Witness(candidate)
         unanswered += accepted is None
         if unanswered > MOST_UNANSWERED:
@@ -113,4 +141,6 @@ def _changed(value: Json) -> Iterator[Json]:
     elif isinstance(value, str):
         yield from (value + "a", value + "/", value[:-1], value.upper(), "/" + value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield from (value + 1, value - 1, value + 0.5, -value, value * 10)
+        yield from (value + 1, value - 1, -value, value * 10)
+        if abs(value) < LARGEST_EXACT:
+            yield from (value + 0.5, float(value))

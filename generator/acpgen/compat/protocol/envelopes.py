@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acpgen.bundle import frames
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.walk import Schema, is_object
 
@@ -18,11 +19,11 @@ _TELLING: Final = ("method", "result", "error")
 def envelopes(revised: Revised) -> Mapping[str, Schema]:
     """The envelopes by the names of their definitions."""
     found: dict[str, Schema] = {}
+    framing = frames(revised.bundle.definitions)
     for name, schema in revised.bundle.definitions.items():
-        if schema.get("x-docs-ignore") is True and "x-method" not in schema:
-            forms = [schema, *(each for each in schema.get("anyOf", ()) if is_object(each))]
-            if any(key in form.get("properties", {}) for form in forms for key in _TELLING):
-                found[name] = _emptied(wordless(schema))
+        forms = [schema, *(each for each in schema.get("anyOf", ()) if is_object(each))]
+        if name in framing and any(key in form.get("properties", {}) for form in forms for key in _TELLING):
+            found[name] = _emptied(wordless(schema))
     return found
 
 

@@ -121,7 +121,7 @@ class NullMeaningChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class LeniencyChanged(Placed):
-    """What receivers forgive in a field."""
+    """How leniently receivers decode a field."""
 
     name: str
     keyword: str

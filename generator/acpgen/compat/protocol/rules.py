@@ -109,14 +109,14 @@ def method_kind_changed(fact: f.MethodKindChanged) -> Judgement:
 
 
 def null_result_allowed(fact: f.NullResultChanged) -> Judgement | None:
-    """A result of null now stands for the empty result (`x-null: omitted`): receivers forgive more."""
+    """A result of null now stands for the empty result (`x-null: omitted`)."""
     if not fact.allowed:
         return None
     return Judgement("added", "A result of null now stands for the empty result.", "Keep sending an object.")
 
 
 def null_result_withdrawn(fact: f.NullResultChanged) -> Judgement | None:
-    """A result of null no longer stands for the empty result: what was forgiven is an error now."""
+    """A result of null no longer stands for the empty result: it is an error now."""
     if fact.allowed:
         return None
     return Judgement(
@@ -319,7 +319,7 @@ def null_meaning_changed(fact: f.NullMeaningChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        f"Null in {fact.name!r} {_NULL[fact.old]}, and {_NULL[fact.new]} now.",
+        f"Null in {fact.name!r} used to {_NULL[fact.old]}, and {_NULL_NOW[fact.new]} now.",
         "Use another field or value for the new meaning.",
         within=fact.name,
         carried_by="old",
@@ -342,12 +342,12 @@ def null_meaning_declared(fact: f.NullMeaningChanged) -> Judgement | None:
 
 
 def leniency_added(fact: f.LeniencyChanged) -> Judgement | None:
-    """Receivers forgive more in this field (`x-deserialize-…`). What is valid stays the same."""
+    """Receivers decode this field more leniently (`x-deserialize-…`). What is valid stays the same."""
     if not fact.added:
         return None
     return Judgement(
         "added",
-        f"Receivers now forgive more in {fact.name!r}: {_LENIENCY[fact.keyword]}.",
+        _LENIENT[fact.keyword].format(name=repr(fact.name)),
         "Nothing needs to be done.",
         within=fact.name,
         subject=fact.keyword,
@@ -355,15 +355,15 @@ def leniency_added(fact: f.LeniencyChanged) -> Judgement | None:
 
 
 def leniency_withdrawn(fact: f.LeniencyChanged) -> Judgement | None:
-    """Receivers forgave what they now refuse (`x-deserialize-…`). What is valid stays the same, so a peer that keeps to the schema is
-    not affected.
+    """Receivers decode this field more strictly (`x-deserialize-…`). What is valid stays the same, so a peer that keeps to the schema
+    is not affected.
     """
     if fact.added:
         return None
     return Judgement(
         "otherwise",
-        f"Receivers no longer forgive in {fact.name!r}: {_LENIENCY[fact.keyword]}.",
-        "Say so in the release notes; peers that sent bad values now see errors.",
+        _STRICT[fact.keyword].format(name=repr(fact.name)),
+        "Say so in the release notes: peers that sent invalid values now see errors.",
         within=fact.name,
         subject=fact.keyword,
     )
@@ -416,7 +416,7 @@ def demand_changed(fact: f.DemandChanged) -> Judgement | None:
     """
     return Judgement(
         "otherwise" if fact.new is not None else "added",
-        f"The field {fact.name!r} {'must be sent by who advertises ' + fact.new if fact.new else 'is no longer demanded'}.",
+        f"The field {fact.name!r} {'must be sent by a peer that advertises ' + fact.new if fact.new else 'is no longer demanded'}.",
         "Demand it only together with a new capability.",
         within=fact.name,
         subject=str(fact.new),
@@ -454,12 +454,12 @@ def object_opened(fact: f.ObjectOpennessChanged) -> Judgement | None:
 
 
 def null_forbidden(fact: f.NullChanged) -> Judgement | None:
-    """Null was accepted and is refused now. Where receivers declare to forgive it, they take it for an omitted field."""
+    """Null was accepted and is refused now. Where decoding is lenient, receivers read it as an omitted field."""
     if fact.allowed:
         return None
     return Judgement(
         "unknown" if fact.lenient else "refused",
-        f"Null is refused now{'; receivers that forgive take it for an omitted field' if fact.lenient else ''}.",
+        f"Null is refused now{'; lenient receivers read it as an omitted field' if fact.lenient else ''}.",
         "Leave the field out instead of sending null, and keep accepting null from old peers.",
         within=fact.name or "",
         accepted_by="old",
@@ -469,12 +469,12 @@ def null_forbidden(fact: f.NullChanged) -> Judgement | None:
 
 
 def null_allowed(fact: f.NullChanged) -> Judgement | None:
-    """Null is accepted now; old receivers refuse it, unless they declare to forgive it."""
+    """Null is accepted now; old receivers refuse it, unless they decode the field leniently."""
     if not fact.allowed:
         return None
     return Judgement(
         "unknown" if fact.lenient else "refused",
-        f"Null is accepted now; old peers refuse it{' unless they forgive' if fact.lenient else ''}.",
+        f"Null is accepted now; old peers refuse it{' unless they decode leniently' if fact.lenient else ''}.",
         "Leave the field out instead of sending null.",
         within=fact.name or "",
         accepted_by="new",
@@ -666,7 +666,7 @@ def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "otherwise",
-        f"The variant {tag!r} is new beside {fact.old.default}, for which old peers take or mistake it.{missing}",
+        f"The variant {tag!r} is new beside {fact.old.default}: old peers read it as that, or refuse it.{missing}",
         _GATE,
         within=f"({tag})",
         accepted_by="new",
@@ -787,10 +787,10 @@ def tolerance_withdrawn(fact: f.OpennessChanged) -> Judgement | None:
 
 
 def tag_renamed(fact: f.TagRenamed) -> Judgement:
-    """Variants are told apart by another member now: neither side recognises the other's."""
+    """The discriminator is another member now: neither side recognises the other's variants."""
     return Judgement(
         "refused" if fact.new.openness != "open" else "lost",
-        f"Variants were told apart by {fact.old.tag!r} and are by {fact.new.tag!r} now.",
+        f"The discriminator was {fact.old.tag!r} and is {fact.new.tag!r} now.",
         "Keep the old member and add the new one beside it.",
         accepted_by="old" if fact.new.openness != "open" else None,
         carried_by="old" if fact.new.openness == "open" else None,
@@ -952,8 +952,8 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "text-reworded": "it judges both directions",
     "schema-restructured": "it judges both directions",
     "language-undecided": "it judges both directions",
-    "waiver-expired": "a waiver that has not expired is no finding",
-    "waiver-unused": "a waiver that is used is no finding",
+    "waiver-expired": "a waiver that has not expired needs no note",
+    "waiver-unused": "a waiver that is used needs no note",
 }
 """Rules without a mirror, and why."""
 
@@ -970,11 +970,17 @@ def judge(fact: f.Fact) -> tuple[str, Judgement]:
     return spoken[0]
 
 
-_NULL: Final = {"clears": "cleared the value", "omitted": "equalled leaving it out"}
-_LENIENCY: Final = {
-    "default_on_error": "a bad value counts as the default",
-    "skip_invalid_items": "bad items are skipped",
-    "default_on_null": "null counts as the default",
+_NULL: Final = {"clears": "clear the value", "omitted": "stand for an omitted field"}
+_NULL_NOW: Final = {"clears": "clears it", "omitted": "stands for an omitted field"}
+_STRICT: Final = {
+    "default_on_error": "An invalid value of {name} is an error now; previously it fell back to the default.",
+    "skip_invalid_items": "An invalid item of {name} is an error now; previously it was skipped.",
+    "default_on_null": "Null in {name} is an error now; previously it fell back to the default.",
+}
+_LENIENT: Final = {
+    "default_on_error": "An invalid value of {name} falls back to the default now; previously it was an error.",
+    "skip_invalid_items": "An invalid item of {name} is skipped now; previously it was an error.",
+    "default_on_null": "Null in {name} falls back to the default now; previously it was an error.",
 }
 _SORTS: Final = {"union": "Variants", "enum": "Values"}
 

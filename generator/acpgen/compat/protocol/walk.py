@@ -463,17 +463,27 @@ class _Comparing:
         if old.null != new.null:
             self._fact(NullMeaningChanged(new.name, old.null, new.null, **at))
         for keyword in ("default_on_error", "skip_invalid_items", "default_on_null"):
-            if getattr(old.leniency, keyword) != getattr(new.leniency, keyword):
-                self._fact(LeniencyChanged(new.name, keyword, getattr(new.leniency, keyword), **at))
+            before, after = getattr(old.leniency, keyword), getattr(new.leniency, keyword)
+            if before != after and (
+                keyword != "default_on_null" or self._reads_null(old, 0) != self._reads_null(new, 1)
+            ):
+                self._fact(LeniencyChanged(new.name, keyword, after, **at))
         self._gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
         if old.required_with != new.required_with:
             self._fact(DemandChanged(new.name, old.required_with, new.required_with, **at))
         self._words(new.name, old.doc, new.doc, old.at, new.at)
-        one, other = self._forgiving_null(old, new, at)
+        one, other = self._lenient_null(old, new, at)
         self._child(Step("field", new.name, **at), one, other)
 
-    def _forgiving_null(self, old: ir.Field, new: ir.Field, at: Places) -> tuple[ir.Type, ir.Type]:
-        """The types of a field; null is told here where the side that refuses it forgives it."""
+    def _reads_null(self, field: ir.Field, side: Literal[0, 1]) -> bool:
+        """Whether null falls back to the default: declared so, or as any invalid value does."""
+        leniency = field.leniency
+        return leniency.default_on_null or (
+            leniency.default_on_error and not self.walk.shape(field.type, side).nullable
+        )
+
+    def _lenient_null(self, old: ir.Field, new: ir.Field, at: Places) -> tuple[ir.Type, ir.Type]:
+        """The types of a field; null is told here where the side that refuses it decodes it leniently."""
         shapes = self.walk.shape(old.type, 0), self.walk.shape(new.type, 1)
         if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
             strict = new if shapes[0].nullable else old

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from acpgen.compat.findings import Finding, Report, Spot, counts, failing
+from acpgen.compat.findings import Finding, Note, Report, Spot, counts, failing
 from acpgen.ir import JSON
 
 
@@ -28,6 +28,7 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "counts": {str(severity): count for severity, count in counts(report).items()},
         "failing": len(failing(report, fail_on)),
         "findings": [finding_data(finding) for finding in report.findings],
+        "notes": [_note_data(note) for note in report.notes],
     }
 
 
@@ -56,6 +57,11 @@ def finding_data(finding: Finding) -> dict[str, JSON]:
     if finding.waived is not None:
         found["waived"] = {"reason": finding.waived.reason, "expires": finding.waived.expires}
     return found
+
+
+def _note_data(note: Note) -> dict[str, JSON]:
+    told: dict[str, JSON] = {"rule": note.rule, "message": note.message, "advice": note.advice}
+    return {**told, "at": str(note.at), "position": _position(note.at)}
 
 
 def _position(spot: Spot | None) -> JSON:

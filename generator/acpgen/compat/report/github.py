@@ -8,24 +8,20 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from acpgen.compat.findings import Finding, Report
+from acpgen.compat.findings import Finding, Note, Report, Spot
 
 _LEVELS: Final = {"breaking": "error", "undecided": "error", "risky": "warning", "additive": "notice"}
 
 
 def workflow_commands(report: Report, _: str = "risky") -> str:
-    """One line a finding; what is editorial or waived is left out, since nobody need look at it."""
+    """One line a finding or note; what is editorial or waived is left out, since nobody need look at it."""
     lines = [_line(each) for each in report.findings if each.severity in _LEVELS and each.waived is None]
+    lines += [_note(each) for each in report.notes]
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
 
 def _line(finding: Finding) -> str:
     spot = finding.new or finding.old
-    properties = {"title": f"{finding.severity}: {finding.rule}"}
-    if spot is not None:
-        # A file at a git revision has no place among the changed lines; its path inside the repository does.
-        path = spot.file.partition(":")[2] or spot.file
-        properties = {"file": path, "line": str(spot.line), "col": str(spot.column), **properties}
     about = " ".join(part for part in (finding.method, finding.location) if part)
     text = f"{about}: {finding.message}" if about else finding.message
     if finding.breaks:
@@ -33,8 +29,21 @@ def _line(finding: Finding) -> str:
     if finding.witness is not None:
         text += f"\n{json.dumps(finding.witness.value, ensure_ascii=False)}"
     text += f"\n{finding.advice} [{finding.fingerprint}]"
+    return _command(_LEVELS[finding.severity], spot, f"{finding.severity}: {finding.rule}", text)
+
+
+def _note(note: Note) -> str:
+    return _command("notice", note.at, f"note: {note.rule}", f"{note.message}\n{note.advice}")
+
+
+def _command(level: str, spot: Spot | None, title: str, text: str) -> str:
+    properties = {"title": title}
+    if spot is not None:
+        # A file at a git revision has no place among the changed lines; its path inside the repository does.
+        path = spot.file.partition(":")[2] or spot.file
+        properties = {"file": path, "line": str(spot.line), "col": str(spot.column), **properties}
     joined = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_LEVELS[finding.severity]} {joined}::{_data(text)}"
+    return f"::{level} {joined}::{_data(text)}"
 
 
 def _data(value: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from xml.sax.saxutils import escape, quoteattr
 
-from acpgen.compat.findings import Finding, Report, failing
+from acpgen.compat.findings import Finding, Note, Report, failing
 from acpgen.compat.report import words
 
 
@@ -13,7 +13,7 @@ def junit(report: Report, fail_on: str = "risky") -> str:
     """The report as JUnit XML."""
     stopping = {id(finding) for finding in failing(report, fail_on)}
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    total, failed = max(len(report.findings), 1), len(stopping)
+    total, failed = max(len(report.findings), 1) + len(report.notes), len(stopping)
     name = f"acpgen diff {report.old} {report.new}"
     lines.append(f'<testsuites name={_attribute(name)} tests="{total}" failures="{failed}" errors="0">')
     groups = words.by_method(report.findings)
@@ -28,6 +28,11 @@ def junit(report: Report, fail_on: str = "risky") -> str:
         lines.append(f"  <testsuite name={_attribute(heading)} {counts}>")
         for finding in findings:
             lines.extend(_case(finding, heading, failed=id(finding) in stopping))
+        lines.append("  </testsuite>")
+    if report.notes:
+        counts = f'tests="{len(report.notes)}" failures="0" errors="0" skipped="0"'
+        lines.append(f"  <testsuite name={_attribute(words.NOTES)} {counts}>")
+        lines += [_note(note) for note in report.notes]
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
     return "\n".join(lines) + "\n"
@@ -48,6 +53,11 @@ def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
     body = _text("\n".join(part for part in parts if part))
     kind = f"message={_attribute(finding.message)} type={_attribute(finding.severity)}"
     return [f"{opened}>", f"      <failure {kind}>{body}</failure>", "    </testcase>"]
+
+
+def _note(note: Note) -> str:
+    opened = f'    <testcase classname={_attribute(words.NOTES)} name={_attribute(f"{note.rule} {words.place(note.at)}")} time="0">'
+    return f"{opened}<system-out>{_text(f'{note.message} {note.advice}')}</system-out></testcase>"
 
 
 def _attribute(value: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from acpgen.compat.findings import Finding, Report, counts, failing
+from acpgen.compat.findings import Finding, Report, failing
 from acpgen.compat.report import words
 from acpgen.errors import visible
 
@@ -41,9 +41,9 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
     yield f"### Compatibility of {code(report.old)} → {code(report.new)}\n"
     yield f"**{VERDICTS[report.verdict]}**\n"
     stopping = len(failing(report, fail_on))
-    if report.findings:
-        tally = ", ".join(words.counted(count, severity) for severity, count in counts(report).items())
-        yield f"{tally}. {stopping} of them count here.\n"
+    if report.findings or report.notes:
+        fail = "finding fails" if stopping == 1 else "findings fail"
+        yield f"{words.tally(report)}. {stopping} {fail} `--fail-on {fail_on}`.\n"
     yield "| | |\n| --- | --- |"
     for name, value in words.summary(report):
         yield f"| {name} | {value} |"
@@ -62,6 +62,10 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
                 place = f" {code(finding.location)}" if finding.location else ""
                 yield f"- {finding.severity} `{finding.rule}`{place}: {escaped(finding.message)}"
             yield "\n</details>\n"
+    if report.notes:
+        yield f"#### {words.NOTES}\n"
+        for note in report.notes:
+            yield f"- `{note.rule}` {code(words.place(note.at))}: {escaped(note.message)} {escaped(note.advice)}"
 
 
 def finding_markdown(finding: Finding) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from acpgen.compat.findings import SEVERITIES, Finding, Report, Spot, counts
+from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, counts
 from acpgen.compat.report import words
 from acpgen.errors import visible
 
@@ -52,6 +52,10 @@ def _lines(report: Report) -> Iterator[str]:
         for finding in findings:
             yield from _finding(finding)
         yield "</section>"
+    if report.notes:
+        yield f"<aside><h2><span>{words.NOTES}</span> <small>{len(report.notes)}</small></h2>"
+        yield from map(_note, report.notes)
+        yield "</aside>"
     yield '<p id="none" hidden>No finding passes the filter.</p></main>'
     yield f"<script>{_SCRIPT}</script></body></html>"
 
@@ -97,6 +101,11 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield "</div></details>"
     facts = f"{_text(words.flow(finding))} · {finding.effect} · <code>{_text(finding.fingerprint)}</code>"
     yield f'<p class="facts">{facts}</p></article>'
+
+
+def _note(note: Note) -> str:
+    told = f"{_text(note.rule)} <code>{_text(words.place(note.at))}</code>"
+    return f"<p>{told}<br>{_text(note.message)} {_text(note.advice)}</p>"
 
 
 def _side(name: str, spot: Spot | None) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 from typing import Final
 from urllib.parse import quote
 
-from acpgen.compat.findings import Finding, Report, Spot
+from acpgen.compat.findings import Finding, Note, Report, Spot
 from acpgen.ir import JSON
 
 _LEVELS: Final = {
@@ -23,7 +23,7 @@ def sarif(report: Report, _: str = "risky") -> str:
     from acpgen import __version__
     from acpgen.compat.catalogue import catalogue
 
-    used = {finding.rule for finding in report.findings}
+    used = {each.rule for each in (*report.findings, *report.notes)}
     rules = [entry for entry in catalogue() if entry.id in used]
     index = {entry.id: number for number, entry in enumerate(rules)}
     described: list[JSON] = [
@@ -39,7 +39,10 @@ def sarif(report: Report, _: str = "risky") -> str:
     run: dict[str, JSON] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, index) for finding in report.findings],
+        "results": [
+            *(_result(finding, index) for finding in report.findings),
+            *(_note(note, index) for note in report.notes),
+        ],
         "properties": {"verdict": report.verdict, "bindings": report.bindings},
     }
     whole = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
@@ -70,6 +73,16 @@ def _result(finding: Finding, index: dict[str, int]) -> JSON:
     if finding.waived is not None:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.waived.reason}]
     return result
+
+
+def _note(note: Note, index: dict[str, int]) -> JSON:
+    return {
+        "ruleId": note.rule,
+        "ruleIndex": index[note.rule],
+        "level": "note",
+        "message": {"text": f"{note.message} {note.advice}"},
+        "locations": [_location(note.at)],
+    }
 
 
 def _location(spot: Spot) -> dict[str, JSON]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 from unicodedata import combining, east_asian_width
 
-from acpgen.compat.findings import Finding, Report, counts
+from acpgen.compat.findings import Finding, Note, Report
 from acpgen.compat.report import words
 from acpgen.errors import visible
 
@@ -46,6 +46,18 @@ def _lines(report: Report) -> Iterator[str]:
         yield ""
         yield _paint(_cut(heading, WIDTH), "heading")
         yield from _group(findings)
+    if report.notes:
+        yield ""
+        yield _paint(words.NOTES, "heading")
+        for note in report.notes:
+            yield from _note(note)
+
+
+def _note(note: Note) -> Iterator[str]:
+    yield f"  {note.rule}"
+    yield from _wrapped(note.message, "    ")
+    yield _paint(f"    {_cut_left(words.place(note.at), WIDTH - 4)}", "faint")
+    yield from _wrapped(note.advice, "    → ")
 
 
 def _group(findings: list[Finding]) -> Iterator[str]:
@@ -94,9 +106,8 @@ def _whole(finding: Finding, head: str) -> Iterator[str]:
 
 
 def _tally(report: Report) -> str:
-    tally = ", ".join(words.counted(count, severity) for severity, count in counts(report).items())
     waived = sum(finding.waived is not None for finding in report.findings)
-    return f"{tally}, {waived} waived" if waived else tally
+    return f"{words.tally(report)}, {waived} waived" if waived else words.tally(report)
 
 
 def _wrapped(line: str, indent: str, colour: str = "") -> Iterator[str]:

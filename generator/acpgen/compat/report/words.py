@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from acpgen.compat.findings import SEVERITIES, Finding, Report, Severity, Spot, Witness
+from acpgen.compat.findings import SEVERITIES, Finding, Inclusion, Report, Spot, Witness, counts
 from acpgen.ir import JSON
 
 OUTSIDE = "The protocol as a whole"
 SCHEMAS = "The schemas"
 PAPER = "Names and words"
+NOTES = "Notes"
 
 
 def by_method(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
@@ -46,9 +47,12 @@ def message(value: JSON, width: int) -> str:
     return line if len(line) <= width else json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def counted(count: int, severity: Severity) -> str:
-    """`3 risky`."""
-    return f"{count} {severity}"
+def tally(report: Report) -> str:
+    """How many findings there are of each severity, and how many notes."""
+    parts = [f"{count} {severity}" for severity, count in counts(report).items()]
+    if report.notes:
+        parts.append(f"{len(report.notes)} {'note' if len(report.notes) == 1 else 'notes'}")
+    return ", ".join(parts)
 
 
 def place(spot: Spot | None) -> str:
@@ -61,13 +65,16 @@ def summary(report: Report) -> list[tuple[str, str]]:
     wire = report.wire
     if report.mode == "language":
         return [
-            ("what is valid under old is valid under new", wire.backward),
-            ("and back", wire.forward),
+            ("schema inclusion", _inclusion(wire)),
             ("generated code", report.bindings),
         ]
     return [
         ("old peers to new peers", wire.backward),
         ("new peers to old peers", wire.forward),
-        ("as plain schemas", f"{report.language.backward}, {report.language.forward} back"),
+        ("schema inclusion", _inclusion(report.language)),
         ("generated code", report.bindings),
     ]
+
+
+def _inclusion(found: Inclusion) -> str:
+    return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"

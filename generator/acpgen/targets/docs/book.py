@@ -135,7 +135,7 @@ class Book:
             "related": [other for other in dict.fromkeys(related) if other not in named],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
-            "sides": {"agent": "the agent", "client": "the client", "server": "the server"}.get(
+            "sides": {side: f"the {side}" for side in ("agent", "client", "server", "proxy")}.get(
                 method.side, "either side"
             ),
         }
@@ -170,8 +170,8 @@ class Book:
         codes = error_codes(self.protocol)
         named: dict[int, list[str]] = {found.code: [] for found in codes}
         for method in self.protocol.methods:
-            for found, is_named in codes_of(self.protocol, method):
-                if is_named:
+            for found, said in codes_of(self.protocol, method):
+                if said.sentences:
                     named[found.code].append(method.name)
         return {
             "codes": codes,
@@ -219,7 +219,7 @@ class Book:
 
     def _by_side(self) -> list[tuple[str, list[ir.Method]]]:
         """The methods by the side that handles them."""
-        heads = {side: f"Handled by the {side}" for side in ("agent", "client", "server")}
+        heads = {side: f"Handled by the {side}" for side in ("agent", "client", "server", "proxy")}
         heads |= {"protocol": "Handled by either side", "both": "Handled by either side"}
         groups: dict[str, list[ir.Method]] = {}
         for method in self.protocol.methods:
@@ -241,7 +241,7 @@ class Book:
     def _sender(self, method: ir.Method) -> str:
         if method.side in ("protocol", "both"):
             return "either side"
-        others = [side for side in self.protocol.sides if side != method.side]
+        others = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
         return f"the {others[0]}" if len(others) == 1 else "the other side"
 
     def _named_in(self, definition: ir.Definition) -> Iterator[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
+from acpgen.targets.docs.text import sentences
 from acpgen.targets.docs.types import references
 
 _STANDARD: Final = (
@@ -44,25 +45,61 @@ def error_codes(protocol: ir.Protocol) -> tuple[ErrorCode, ...]:
     )
 
 
-def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode, bool], ...]:
-    """The codes with which a request may be answered; true with those that the texts of the method itself name."""
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the texts about a method say of a code: the sentences that name it, and whether one is the method's own."""
+
+    sentences: tuple[str, ...] = ()
+    is_own: bool = False
+
+
+def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode, Said], ...]:
+    """The codes with which a request may be answered, each with the sentences that say when."""
     if method.kind != "request":
         return ()
-    named = {int(code) for text in _texts(protocol, method) for code in _IN_TEXT.findall(text)}
+    own, others = (_named(texts) for texts in (_own_texts(protocol, method), _texts_of_params(protocol, method)))
+    said = {code: Said((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}}
     return tuple(
-        (code, code.code in named) for code in error_codes(protocol) if code.code in named or code.code in _ANY_REQUEST
+        (code, said.get(code.code, Said()))
+        for code in error_codes(protocol)
+        if code.code in said or code.code in _ANY_REQUEST
     )
 
 
-def _texts(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
-    """What is said about a method, its params, its result, their fields, and the variants of their unions."""
+def _named(texts: Iterable[str]) -> dict[int, tuple[str, ...]]:
+    """The sentences that name each code."""
+    found: dict[int, tuple[str, ...]] = {}
+    for sentence in dict.fromkeys(sentence for text in texts for sentence in sentences(text)):
+        for code in map(int, dict.fromkeys(_IN_TEXT.findall(sentence))):
+            found[code] = (*found.get(code, ()), sentence)
+    return found
+
+
+def _own_texts(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
+    """What is said about a method, its params, its result and their fields, in every branch of unions."""
     yield method.doc
     for name in filter(None, (method.params, method.result)):
-        definition = protocol.definitions[name]
-        yield definition.doc
-        if isinstance(definition, ir.TaggedUnion):
-            yield from (variant.doc for variant in definition.variants)
-            yield from (protocol.definitions[other].doc for other in (definition.fallback, definition.default) if other)
-        for field in definition.fields if isinstance(definition, ir.Record) else ():
-            yield field.doc
+        for definition in _branches(protocol, name):
+            yield definition.doc
+            yield from (field.doc for field in _fields(definition))
+
+
+def _texts_of_params(protocol: ir.Protocol, method: ir.Method) -> Iterator[str]:
+    """What is said about the types of the params. What a result refers to is not what the request fails for."""
+    for definition in _branches(protocol, method.params) if method.params is not None else ():
+        for field in _fields(definition):
             yield from (protocol.definitions[inner].doc for inner in references(field.type))
+
+
+def _fields(definition: ir.Definition) -> tuple[ir.Field, ...]:
+    return definition.fields if isinstance(definition, ir.Record) else ()
+
+
+def _branches(protocol: ir.Protocol, name: str, through: frozenset[str] = frozenset()) -> Iterator[ir.Definition]:
+    """A definition and, of a union, what its branches hold; variants speak for themselves too."""
+    definition = protocol.definitions[name]
+    yield definition
+    if isinstance(definition, ir.TaggedUnion) and name not in through:
+        others = (definition.fallback, definition.default, *definition.fallback_shapes)
+        for inner in filter(None, (*(variant.type for variant in definition.variants), *others)):
+            yield from _branches(protocol, inner, through | {name})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
@@ -56,9 +57,17 @@ def paragraphs(text: str) -> Markdown:
 
 def first_sentence(text: str) -> Markdown:
     """The first sentence of a description, for lists."""
+    return prose(next(sentences(text), ""))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a description on one line each. A full stop in a code span, or with no space after it, ends none."""
     line = " ".join(text.split())
-    found = re.match(r"(?:[^`.]|`[^`]*`|\.(?!\s|$))*\.(?=\s|$)", line)
-    return prose(found[0] if found else line)
+    found = re.findall(r"(?:[^`.]|`[^`]*`|\.(?!\s|$))*\.(?=\s|$)", line)
+    yield from (sentence.strip() for sentence in found)
+    rest = line[sum(map(len, found)) :].strip()
+    if rest:
+        yield rest
 
 
 def code(text: str) -> Markdown:

@@ -8,6 +8,7 @@ from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.targets.docs.ages import Ages
+from acpgen.targets.docs.leniency import leniency
 from acpgen.targets.docs.places import Linker, joined
 from acpgen.targets.docs.text import Markdown, code, identifier, prose, value
 from acpgen.targets.docs.types import admits_null, constraints, in_words
@@ -68,7 +69,7 @@ def field_rows(record: ir.Record, protocol: ir.Protocol, linker: Linker, ages: A
                     None,
                     (
                         prose(field.doc),
-                        *_notes(field, protocol, linker),
+                        *_notes(record, field, protocol, linker),
                         ages.note(field.owner or record.name, "field", field.name),
                     ),
                 ),
@@ -164,7 +165,7 @@ def constraint_list(type_: ir.Type) -> tuple[Markdown, ...]:
     return tuple(dict.fromkeys(constraints(type_)))
 
 
-def _notes(field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[Markdown]:
+def _notes(record: ir.Record, field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[Markdown]:
     demanded = constraint_list(field.type)
     if demanded:
         yield Markdown(f"*{joined(demanded, '; ')}*")
@@ -176,18 +177,9 @@ def _notes(field: ir.Field, protocol: ir.Protocol, linker: Linker) -> Iterable[M
         yield _gated(field.capability, linker)
     if field.required_with is not None:
         yield Markdown(f"Required once {capability_phrase(field.required_with, linker)} is advertised.")
-    instead = "an empty array" if field.required else "if the field were left out"
-    forgiven = [
-        text
-        for is_set, text in (
-            (field.leniency.default_on_error, f"a bad value is read as {instead}"),
-            (field.leniency.skip_invalid_items, "bad entries are dropped, the others stay"),
-            (field.leniency.default_on_null, f"null is read as {instead}"),
-        )
-        if is_set
-    ]
-    if forgiven:
-        yield prose(f"Receivers forgive: {'; '.join(forgiven)}.")
+    lenient = leniency(record, field, protocol)
+    if lenient:
+        yield prose(lenient)
 
 
 def _gated(path: str | None, linker: Linker) -> Markdown:

@@ -151,7 +151,7 @@ def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
     used |= {"Error"} if is_error else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
-    sides = [side for side in protocol.sides if side in ("agent", "client", "server")] or ["client", "server"]
+    sides = list(protocol.sides) or ["client", "server"]
     message = "Message | list[Message]" if protocol.batch else "Message"
     return _lay_out(
         "methods",

@@ -150,8 +150,8 @@ def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protoco
         fields[field.name] = {
             "docstring": docstring(field_notes(field), 4),
             "hint": annotation(field.type, names.classes) if beyond_emitter(field.type) else None,
-            "default": _default(field, names),
-            "optional": not field.required and _default(field, names) is None,
+            "default": _default(field, names, protocol),
+            "optional": not field.required and _default(field, names, protocol) is None,
         }
     view: dict[str, Any] = {
         "docstring": docstring(record.doc or f"`{record.name}`.", 4),
@@ -190,7 +190,7 @@ def _extra(record: ir.Record, names: Names) -> str | None:
             return f"__pydantic_extra__: dict[str, {values}] = Field(init=False){unchecked}"
 
 
-def _default(field: ir.Field, names: Names) -> str | None:
+def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None:
     """The default as source; `None` for fields that are `MISSING` when omitted."""
     if _is_lone(field.type) and field.required and not isinstance(field.type.values[0], float):
         return literal(field.type.values[0])
@@ -203,12 +203,40 @@ def _default(field: ir.Field, names: Names) -> str | None:
         return literal(value) if _fits(field.type, value) else None
     if value == [] and isinstance(_not_null(field.type), ir.Array):
         return "[]"
-    target = _not_null(field.type)
-    if value == {} and isinstance(target, ir.Ref):
-        return f"Field(default_factory=lambda: {names.classes[target.name]}())"
-    if isinstance(value, dict) and isinstance(target, ir.Ref):
-        return f"Field(default_factory=lambda: {names.classes[target.name]}.model_validate({_source(value)}, by_alias=True))"
-    return None
+    record = _made(field, protocol)
+    if record is None or not isinstance(value, dict) or _makes(record, record.name, protocol):
+        return None
+    told = _without_own_defaults(value, record, names, protocol)
+    made = f".model_validate({_source(told)}, by_alias=True)" if told else "()"
+    return f"Field(default_factory=lambda: {names.classes[record.name]}{made})"
+
+
+def _made(field: ir.Field, protocol: ir.Protocol) -> ir.Record | None:
+    """The record that the default of a field makes, if it is an object of one and has what that requires."""
+    target, value = _not_null(field.type), field.default.value if field.default is not None else None
+    found = protocol.definitions[target.name] if isinstance(target, ir.Ref) else None
+    if field.required or not isinstance(value, dict) or not isinstance(found, ir.Record):
+        return None
+    return found if all(item.name in value for item in found.fields if item.required) else None
+
+
+def _makes(record: ir.Record, name: str, protocol: ir.Protocol, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether the defaults of a record's fields make a record called `name`, or never end."""
+    made = [found for field in record.fields if (found := _made(field, protocol)) is not None]
+    deeper = seen | {record.name}
+    return any(found.name == name or found.name in deeper or _makes(found, name, protocol, deeper) for found in made)
+
+
+def _without_own_defaults(
+    value: dict[str, ir.JSON], record: ir.Record, names: Names, protocol: ir.Protocol
+) -> dict[str, ir.JSON]:
+    """A default without what the fields of its record hold anyway: it would count as set, and be sent, where one other field was."""
+    held = {
+        field.name: field.default.value
+        for field in record.fields
+        if field.default is not None and not field.required and _default(field, names, protocol) is not None
+    }
+    return {name: item for name, item in value.items() if name not in held or _source(item) != _source(held[name])}
 
 
 def _is_lone(type_: ir.Type) -> TypeGuard[ir.Constant]:
@@ -270,7 +298,7 @@ def _imports(
     if any(record.extra == ir.Nothing() for record in records):
         needed.append("pydantic.ConfigDict")
     typed = [record.extra for record in records if not isinstance(record.extra, ir.Anything | ir.Nothing)]
-    if typed or any((_default(f, names) or "").startswith("Field(") for r in records for f in r.fields):
+    if typed or any((_default(f, names, protocol) or "").startswith("Field(") for r in records for f in r.fields):
         needed.append("pydantic.Field")
     written = [field.type for record in records for field in record.fields if beyond_emitter(field.type)]
     for type_ in (*typed, *written):

@@ -21,7 +21,7 @@ def contract_view(protocol: ir.Protocol) -> dict[str, Any]:
     return {
         "name": literal(protocol.name),
         "version": literal(protocol.version),
-        "sides": _tuple(tuple(side for side in protocol.sides if side in ("agent", "client", "server"))),
+        "sides": _tuple(protocol.sides),
         "batch": protocol.batch,
         "routes": [_call("Route", row) for row in found.routes],
         "gated": [{"name": literal(name), **_gated(row)} for name, row in found.gated.items()],

@@ -19,7 +19,7 @@ from acpgen.targets.vectors.rows import (
 from acpgen.targets.vectors.types import Maker
 from acpgen.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 
-_PEERS: Final = {"agent": "client", "client": "agent", "server": "client"}
+_PEERS: Final = {"agent": "client", "client": "agent", "proxy": "agent", "server": "client"}
 
 _NOT_JSON: Final = {
     "empty": "",
@@ -58,8 +58,10 @@ class Messages:
             subject = Subject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
             yield subject, tuple(self._calls(method))
             if method.kind == "request":
-                answering = sender if method.side == "protocol" else self._other(sender)
-                yield replace(subject, kind="result", sender=answering), tuple(self._answers(method))
+                yield (
+                    replace(subject, kind="result", sender=self._answering(method, sender)),
+                    tuple(self._answers(method)),
+                )
 
     def _calls(self, method: ir.Method) -> Iterator[Row]:
         head: dict[str, Any] = {"jsonrpc": "2.0"}
@@ -118,7 +120,7 @@ class Messages:
             return
         sender = self.senders(method)[0]
         subject = Subject(self.protocol.name, None, method.name, "request", sender)
-        yield replace(subject, kind="text"), tuple(self._texts())
+        yield replace(subject, kind="text"), (*self._texts(), *_duplicates())
         call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
         if call is not None:
             yield replace(subject, kind="envelope"), tuple(self._broken_calls(call, method))
@@ -213,6 +215,11 @@ class Messages:
             return peers
         return (self._other(method.side),)
 
+    def _answering(self, method: ir.Method, sender: str) -> str:
+        if method.side == "protocol":
+            return sender
+        return self._other(sender) if method.side == "both" else method.side
+
     def _other(self, side: str) -> str:
         peers = [one for one in self.protocol.sides if one in _PEERS and one != side]
         return peers[0] if peers else _PEERS[side]
@@ -241,6 +248,23 @@ class Messages:
 
 def _stranger(message: dict[str, Any]) -> Row:
     return Row("unknown-field", "unknown-field of the envelope", {**message, UNKNOWN_FIELD: UNKNOWN_VALUE})
+
+
+def _duplicates() -> Iterator[Row]:
+    head, ask = '"jsonrpc":"2.0","id":"request-1"', json.dumps(f"{EXTENSION}/ask")
+    texts: dict[str, tuple[tuple[str | int, ...], str]] = {
+        "a key of the message": (("method",), f'{{{head},"method":{ask},"method":{ask}}}'),
+        "a key and the same one escaped": (("method",), f'{{{head},"m\\u0065thod":{ask},"method":{ask}}}'),
+        "a key within params": (("params", "a"), f'{{{head},"method":{ask},"params":{{"a":1,"a":1}}}}'),
+        "a key within an array": (
+            ("params", "a", 1, "b"),
+            f'{{{head},"method":{ask},"params":{{"a":[0,{{"b":1,"b":2}}]}}}}',
+        ),
+    }
+    for name, (path, text) in texts.items():
+        refusal = Refusal("duplicate-key", path, "", INVALID_REQUEST)
+        label = f"invalid:{refusal.rule}"
+        yield Row(label, f"{label} {name}", None, valid=False, decodes=False, refusal=refusal, text=text)
 
 
 def _broken(name: str, path: tuple[str | int, ...], message: Any, code: int = INVALID_REQUEST) -> Row:

@@ -31,7 +31,8 @@ class Refusal:
 class Row:
     """One labelled message. `name` tells it from the others of its subject.
 
-    `decoded` is what leniency leaves of it, `dropped` the paths of what leniency takes. `text` stands for the message where it is no JSON.
+    `decoded` is what leniency leaves of it, `dropped` the paths of what leniency takes. `text` stands for the message where
+    no JSON value says the same.
     """
 
     label: str

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
-from .events import Event, Found, Kind, Level, Path
+from .events import Event, Found, Kind, Level, Path, reach
 from .json_types import is_array, is_object
 from .rules import RULES, Rule
-from .state import Connection, key
+from .state import Connection, brief, key
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.strict import Strict
+    from acp_bindings.runtime.strict import Strict, Violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +39,34 @@ class Breach:
         numbers = f" (requirement {', '.join(map(str, self.requirements))})" if self.requirements else ""
         since = f" [since message {self.earlier}]" if self.earlier is not None else ""
         where = f" at {self.pointer}" if self.pointer else ""
-        return f"{self.level}: message {self.index} from the {self.sender}: {self.rule}{numbers}: {self.sentence}{where}{since}"
+        who = f" from the {self.sender}" if self.sender else ""
+        return f"{self.level}: message {self.index}{who}: {self.rule}{numbers}: {self.sentence}{where}{since}"
 
 
 class Monitor:
     """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.strict.STRICT`); without, those of
     ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
+
+    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged.
     """
 
-    def __init__(self, protocols: Iterable[Strict] | None = None) -> None:
+    def __init__(self, protocols: Iterable[Strict] | None = None, *, fixed: bool = False) -> None:
         known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
-        self._connection: Final = Connection(known)
+        self._connection: Final = Connection(known, is_fixed=fixed)
         self._chosen: dict[tuple[Kind, str, bool, bool], tuple[Rule, ...]] = {}
         self._index = 0
+        self._reasons: list[str] = []
+        self._unjudged: dict[str, _Unjudged] = {}
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The two sides of the connection, the client first."""
+        return self._connection.sides
+
+    @property
+    def unjudged(self) -> str:
+        """Why the line last taken in was not judged, or not all of it; empty where it was. `finish` sums these up."""
+        return "; ".join(self._reasons)
 
     @property
     def version(self) -> int | str | None:
@@ -67,36 +83,52 @@ class Monitor:
             raise ValueError(f"the sender is one of {self._connection.sides}, not {sender!r}")
         index = self._index if index is None else index
         self._index = index + 1
+        self._reasons = []
         reader = self._connection.strict or next(iter(self._connection.protocols.values()))
         value, problems = reader.read(line)
-        if problems:
-            return tuple(self._judge(self._event("unreadable", index, sender, None, problems=problems)))
+        if any(problem.rule == "json" for problem in problems):
+            event = self._event("unreadable", index, sender, None, problems=problems)
+            self._connection.apply(event)
+            return tuple(self._judge(event))
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
-            return tuple(self._batch(index, sender, value))
-        return tuple(self._message(index, sender, value, ()))
+            return tuple(self._batch(index, sender, value, problems))
+        return tuple(self._message(index, sender, value, (), problems))
 
     def lose(self, sentence: str = "messages went by unseen") -> tuple[Breach, ...]:
         """Say that messages were missed: what is known of open requests and sessions is given up. Returns a note of it."""
         self._connection.lose()
+        self._reasons = [sentence]
         return (Breach("messages-missed", "note", (), self._index, self._connection.sides[0], "", "", None, sentence),)
 
     def finish(self) -> tuple[Breach, ...]:
-        """Say that the conversation has ended, and return what is left open."""
-        return tuple(self._judge(self._event("end", self._index, self._connection.sides[0], None)))
+        """Say that the conversation has ended, and return what is left open, and notes of what was not judged."""
+        left = self._judge(self._event("end", self._index, self._connection.sides[0], None))
+        return (*left, *starmap(_not_judged, self._unjudged.items()))
 
-    def _batch(self, index: int, sender: str, value: list[Any]) -> Iterator[Breach]:
+    def _batch(self, index: int, sender: str, value: list[Any], repeated: tuple[Violation, ...]) -> Iterator[Breach]:
         if self._connection.strict is not None:
             yield from self._judge(self._event("batch", index, sender, value))
         for place, item in enumerate(value):
-            yield from self._message(index, sender, item, (place,))
+            inside = [problem for problem in repeated if problem.pointer.startswith(f"/{place}/")]
+            own = (replace(problem, pointer=problem.pointer.removeprefix(f"/{place}")) for problem in inside)
+            yield from self._message(index, sender, item, (place,), tuple(own))
 
-    def _message(self, index: int, sender: str, value: Any, at: Path) -> Iterator[Breach]:
+    def _message(
+        self, index: int, sender: str, value: Any, at: Path, repeated: tuple[Violation, ...]
+    ) -> Iterator[Breach]:
         event = self._event(_kind(value), index, sender, value, at)
+        event.repeated = repeated
+        self._note(event)
         yield from self._judge(event)
-        self._connection.apply(event)
+        self._apply(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
-            self._connection.apply(self._event(_kind(item), index, sender, item, (place,)))
+            self._apply(self._event(_kind(item), index, sender, item, (place,)))
+
+    def _apply(self, event: Event) -> None:
+        self._connection.apply(event)
+        for reason in self._connection.let_go:
+            self._miss(reason, event)
 
     def _event(
         self, kind: Kind, index: int, sender: str, value: Any, at: Path = (), problems: tuple[Any, ...] = ()
@@ -114,19 +146,35 @@ class Monitor:
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")
             event.body = {} if params is None else params
-        if event.method == "initialize":
-            strict = self._for_initialize(event) or strict
-        if strict is not None:
+        is_foreign = False
+        if event.method == "initialize" and kind in ("request", "result"):
+            speaking = connection.speaking(reach(event.body, "protocolVersion"))
+            strict, is_foreign = speaking or strict, speaking is None
+        if strict is None:
+            event.unjudged = NO_SCHEMA
+        else:
             event.route = strict.route(event.method, is_request=kind != "notification")
+            if event.route is None and event.method and kind != "error":
+                event.unjudged = strict.contract.unjudged(event.method, is_request=kind != "notification")
             event.problems = strict.judge(value, sender=sender, method=event.method or None)
+            if event.problems and is_foreign:  # what this version refuses may be right in that one
+                event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
+                event.unjudged = NO_SCHEMA
             if event.definition is not None and event.definition in strict.contract.gated:
                 event.uses = tuple(strict.contract.uses(event.definition, event.body, event.below()))
         return event
 
-    def _for_initialize(self, event: Event) -> Strict | None:
-        """The version that `initialize` speaks: params are of the version that they ask for, the result of the one it names."""
-        version = event.body.get("protocolVersion") if is_object(event.body) else None
-        return self._connection.protocols.get(version) if isinstance(version, int | str) else None
+    def _note(self, event: Event) -> None:
+        """Count what is not judged. An answer whose request was not seen is either a breach, or lost with what was missed before."""
+        if event.unjudged:
+            self._miss(event.unjudged, event)
+        elif event.kind == "result" and event.request is None:
+            self._reasons.append(ORPHAN)
+
+    def _miss(self, reason: str, event: Event) -> None:
+        self._unjudged.setdefault(reason, _Unjudged(event.index, event.sender)).count += 1
+        if reason not in self._reasons:
+            self._reasons.append(reason)
 
     def _judge(self, event: Event) -> Iterator[Breach]:
         for rule in self._rules(event.kind, event.method, bool(event.problems), bool(event.uses)):
@@ -146,6 +194,25 @@ class Monitor:
             )
             self._chosen[kind, method, has_problems, has_uses] = chosen
         return chosen
+
+
+NO_SCHEMA: Final = "no schema is known for the version that the peers agreed on"
+ORPHAN: Final = "the result was not judged: its request was not seen"
+
+
+@dataclass(slots=True)
+class _Unjudged:
+    """How many messages were not judged for a reason, and the first of them."""
+
+    index: int
+    sender: str
+    count: int = 0
+
+
+def _not_judged(reason: str, found: _Unjudged) -> Breach:
+    messages = "1 message was" if found.count == 1 else f"{found.count} messages were"
+    sentence = f"{messages} not judged, or not wholly, from this one on: {reason}"
+    return Breach("not-judged", "note", (), found.index, found.sender, "", "", None, sentence)
 
 
 _NAMED: Final = frozenset(method for rule in RULES.values() for method in rule.methods)
@@ -169,7 +236,7 @@ def _breach(rule: Rule, event: Event, found: Found) -> Breach:
         requirements,
         about.index,
         about.sender,
-        about.method,
+        brief(about.method),
         pointer,
         found.earlier,
         found.sentence,

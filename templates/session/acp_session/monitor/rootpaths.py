@@ -27,6 +27,12 @@ def listed_roots(value: Any) -> tuple[str, ...] | None:
     return tuple(roots)
 
 
+def are_too_many(value: Any) -> bool:
+    """Whether the additional directories in a message are more than are kept."""
+    roots: Any = value.get("additionalDirectories", []) if is_object(value) else []
+    return is_array(roots) and all(isinstance(root, str) for root in roots) and listed_roots(value) is None
+
+
 def is_about_roots(pointer: str) -> bool:
     """Whether a place in a message lies in the field `additionalDirectories`."""
     return "additionalDirectories" in pointer.split("/")
@@ -38,7 +44,7 @@ def misfit(pointer: str, message: Any) -> Misfit | None:
         return None
     value: Any = message
     for step in pointer.split("/")[1:]:
-        value = value[int(step)] if is_array(value) else value[step]
+        value = value[int(step)] if is_array(value) else value[step.replace("~1", "/").replace("~0", "~")]
     if value is None:
         return "null"
     if pointer.endswith("/additionalDirectories"):

@@ -7,7 +7,7 @@ from typing import Final
 
 from .events import Event, Found, items, reach, shown, text
 from .rule import ACP, rule
-from .state import Connection, key
+from .state import Connection, is_offered, key
 
 _STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
 """Methods that name a session which need not be open."""
@@ -113,7 +113,7 @@ def cancelled_prompt_failed(event: Event, connection: Connection) -> Iterator[Fo
 def mode_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
     """A client sets a mode that the session does not have."""
     session, wanted = connection.session(event.session), text(event.body, "modeId")
-    if session is None or session.modes is None or session.opening is not None or wanted is None:
+    if session is None or session.modes is None or session.crowded or session.opening is not None or wanted is None:
         return
     if key(wanted) not in session.modes:
         sentence = f"the session has no mode {shown(wanted)} among its {len(session.modes)}"
@@ -126,13 +126,13 @@ def config_option_not_offered(event: Event, connection: Connection) -> Iterator[
     agent's last update withdrew still counts as offered: the client may not have read it yet.
     """
     session, wanted = connection.session(event.session), text(event.body, "configId")
-    if session is None or session.options is None or session.opening is not None or wanted is None:
+    if session is None or session.options is None or session.crowded or session.opening is not None or wanted is None:
         return
     name, value = key(wanted) or "", text(event.body, "value")
     offers = [options[name] for options in (session.options, session.withdrawn or {}) if name in options]
     if not offers:
         yield Found(event.below("configId"), f"the session has no option {shown(wanted)}", session.opened)
-    elif value is not None and all(values is not None and key(value) not in values for values in offers):
+    elif value is not None and all(values is not None and not is_offered(value, values) for values in offers):
         yield Found(event.below("value"), f"the option {shown(wanted)} does not offer {shown(value)}", session.opened)
 
 

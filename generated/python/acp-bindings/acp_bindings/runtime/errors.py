@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
+
+LIMIT: Final = 100
+"""How many problems of one message are told, where nothing else is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +32,24 @@ class Problem:
         return f"{self.pointer or '(message)'}: {self.sentence}"
 
 
+def limited(found: Iterable[Problem], limit: int = LIMIT) -> tuple[Problem, ...]:
+    """The first problems, and a last one if there are more."""
+    problems = iter(found)
+    first = tuple(islice(problems, limit))
+    return first if next(problems, None) is None else (*first, Problem("", "", more_than(limit)))
+
+
+def more_than(limit: int | None) -> str:
+    """Says that more is wrong than is told."""
+    return f"there are more problems than these {limit}"
+
+
 class DecodeError(ValueError):
     """A message that cannot be decoded.
 
     `code` is the JSON-RPC error code that fits (-32700 not JSON, -32600 no valid envelope, -32601 unknown method, -32602 bad
-    params), `problems` everything that was found, `id` and `method` what could be read of the envelope.
+    params), `problems` what was found, up to a hundred and a last one that says so if there are more, `id` and `method` what could be
+    read of the envelope.
     """
 
     def __init__(

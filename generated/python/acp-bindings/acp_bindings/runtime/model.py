@@ -46,9 +46,12 @@ class Model(BaseModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)
+        outer = inner
         while inner["type"] != "model-fields":
-            inner = inner["schema"]
+            outer, inner = inner, inner["schema"]
         fields: dict[str, Any] = inner["fields"]
+        if any(_is_changeable(field["schema"]) for field in fields.values()):
+            outer["serialization"] = core_schema.wrap_serializer_function_ser_schema(_write_changed, info_arg=True)
         for name, _, _ in _constants(cls):  # unset is for constructing: the wire must have them
             if fields[name]["schema"]["type"] == "default":
                 fields[name]["schema"] = fields[name]["schema"]["schema"]
@@ -58,6 +61,66 @@ class Model(BaseModel):
         if hidden and cls.model_config.get("extra") == "allow":
             inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
         return schema
+
+
+def _is_changeable(schema: Mapping[str, Any]) -> bool:
+    """Whether the default of a field may be an object that can be changed in place."""
+    return schema["type"] == "default" and ("default_factory" in schema or isinstance(schema["default"], list | dict))
+
+
+def _write_changed(
+    record: BaseModel, handler: core_schema.SerializerFunctionWrapHandler, info: core_schema.SerializationInfo[Any]
+) -> Any:
+    """Write a record; a default that was changed in place counts as set."""
+    changed = changed_defaults(record) if info.exclude_unset else []
+    if changed:
+        record = record.model_copy()
+        record.__pydantic_fields_set__.update(changed)
+    return handler(record)
+
+
+def changed_defaults(record: BaseModel) -> list[str]:
+    """The fields that nobody set and whose value is no longer what the default makes: something in it was set."""
+    fresh = _FRESH.get(type(record))
+    if fresh is None:
+        fresh = _fresh_defaults(type(record))
+    known, held = record.__pydantic_fields_set__, record.__dict__
+    return [name for name, made in fresh if name not in known and not _is_untouched(held.get(name, made), made)]
+
+
+def _fresh_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
+    """The defaults that can be changed in place, as they are made. Nobody else holds them."""
+    made: list[tuple[str, Any]] = [
+        (name, field.get_default(call_default_factory=True))
+        for name, field in model.model_fields.items()
+        if not field.is_required()
+    ]
+    _FRESH[model] = tuple(
+        (name, value) for name, value in made if isinstance(value, BaseModel) or is_object(value) or is_array(value)
+    )
+    return _FRESH[model]
+
+
+def _is_untouched(value: Any, made: Any) -> bool:
+    """Whether a value is what a default makes: the same, and the same of it set."""
+    if type(value) is not type(made):
+        return False
+    if isinstance(value, BaseModel):
+        known = value.__pydantic_fields_set__
+        return (
+            known == made.__pydantic_fields_set__
+            and _is_untouched(value.__pydantic_extra__ or {}, made.__pydantic_extra__ or {})
+            and (not known or _is_untouched(value.__dict__, made.__dict__))
+            and not changed_defaults(value)
+        )
+    if is_object(value):
+        return value.keys() == made.keys() and all(_is_untouched(item, made[key]) for key, item in value.items())
+    if is_array(value):
+        return len(value) == len(made) and all(map(_is_untouched, value, made))
+    return bool(value == made)
+
+
+_FRESH: dict[type[BaseModel], tuple[tuple[str, Any], ...]] = {}
 
 
 class _Namesakes:

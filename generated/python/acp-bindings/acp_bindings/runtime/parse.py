@@ -3,48 +3,109 @@
 from __future__ import annotations
 
 import json
-import math
-from typing import Any, Final
+import re
+from collections import Counter
+from collections.abc import Iterator
+from math import isinf
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic_core import from_json
 
-from .errors import PARSE_ERROR, DecodeError, Problem
+from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, json_pointer, limited, shown
 from .json_types import is_array, is_object
 
-# Digits read as 0, both forms of the exponent's letter as e, everything else as a blank: a number that may overflow shows
-# as an exponent, or as very many digits.
-_SHAPE: Final = bytes(48 if 48 <= i <= 57 else 101 if i in (69, 101) else 32 for i in range(256))
-_MANY: Final = b"0" * 300
+Duplicates: TypeAlias = Literal["refuse", "last"]
+"""What becomes of an object that gives one key twice: it is refused, or the last value counts."""
+
+# The end of a key: a quote, and a colon after it. Inside a string a quote stands after a backslash; after two it may be a key's.
+_KEY: Final = re.compile(rb'"[ \t\r\n]*:(?:(?<!\\":)|(?<=\\\\":))')
 
 
-def parse(line: bytes | bytearray | str) -> Any:
-    """The JSON value of a line of UTF-8 text. Raises `DecodeError` with -32700."""
+def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse") -> Any:
+    """The JSON value of a line of UTF-8 text.
+
+    Raises `DecodeError`: with -32700 for what is not JSON; with -32600 and the pointer of each key that an object gives twice, unless the
+    last is to count. Such text is JSON by its grammar, so it can be parsed; which of the values was meant cannot be told.
+    """
+    value, problems = parse_with_duplicates(line)
+    if problems and duplicates == "refuse":
+        raise DecodeError(INVALID_REQUEST, problems, **_envelope(value, {problem.pointer for problem in problems}))
+    return value
+
+
+def parse_with_duplicates(line: bytes | bytearray | str) -> tuple[Any, tuple[Problem, ...]]:
+    """The JSON value, in which the last of equal keys counts, and a problem for each key that an object gives twice."""
     try:
         text = line.encode() if isinstance(line, str) else line
         value = from_json(text, allow_inf_nan=False)
     except (ValueError, UnicodeError) as error:
         raise not_json(str(error)) from None
-    shape = text.translate(_SHAPE)
-    if (b"0e" in shape or _MANY in shape) and _overflowed(value):
-        raise not_json("a number is too large")
-    return value
+    count = _keys([value])
+    # Each key takes a colon, so that few colons, or few that end a key, show that none was lost.
+    if text.count(b":") == count or len(_KEY.findall(text)) == count:
+        return value, ()
+    return value, limited(_duplicates(text))
 
 
-def copied(value: Any) -> Any:
-    """A parsed JSON value as `parse` would give it: refused where it is none. Raises `DecodeError` with -32700."""
+def copied(value: Any, *, duplicates: Duplicates = "refuse") -> Any:
+    """A parsed JSON value as `parse` gives it, and refused as there: Python tells the key 1 from "1", and JSON does not."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise not_json(str(error)) from None
-    return parse(text)
+    return parse(text, duplicates=duplicates)
 
 
-def _overflowed(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isinf(value)
-    if is_object(value):
-        return any(_overflowed(item) for item in value.values())
-    return is_array(value) and any(_overflowed(item) for item in value)
+def _keys(value: Any) -> int:
+    """How many keys the objects below a value have. Raises `DecodeError` for a number that overflowed."""
+    count, items = 0, value
+    if value.__class__ is dict:
+        count, items = len(value), value.values()
+    for item in items:
+        kind = item.__class__
+        if kind is str:  # most are
+            continue
+        if kind is dict or kind is list:
+            count += _keys(item)
+        elif kind is float and isinf(item):
+            raise not_json("a number is too large")
+    return count
+
+
+def _duplicates(text: bytes | bytearray) -> Iterator[Problem]:
+    """A problem for each key that an object gives twice, of the objects that the value holds where the last counts."""
+    found: dict[int, tuple[dict[str, Any], list[str]]] = {}
+
+    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            times = Counter(key for key, _ in pairs)
+            found[id(value)] = value, [key for key in times if times[key] > 1]
+        return value
+
+    whole = json.loads(text, object_pairs_hook=keep, parse_int=str, parse_float=str)
+    waiting: list[tuple[Any, tuple[str | int, ...]]] = [(whole, ())] if found else []
+    while waiting:
+        value, path = waiting.pop()
+        for key in found[id(value)][1] if id(value) in found else ():
+            sentence = (
+                f"the key {shown(key)} stands twice or more in one object, and readers differ in which value counts"
+            )
+            yield Problem(json_pointer((*path, key)), "", sentence)
+        if is_object(value):
+            waiting.extend((item, (*path, key)) for key, item in reversed(value.items()))
+        elif is_array(value):
+            waiting.extend((item, (*path, index)) for index, item in reversed(list(enumerate(value))))
+
+
+def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
+    """The id and the method of a message, as far as they are not given twice."""
+    found = value if is_object(value) else {}
+    id_, method = found.get("id"), found.get("method")
+    return {
+        "id": id_ if isinstance(id_, str | int | float) and "/id" not in doubtful else None,
+        "method": method if isinstance(method, str) and "/method" not in doubtful else None,
+    }
 
 
 def not_json(reason: str) -> DecodeError:

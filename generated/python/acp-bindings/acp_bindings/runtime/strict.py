@@ -1,4 +1,5 @@
-"""The strict judgement: exactly the JSON Schema, every problem at once. For what one sends, for tests and for the monitor.
+"""The strict judgement: exactly the JSON Schema, yes or no first, then the problems up to a limit. For what one
+sends, for tests and for the monitor.
 
 A message is judged by its method: the envelope first, then the params or the result against their definition. The engine is
 jsonschema-rs; it is imported, and the schema read, when the first message is judged.
@@ -6,8 +7,9 @@ jsonschema-rs; it is imported, and the schema read, when the first message is ju
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -16,19 +18,23 @@ from .contract import Contract, Path, Route
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
+    LIMIT,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     DecodeError,
     Problem,
     json_pointer,
+    more_than,
     shown,
     told,
 )
 from .json_types import is_array, is_object
-from .parse import copied, parse
+from .parse import copied, parse_with_duplicates
 
 if TYPE_CHECKING:
     import jsonschema_rs
+
+    from .pieces import Pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class Violation(Problem):
     """One thing that the schema, or JSON-RPC, forbids.
 
     `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
-    `tag` for a union told apart by a tag), or `json`, `envelope` or `method`.
+    `tag` for a union told apart by a tag), or `json`, `duplicate-key`, `envelope`, `method`, or `more`: there are problems beyond the
+    limit.
     """
 
     code: int
@@ -59,47 +66,63 @@ class Strict:
         self._extra = extra
         self._schema: Any = None
         self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
+        self._pieces: Pieces | None = None
         self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.routes}
 
     # --- the public face ---
 
-    def validate(self, message: Any, *, sender: str, method: str | None = None) -> tuple[Violation, ...]:
-        """Everything that is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
+    def validate(
+        self, message: Any, *, sender: str, method: str | None = None, limit: int | None = LIMIT
+    ) -> tuple[Violation, ...]:
+        """What is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
 
+        If there are more problems than `limit`, a last one with the rule `more` says so, and they are not looked for; `None` is no limit.
         The result in a response is judged where `method` names its request; without, only the envelope is. Raises `MissingExtra`, and
         `ValueError` for a sender that the protocol does not have.
         """
         if self.contract.sides and sender not in self.contract.sides:
             raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
         value, problems = self.read(message)
-        return problems or self.judge(value, sender=sender, method=method)
+        if _is_unreadable(problems):
+            return problems
+        return _first(chain(problems, self._judged(value, sender, method, None)), limit)
 
-    def validate_as(self, definition: str, value: Any) -> tuple[Violation, ...]:
-        """Everything that is wrong with parsed JSON as an instance of one definition.
+    def validate_as(self, definition: str, value: Any, *, limit: int | None = LIMIT) -> tuple[Violation, ...]:
+        """What is wrong with parsed JSON as an instance of one definition, up to a limit as in `validate`.
 
         Raises `KeyError` if there is no such definition, `MissingExtra`.
         """
         if definition not in self.schema["$defs"]:
             raise KeyError(definition)
         instance, problems = _read_value(value)
-        return problems or tuple(self._against(definition, instance, (), INVALID_PARAMS))
+        if _is_unreadable(problems):
+            return problems
+        return _first(chain(problems, self._against(definition, instance, (), INVALID_PARAMS)), limit)
 
     def read(self, message: Any) -> tuple[Any, tuple[Violation, ...]]:
-        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON."""
+        """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON.
+
+        Of keys that an object gives twice the last counts, and each is a problem.
+        """
         if not isinstance(message, bytes | bytearray | str):
             return _read_value(message)
         try:
-            return parse(message), ()
+            value, duplicates = parse_with_duplicates(message)
         except DecodeError as error:
             return None, (Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+        return value, tuple(_duplicate(problem) for problem in duplicates)
 
     def judge(
-        self, value: Any, *, sender: str, method: str | None = None, pending: Callable[[Any], str | None] | None = None
+        self,
+        value: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        pending: Callable[[Any], str | None] | None = None,
+        limit: int | None = LIMIT,
     ) -> tuple[Violation, ...]:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
-        if is_array(value) and self.contract.batch:
-            return tuple(self._batch(value, sender, method, pending))
-        return tuple(self._message(value, (), sender, method, pending))
+        return _first(self._judged(value, sender, method, pending), limit)
 
     def route(self, method: object, *, is_request: bool) -> Route | None:
         """The row of a method, if the protocol has it in this form."""
@@ -113,6 +136,13 @@ class Strict:
         return self._schema
 
     # --- envelopes ---
+
+    def _judged(
+        self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
+    ) -> Iterator[Violation]:
+        if is_array(value) and self.contract.batch:
+            return self._batch(value, sender, method, pending)
+        return self._message(value, (), sender, method, pending)
 
     def _batch(
         self, batch: list[Any], sender: str, method: str | None, pending: Callable[[Any], str | None] | None
@@ -216,23 +246,33 @@ class Strict:
     def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
         validator = self._validators.get(definition)
         if validator is None:
-            validator = self._validators[definition] = self._compile(definition)
+            reference = quote(f"/$defs/{definition.replace('~', '~0').replace('/', '~1')}", safe="/$~")
+            validator = self._validators[definition] = self._compile({"$ref": f"#{reference}"})
         if validator.is_valid(value):
             return
-        from .explain import explain
+        if self._pieces is None:
+            from .pieces import Pieces
 
-        for path, schema, sentence, rule in explain(validator.iter_errors(value), value, self.schema):
+            self._pieces = Pieces(self.schema, self._compile)
+        for path, schema, sentence, rule in self._pieces.problems(("$defs", definition), value):
             yield Violation(json_pointer((*at, *path)), schema, sentence, code, rule)
 
-    def _compile(self, definition: str) -> jsonschema_rs.Draft202012Validator:
+    def _compile(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
         try:
             import jsonschema_rs
         except ModuleNotFoundError:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
-        reference = quote(f"/$defs/{definition.replace('~', '~0').replace('/', '~1')}", safe="/$~")
-        return jsonschema_rs.Draft202012Validator({"$ref": f"#{reference}", "$defs": self.schema["$defs"]})
+        return jsonschema_rs.Draft202012Validator({**schema, "$defs": self.schema["$defs"]})
+
+
+def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
+    """As many problems as are wanted, and a last one that says so if there are more."""
+    problems = iter(found)
+    first = tuple(islice(problems, limit))
+    more = next(problems, None)
+    return first if more is None else (*first, Violation("", "", more_than(limit), more.code, "more"))
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
@@ -276,6 +316,14 @@ def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
+def _is_unreadable(problems: Sequence[Violation]) -> bool:
+    return any(problem.rule == "json" for problem in problems)
+
+
+def _duplicate(problem: Problem) -> Violation:
+    return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
+
+
 def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
     return Violation(json_pointer(at), schema, sentence, INVALID_REQUEST, "envelope")
 
@@ -284,6 +332,8 @@ def _read_value(value: Any) -> tuple[Any, tuple[Violation, ...]]:
     try:
         return copied(value), ()
     except DecodeError as error:
+        if error.code != PARSE_ERROR:
+            return copied(value, duplicates="last"), tuple(map(_duplicate, error.problems))
         return None, (Violation(json_pointer(_misfit(value)), "", error.problems[0].sentence, PARSE_ERROR, "json"),)
 
 

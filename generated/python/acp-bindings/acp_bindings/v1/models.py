@@ -77,9 +77,7 @@ class AgentCapabilities(Model):
     """
 
     prompt_capabilities: Annotated[PromptCapabilities, Field(alias='promptCapabilities')] = Field(
-        default_factory=lambda: PromptCapabilities.model_validate(
-            {"image": False, "audio": False, "embeddedContext": False}, by_alias=True
-        )
+        default_factory=lambda: PromptCapabilities()
     )
     """Kinds of content that the agent takes in prompts beside text and resource links.
 
@@ -87,7 +85,7 @@ class AgentCapabilities(Model):
     """
 
     mcp_capabilities: Annotated[McpCapabilities, Field(alias='mcpCapabilities')] = Field(
-        default_factory=lambda: McpCapabilities.model_validate({'http': False, 'sse': False}, by_alias=True)
+        default_factory=lambda: McpCapabilities()
     )
     """MCP transports that the agent speaks beside stdio.
 
@@ -219,9 +217,7 @@ class AuthenticateRequest(Model):
 
 
 class AuthenticateResponse(Model):
-    """Result of `authenticate`, sent once the user is signed in. From then on sessions can be created without error
-    -32000.
-    """
+    """Result of `authenticate`, sent once the user is signed in. From then on sessions can be created."""
 
     meta: Annotated[Meta, Field(alias='_meta')] = None
     """Data of an implementation, attached to an object of the protocol."""
@@ -361,11 +357,7 @@ class CancelledPermissionOutcome(Model):
 class ClientCapabilities(Model):
     """Everything optional that a client offers. Agents use only what is advertised here."""
 
-    fs: FileSystemCapabilities = Field(
-        default_factory=lambda: FileSystemCapabilities.model_validate(
-            {"readTextFile": False, "writeTextFile": False}, by_alias=True
-        )
-    )
+    fs: FileSystemCapabilities = Field(default_factory=lambda: FileSystemCapabilities())
     """Which file methods the client implements.
 
     Omitted means {"readTextFile": false, "writeTextFile": false}.
@@ -380,9 +372,7 @@ class ClientCapabilities(Model):
     session: ClientSessionCapabilities | None = None
     """Optional parts of sessions that the client understands. Null and absence both mean none."""
 
-    auth: AuthCapabilities = Field(
-        default_factory=lambda: AuthCapabilities.model_validate({'terminal': False}, by_alias=True)
-    )
+    auth: AuthCapabilities = Field(default_factory=lambda: AuthCapabilities())
     """Kinds of authentication methods, beyond the baseline, that the client can carry out.
 
     Omitted means {"terminal": false}.
@@ -867,7 +857,8 @@ class FileSystemCapabilities(Model):
 
 class ForkSessionRequest(Model):
     """Parameters of `session/fork`: the client starts a new session from the context of another, which stays as it
-    was. Good for side work such as a summary. Not yet stable.
+    was. Good for side work such as a summary. The agent may answer with error -32000 if the user must sign in
+    first. Not yet stable.
     """
 
     session_id: Annotated[SessionId, Field(alias='sessionId')]
@@ -878,7 +869,7 @@ class ForkSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """The complete list of further workspace roots of the new session. Absent and `[]` both mean none; the agent does
-    not take roots over from the source session.
+    not take roots over from the source session. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -969,10 +960,7 @@ class InitializeRequest(Model):
     """The newest version that the client speaks."""
 
     client_capabilities: Annotated[ClientCapabilities, Field(alias='clientCapabilities')] = Field(
-        default_factory=lambda: ClientCapabilities.model_validate(
-            {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False, "auth": {"terminal": False}},
-            by_alias=True,
-        )
+        default_factory=lambda: ClientCapabilities()
     )
     """What the client can do for the agent. Absent means that it offers nothing beyond the baseline.
 
@@ -996,10 +984,7 @@ class InitializeResponse(Model):
     """
 
     agent_capabilities: Annotated[AgentCapabilities, Field(alias='agentCapabilities')] = Field(
-        default_factory=lambda: AgentCapabilities.model_validate(
-            {"loadSession": False, "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False}, "mcpCapabilities": {"http": False, "sse": False}, "sessionCapabilities": {}, "auth": {}},
-            by_alias=True,
-        )
+        default_factory=lambda: AgentCapabilities()
     )
     """What the agent can do. Absent means that it offers nothing beyond the baseline.
 
@@ -1078,7 +1063,7 @@ class ListSessionsRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; absent
-    means no filter.
+    means no filter. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1105,7 +1090,8 @@ class ListSessionsResponse(Model):
 
 class LoadSessionRequest(Model):
     """Parameters of `session/load`: the client reopens a stored session. Before it answers, the agent restores the
-    context and replays the whole conversation as `session/update` notifications.
+    context and replays the whole conversation as `session/update` notifications. The agent may answer with error
+    -32000 if the user must sign in first.
     """
 
     mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
@@ -1116,7 +1102,8 @@ class LoadSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
-    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again.
+    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
+    malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1285,7 +1272,7 @@ class NewSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Further workspace roots, in order after `cwd`. Absent and `[]` both mean none. The agent refuses the request
-    when an entry is malformed or cannot be granted; it never drops one.
+    when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -1487,7 +1474,10 @@ class ReadTextFileRequest(Model):
     """The session whose roots apply."""
 
     path: AbsolutePath
-    """The file to read. The field is called `path` on the wire, never `uri`."""
+    """The file to read. The field is called `path` on the wire, never `uri`. A file that does not exist is refused
+    with -32002. One that lies outside the session's roots, or that the operating system refuses, is refused with
+    -32001, and `data` carries the path as `path`.
+    """
 
     line: Annotated[int | None, Field(ge=0)] = None
     """First line to return; the first line of a file is 1. Null and absence both mean from the start."""
@@ -1654,7 +1644,8 @@ class ResourceLinkContentBlock(ResourceLink):
 
 class ResumeSessionRequest(Model):
     """Parameters of `session/resume`: the client continues a stored session whose messages it has already or does not
-    need. The agent restores the context but replays nothing.
+    need. The agent restores the context but replays nothing. The agent may answer with error -32000 if the user
+    must sign in first.
     """
 
     session_id: Annotated[SessionId, Field(alias='sessionId')]
@@ -1665,7 +1656,8 @@ class ResumeSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
-    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again.
+    mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
+    malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
@@ -2577,7 +2569,9 @@ class WriteTextFileRequest(Model):
     """The session whose roots apply."""
 
     path: AbsolutePath
-    """The file to write. The field is called `path` on the wire, never `uri`."""
+    """The file to write. The field is called `path` on the wire, never `uri`. One that lies outside the session's
+    roots, or that the operating system refuses, is refused with -32001, and `data` carries the path as `path`.
+    """
 
     content: str
     """The whole new text of the file; nothing of the old one stays."""

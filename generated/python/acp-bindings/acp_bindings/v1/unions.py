@@ -357,7 +357,7 @@ ErrorCode = TypeAliasType(
 - `-32700`: The text received is no valid JSON.
 - `-32600`: The JSON received is no valid JSON-RPC message.
 - `-32601`: The receiver does not implement this method, or did not advertise what it needs.
-- `-32602`: The parameters do not fit the method. Malformed workspace roots are reported with this code.
+- `-32602`: The parameters do not fit the method.
 - `-32603`: The receiver failed while it handled the request.
 - `-32800`: The request was stopped before it finished, because its sender cancelled it or the receiver had to give
   up.
@@ -472,7 +472,9 @@ SessionModeId = TypeAliasType("SessionModeId", "str")
 """Identifies a mode within a session."""
 
 SessionId = TypeAliasType("SessionId", "str")
-"""Names a session. The agent chooses it; clients store it but read nothing into it."""
+"""Names a session. The agent chooses it; clients store it but read nothing into it. A request that names an unknown
+session is refused with -32002, unless the method says otherwise.
+"""
 
 TerminalId = TypeAliasType("TerminalId", "str")
 """Names a terminal. The client chooses it."""

@@ -78,7 +78,8 @@ class AgentCapabilities(Model):
 
     session: SessionCapabilities | None = None
     """Present, if only as `{}`, when the agent has sessions. It then has all eight of `session/new`, `session/list`,
-    `session/load`, `session/resume`, `session/prompt`, `session/cancel`, `session/close` and `session/update`. Null
+    `session/load`, `session/resume`, `session/prompt`, `session/cancel`, `session/close` and `session/update`.
+    Upstream's newest schema has removed `session/load`: an agent that follows it has `session/resume` instead. Null
     and omission both mean that no `session/` method can be relied on.
     """
 
@@ -420,7 +421,7 @@ class CancelledIdleStateUpdateSessionUpdate(Model):
     """
 
     stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -458,7 +459,7 @@ class CancelledStateUpdateIdleVariant(Model):
     """
 
     stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -478,7 +479,7 @@ class CancelledStopReason(Model):
     """
 
     stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1019,7 +1020,7 @@ class EndTurnIdleStateUpdateSessionUpdate(Model):
     """The work was done, a command without any use of the model included."""
 
     stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1038,7 +1039,7 @@ class EndTurnStateUpdateIdleVariant(Model):
     """The work was done, a command without any use of the model included."""
 
     stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1055,7 +1056,7 @@ class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
 
     stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1125,7 +1126,7 @@ class ErrorIdleStateUpdate(ErrorStopReason):
     """
 
     stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1142,7 +1143,7 @@ class ErrorIdleStateUpdateSessionUpdate(ErrorStopReason):
     """
 
     stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1163,7 +1164,7 @@ class ErrorStateUpdateIdleVariant(ErrorStopReason):
     """
 
     stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1178,7 +1179,8 @@ class ErrorStateUpdateIdleVariant(ErrorStopReason):
 
 class ForkSessionRequest(Model):
     """Parameters of `session/fork`, by which the client has a new session made that starts from the context of
-    another. The original is not touched, so a fork suits work such as a summary.
+    another. The original is not touched, so a fork suits work such as a summary. The request fails with -32000 if
+    the user has to log in first.
     """
 
     session_id: Annotated[SessionId, Field(alias='sessionId')]
@@ -1189,8 +1191,8 @@ class ForkSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed or cannot be granted, and never goes on with fewer. The original's roots are not
-    inherited: omission and `[]` both mean that the new session has none.
+    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. The
+    original's roots are not inherited: omission and `[]` both mean that the new session has none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -1406,7 +1408,7 @@ class ListSessionsRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Only sessions with exactly these additional roots, in this order. `[]` finds the sessions that have none;
-    omission means no filter.
+    omission means no filter. A malformed list of roots is refused with -32602.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -1436,7 +1438,10 @@ class ListSessionsResponse(Model):
 class LoadSessionRequest(Model):
     """Parameters of `session/load`, by which the client opens a stored session and has its conversation played back.
     The agent sends the retained history as `session/update` notifications from the start, then the current state,
-    then its answer, just as for `session/resume` with `replayFrom` at the start.
+    then its answer, just as for `session/resume` with `replayFrom` at the start. The request fails with -32000 if
+    the user has to log in first. Upstream's newest schema has removed this method: `session/resume` with
+    `replayFrom` takes its place there. It is kept here because the document on required session methods names it;
+    where both peers have `session/resume`, prefer that.
     """
 
     session_id: Annotated[SessionId, Field(alias='sessionId')]
@@ -1447,8 +1452,8 @@ class LoadSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed or cannot be granted, and never goes on with fewer. This is the whole list from now
-    on, whatever the session had before; omission and `[]` both mean that there are none.
+    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
+    whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -1463,7 +1468,9 @@ class LoadSessionRequest(Model):
 
 
 class LoadSessionResponse(Model):
-    """The agent's answer to `session/load`, sent once the whole history has been played back."""
+    """The agent's answer to `session/load`, sent once the whole history has been played back. Upstream's newest schema
+    has neither; see `session/resume`.
+    """
 
     config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
@@ -1513,7 +1520,7 @@ class MaxTokensIdleStateUpdateSessionUpdate(Model):
     """The limit of tokens was reached."""
 
     stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1532,7 +1539,7 @@ class MaxTokensStateUpdateIdleVariant(Model):
     """The limit of tokens was reached."""
 
     stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1549,7 +1556,7 @@ class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
     stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1564,7 +1571,7 @@ class MaxTurnRequestsIdleStateUpdateSessionUpdate(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
     stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1583,7 +1590,7 @@ class MaxTurnRequestsStateUpdateIdleVariant(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
     stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -1600,7 +1607,7 @@ class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
     stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -1720,7 +1727,8 @@ class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
 
 class NewSessionRequest(Model):
     """Parameters of `session/new`, by which the client opens a session. The agent may work inside the roots `cwd` and
-    `additionalDirectories`, as far as permissions allow.
+    `additionalDirectories`, as far as permissions allow. The request fails with -32000 if the user has to log in
+    first.
     """
 
     cwd: AbsolutePath
@@ -1728,8 +1736,8 @@ class NewSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed or cannot be granted, and never goes on with fewer. Omission and `[]` both mean that
-    there are none.
+    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. Omission and
+    `[]` both mean that there are none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -1775,7 +1783,7 @@ class NoStopReason(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     stop_reason: Annotated[None, Field(alias='stopReason')] = None
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
 
 class NoneIdleStateUpdateSessionUpdate(Model):
@@ -1794,7 +1802,7 @@ class NoneIdleStateUpdateSessionUpdate(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     stop_reason: Annotated[None, Field(alias='stopReason')] = None
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
 
 class NoneStateUpdateIdleVariant(Model):
@@ -1811,7 +1819,7 @@ class NoneStateUpdateIdleVariant(Model):
     """Metadata that a sender attaches under keys of its own."""
 
     stop_reason: Annotated[None, Field(alias='stopReason')] = None
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
 
 class Notice(Model):
@@ -2008,7 +2016,7 @@ class RefusalIdleStateUpdateSessionUpdate(Model):
     """The agent declined to go on."""
 
     stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -2027,7 +2035,7 @@ class RefusalStateUpdateIdleVariant(Model):
     """The agent declined to go on."""
 
     stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     state: Literal['idle'] = "idle"
 
@@ -2044,7 +2052,7 @@ class RefusalStopReason(Model):
     """The agent declined to go on."""
 
     stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
-    """Why the work ended. Null and omission both mean that no reason is given. Some reasons bring fields of their own."""
+    """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
@@ -2228,7 +2236,7 @@ class ResourceLinkContentBlock(ResourceLink):
 
 class ResumeSessionRequest(Model):
     """Parameters of `session/resume`, by which the client takes up an existing session, by default without hearing its
-    history again.
+    history again. The request fails with -32000 if the user has to log in first.
     """
 
     session_id: Annotated[SessionId, Field(alias='sessionId')]
@@ -2239,8 +2247,8 @@ class ResumeSessionRequest(Model):
 
     additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
-    request if one is malformed or cannot be granted, and never goes on with fewer. This is the whole list from now
-    on, whatever the session had before; omission and `[]` both mean that there are none.
+    request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
+    whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
 
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
@@ -2326,7 +2334,8 @@ class SessionAdditionalDirectoriesCapabilities(Model):
 class SessionCapabilities(Model):
     """What the sessions of an agent offer. The eight basic methods come with this object itself and have no entries
     here: `session/new`, `session/list`, `session/load`, `session/resume`, `session/prompt`, `session/cancel`,
-    `session/close` and `session/update`. An entry that is null or omitted is not offered.
+    `session/close` and `session/update`. Upstream's newest schema has removed `session/load`: an agent that follows
+    it has `session/resume` instead. An entry that is null or omitted is not offered.
     """
 
     prompt: PromptCapabilities | None = None

@@ -627,7 +627,8 @@ Unknown values of `type` are kept as `UnknownReplayFrom`.
 
 SessionId = TypeAliasType("SessionId", "str")
 """Identifies a session, that is, one conversation with its own context and history. The agent chooses it, and may have
-many sessions side by side.
+many sessions side by side. A request that names an unknown session, or one that is not active where the method
+needs it active, is refused with -32002, unless the method says otherwise.
 """
 
 StateUpdate = TypeAliasType(

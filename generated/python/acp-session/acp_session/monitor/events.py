@@ -40,7 +40,8 @@ class Event:
     """One message. `body` holds its params, result or error; `request` is the request that it answers.
 
     `at` is its place in a batch. `problems` is what the schema says against it, with pointers into the message itself; `uses` are
-    the places in the body that depend on capabilities, with paths into the line.
+    the places in the body that depend on capabilities, with paths into the line. `repeated` are keys that an object of it gives twice.
+    `unjudged` says why the schema does not judge it, or not its body.
     """
 
     index: int
@@ -56,6 +57,8 @@ class Event:
     route: Route | None = None
     problems: tuple[Violation, ...] = ()
     uses: tuple[Use, ...] = ()
+    repeated: tuple[Violation, ...] = ()
+    unjudged: str = ""
 
     @property
     def part(self) -> str:

@@ -23,7 +23,7 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
     session = connection.session(event.session)
     if request is None or request.path is None or session is None or session.roots is None or session.cwd is None:
         return
-    if not is_inside(request.path, (session.cwd, *session.roots)):
+    if not is_inside(request.path, (session.cwd, *session.roots, *session.inherited)):
         sentence = (
             f"{shown(request.path)} lies in none of the {1 + len(session.roots)} roots, and the client let it pass"
         )

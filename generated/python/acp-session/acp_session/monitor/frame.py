@@ -50,6 +50,15 @@ def envelope_malformed(event: Event, _connection: Connection) -> Iterator[Found]
             yield _at(event, problem.pointer, problem.sentence)
 
 
+@rule("malformed", "request", "notification", "result", "error")
+def duplicate_key(event: Event, _connection: Connection) -> Iterator[Found]:
+    """An object of the message gives one key twice. Readers differ in which value counts, so that what one peer checks need not be
+    what the other does. Here the last one counts.
+    """
+    for problem in event.repeated:
+        yield _at(event, problem.pointer, problem.sentence)
+
+
 @rule("batch")
 def batch_empty(event: Event, _connection: Connection) -> Iterator[Found]:
     """A batch holds no message."""
@@ -73,14 +82,12 @@ def batch_of_unbatchable(event: Event, _connection: Connection) -> Iterator[Foun
 
 
 @rule("request", "notification", protocols=ACP, sees="problems")
-def method_unknown(event: Event, connection: Connection) -> Iterator[Found]:
+def method_unknown(event: Event, _connection: Connection) -> Iterator[Found]:
     """A method is called that this version of the protocol does not have and that is neither an extension (`_…`) nor a
     notification of the protocol's own level (`$/…`).
     """
-    if connection.strict is None or connection.strict.contract.name.startswith("mcp/"):
-        return  # the schema of MCP holds the part about roots alone
-    if event.kind == "notification" and event.method.startswith("$/"):
-        return  # receivers are free to ignore it, so that newer peers may send it
+    if event.unjudged:
+        return
     for problem in event.problems:
         if problem.rule == "method" and event.route is None:
             yield _at(event, problem.pointer, problem.sentence)
@@ -140,8 +147,8 @@ def response_without_request(event: Event, connection: Connection) -> Iterator[F
 def id_in_use(event: Event, connection: Connection) -> Iterator[Found]:
     """A request has the id of another request of the same peer that still waits for its answer."""
     other = connection.pending[event.sender].get(key(event.id) or "")
-    if other is not None:
-        yield Found((*event.at, "id"), f"the id {shown(event.id)} is in use by {other.method!r}", other.index)
+    if other is not None and other.refused is None:
+        yield Found((*event.at, "id"), f"the id {shown(event.id)} is in use by {shown(other.method)}", other.index)
 
 
 @rule("notification", methods=("$/cancel_request",), level="note")
@@ -163,25 +170,33 @@ def cancelled_request_unanswered(_event: Event, connection: Connection) -> Itera
     """
     for request in _unanswered(connection):
         if _is_passed_over(request, connection):
-            sentence = f"{request.method!r} of the {request.sender} was cancelled and never answered"
+            sentence = f"{shown(request.method)} of the {request.sender} was cancelled and never answered"
             yield Found((), sentence, request.cancelled, about=request)
 
 
 @rule("end", level="note")
 def request_unanswered(_event: Event, connection: Connection) -> Iterator[Found]:
-    """The conversation ended while a request waited for its answer."""
+    """The conversation ended while a request waited for its answer. An error without an id may have refused it."""
     for request in _unanswered(connection):
         if not _is_passed_over(request, connection):
-            yield Found((), f"{request.method!r} of the {request.sender} was never answered", about=request)
+            doubt = "" if request.refused is None else ", unless an error without an id refused it"
+            yield Found(
+                (),
+                f"{shown(request.method)} of the {request.sender} was never answered{doubt}",
+                request.refused,
+                about=request,
+            )
 
 
 def _unanswered(connection: Connection) -> Iterator[Pending]:
     for side in connection.sides:
-        yield from connection.pending[side].values()
+        yield from (request for request in connection.pending[side].values() if not request.is_refused)
 
 
 def _is_passed_over(request: Pending, connection: Connection) -> bool:
     """Whether the answer to a cancelled request was due: the side that owes it went on with something else."""
+    if request.refused is not None:
+        return False
     answerer = connection.other(request.sender)
     return request.cancelled is not None and connection.heard.get(answerer, -1) > request.cancelled
 

@@ -15,14 +15,19 @@ _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
 @rule("request", "notification")
 def message_before_initialize(event: Event, connection: Connection) -> Iterator[Found]:
     """A peer calls a method before `initialize` was answered. Told once for each peer."""
-    if event.method in _BEFORE or connection.initialized is not None or not connection.whole:
+    if (
+        event.method in _BEFORE
+        or connection.initialized is not None
+        or not connection.whole
+        or not connection.has_handshake
+    ):
         return
     if connection.once(f"before initialize: {event.sender}"):
         earlier = connection.refused if connection.refused is not None else connection.asked
         state = "did not come yet" if earlier is None else "was not answered yet"
         if connection.refused is not None:
             state = "was refused"
-        yield Found((*event.at, "method"), f"{event.method!r} was called while `initialize` {state}", earlier)
+        yield Found((*event.at, "method"), f"{shown(event.method)} was called while `initialize` {state}", earlier)
 
 
 @rule("request", methods=("initialize",))
@@ -36,8 +41,17 @@ def initialize_repeated(event: Event, connection: Connection) -> Iterator[Found]
 def version_unknown(event: Event, connection: Connection) -> Iterator[Found]:
     """The peers agreed on a version of the protocol that this monitor does not know. Shapes are not judged from here on."""
     version = reach(event.body, "protocolVersion")
-    if isinstance(version, int | float | str) and version not in connection.protocols:
+    if connection.is_unknown(version) and not connection.is_fixed:
         yield Found(event.below("protocolVersion"), f"version {shown(version)} is not known; shapes are not judged")
+
+
+@rule("result", methods=("initialize",), level="should")
+def version_differs(event: Event, connection: Connection) -> Iterator[Found]:
+    """The peers agreed on another version than the protocol that was named for the monitor. It judges by that one all the same."""
+    version = reach(event.body, "protocolVersion")
+    if connection.is_unknown(version) and connection.is_fixed:
+        known = " and ".join(shown(one) for one in connection.protocols)
+        yield Found(event.below("protocolVersion"), f"version {shown(version)} was agreed on; judged is by {known}")
 
 
 @rule("result", methods=("initialize",), requirements=(66, 67), level="note", protocols=("acp/v2",))

@@ -138,10 +138,10 @@ def list_result_outside_filter(event: Event, _connection: Connection) -> Iterato
 @rule("result", methods=("session/list",), requirements=(22, 23, 24, 25, 28, 29))
 def roots_kept(event: Event, connection: Connection) -> Iterator[Found]:
     """A listed session has roots that the request which opened it on this connection did not supply: stored ones came back, or a
-    fork took them over.
+    fork took them over. A fork that names none may take over those that are in force for its source on this connection.
     """
     for place, roots, supplied, request in _differing(event, connection):
-        kept = [root for root in roots if root not in supplied]
+        kept = [root for root in roots if root not in supplied and root not in (request.source_roots or ())]
         if kept:
             numbers = _SUPPLIED.get(request.method, ())
             yield Found(place, f"{shown(kept[0])} was not supplied with {request.method!r}", request.index, numbers)
@@ -192,4 +192,5 @@ def _differing(
         roots, supplied = distinct(listed, session.cwd), distinct(session.roots, session.cwd)
         if roots != supplied:
             opener = Pending(connection.sides[0], session.origin, session.opened)
+            opener.source_roots = distinct(session.inherited)
             yield event.below("sessions", index, _FIELD), roots, supplied, opener

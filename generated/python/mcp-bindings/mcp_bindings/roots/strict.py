@@ -24,20 +24,23 @@ STRICT: Final = Strict(CONTRACT, _read_schema, extra="mcp-bindings[strict]")
 """The judge of this protocol version; `acp_session.monitor` takes it too."""
 
 
-def validate(message: Any, *, sender: Sender, method: str | None = None) -> tuple[Violation, ...]:
-    """Everything that the schema forbids in a message that `sender` sent: UTF-8 text, or JSON that is parsed already.
+def validate(
+    message: Any, *, sender: Sender, method: str | None = None, limit: int | None = 100
+) -> tuple[Violation, ...]:
+    """What the schema forbids in a message that `sender` sent: UTF-8 text, or JSON that is parsed already.
 
-    An empty tuple means that all is well. The result in a response is judged if `method` names its request; without, only the envelope is.
+    An empty tuple means that all is well. If there are more problems than `limit`, a last one with the rule `more` says so; `None` tells
+    all, however many. The result in a response is judged if `method` names its request; without, only the envelope is.
     Nothing is forgiven: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
     where jsonschema-rs is not installed.
     """
-    return STRICT.validate(message, sender=sender, method=method)
+    return STRICT.validate(message, sender=sender, method=method, limit=limit)
 
 
-def validate_as(type_: Any, value: Any) -> tuple[Violation, ...]:
-    """Everything that the schema forbids in parsed JSON as one type of this package: a class, an alias, or the name of a definition.
+def validate_as(type_: Any, value: Any, *, limit: int | None = 100) -> tuple[Violation, ...]:
+    """What the schema forbids in parsed JSON as one type of this package: a class, an alias, or the name of a definition.
 
-    Raises `KeyError` for what is no definition of the schema.
+    `limit` is as in `validate`. Raises `KeyError` for what is no definition of the schema.
     """
     name = type_ if isinstance(type_, str) else type_.__name__
-    return STRICT.validate_as(DEFINITIONS.get(name, name), value)
+    return STRICT.validate_as(DEFINITIONS.get(name, name), value, limit=limit)

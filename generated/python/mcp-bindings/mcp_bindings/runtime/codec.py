@@ -18,6 +18,7 @@ from .errors import (
     EncodeError,
     Problem,
     json_pointer,
+    limited,
     shown,
     told,
 )
@@ -25,8 +26,8 @@ from .json_types import is_array, is_object
 from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
 from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
 from .markers import strict_adapter
-from .model import forget_namesakes
-from .parse import copied, parse
+from .model import changed_defaults, forget_namesakes
+from .parse import Duplicates, copied, parse
 from .trace import Path, chosen, find, with_strays
 
 Hook: TypeAlias = Callable[[Dropped], object]
@@ -87,11 +88,13 @@ class Codec:
         pending: Mapping[Any, str] | None = None,
         on_drop: Hook | None = None,
         lenient: bool = True,
+        duplicates: Duplicates = "refuse",
     ) -> Any:
         """See the generated module's `decode`."""
         if self.sides and sender not in self.sides:
             raise ValueError(f"the sender is one of {self.sides}, not {sender!r}")
-        value = parse(line) if isinstance(line, bytes | bytearray | str) else copied(line)
+        read = parse if isinstance(line, bytes | bytearray | str) else copied
+        value = read(line, duplicates=duplicates)
         if self.batch and is_array(value):
             if not value:
                 raise _invalid("a batch must hold at least one message")
@@ -213,10 +216,9 @@ class Codec:
             if not edits.make_whole(found):
                 new, left = repair(chosen(found), edits, value, self.lenient if lenient else None, self.owners, at)
                 if left:
-                    problems = [placed(one, edits, self.owners, at) for one in with_strays(left)]
-                    raise DecodeError(
-                        code, explained(problems, drops), id=message.get("id"), method=message.get("method")
-                    ) from None
+                    problems = (placed(one, edits, self.owners, at) for one in with_strays(left))
+                    told_of = limited(explained(problems, drops))
+                    raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method")) from None
                 drops.extend(new)
             current = edits.apply(value)
             try:
@@ -312,7 +314,9 @@ def _body(message: Any, key: bytes) -> bytes:
     value = getattr(message, "result" if isinstance(message, Response) else "params")
     if message.form != "value":
         is_set = (
-            bool(value.model_fields_set or value.model_extra) if isinstance(value, BaseModel) else value is not None
+            bool(value.model_fields_set or value.model_extra or changed_defaults(value))
+            if isinstance(value, BaseModel)
+            else value is not None
         )
         if not is_set:
             return b"" if message.form == "absent" else key + b"null"
@@ -331,7 +335,7 @@ def _json(value: Any) -> bytes:
         raise EncodeError(f"this cannot be written as JSON: {error}") from None
     if b"NaN" in text or b"Infinity" in text:
         try:
-            parse(text)
+            parse(text, duplicates="last")
         except DecodeError:
             raise EncodeError("a number that is not finite cannot be written as JSON") from None
     return text

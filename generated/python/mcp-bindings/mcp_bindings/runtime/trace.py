@@ -20,6 +20,7 @@ from .model import wire_names
 
 Path = tuple["str | int", ...]
 Core = Mapping[str, Any]
+_Labels = tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Found:
 
     path: Path
     places: tuple[Place, ...]
-    labels: tuple[tuple[int, str], ...]
+    labels: _Labels
     record: type[Any] | None
     details: ErrorDetails
     union: Discriminator | None = None
@@ -167,35 +168,22 @@ def _holds(value: Any, step: str | int) -> bool:
 
 
 def chosen(found: Sequence[Found]) -> list[Found]:
-    """The errors worth telling: of a union told apart by shape, those of the branch that comes nearest."""
+    """The errors worth telling: of a union told apart by shape, those of the branch that comes nearest. Inner unions come first."""
     kept = list(found)
-    while True:
-        split = _first_split(kept)
-        if split is None:
-            return kept
-        position, path = split
-        groups: dict[str, list[Found]] = {}
+    for position in reversed(range(max((len(error.labels) for error in found), default=0))):
+        unions: dict[tuple[Path, _Labels], dict[str, list[Found]]] = {}
         for error in kept:
-            if len(error.labels) > position and error.path[: len(path)] == path and _at(error, position, path):
-                groups.setdefault(error.labels[position][1], []).append(error)
-        best = min(groups, key=lambda label: _distance(groups[label], len(path), label))
-        dropped = {id(error) for label, group in groups.items() if label != best for error in group}
+            if len(error.labels) > position:
+                depth, label = error.labels[position]
+                place = error.path[:depth], error.labels[:position]
+                unions.setdefault(place, {}).setdefault(label, []).append(error)
+        dropped: set[int] = set()
+        for (path, _), groups in unions.items():
+            distances = {label: _distance(group, len(path), label) for label, group in groups.items()}
+            best = min(distances, key=lambda label: distances[label])
+            dropped.update(id(error) for label, group in groups.items() if label != best for error in group)
         kept = [error for error in kept if id(error) not in dropped]
-
-
-def _at(error: Found, position: int, path: Path) -> bool:
-    return error.labels[position][0] == len(path)
-
-
-def _first_split(errors: Sequence[Found]) -> tuple[int, Path] | None:
-    """The outermost union of which errors of more than one branch are at hand."""
-    seen: dict[tuple[int, Path], str] = {}
-    for error in errors:
-        for position, (depth, label) in enumerate(error.labels):
-            key = (position, error.path[:depth])
-            if seen.setdefault(key, label) != label:
-                return key
-    return None
+    return kept
 
 
 def _distance(group: Sequence[Found], depth: int, label: str) -> tuple[bool, bool, int]:

@@ -15,12 +15,12 @@ CONTRACT: Final = Contract(
     sides=("agent", "client"),
     batch=False,
     routes=(
-        Route(name="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00", side="agent", kind="request", params="EvilRequest", result="EvilResponse", capability="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00"),
+        Route(name="\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00", side="agent", kind="request", params="EvilRequest", result="EvilResponse", capability="agent:evil"),
     ),
     gated={
         "Evil": Gated(
             fields={
-                "capability": Member(capability="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00", required_with="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00"),
+                "capability": Member(capability="agent:evil", required_with="agent:evil"),
             },
         ),
         "EvilRequest": Gated(

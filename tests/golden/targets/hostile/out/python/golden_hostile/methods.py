@@ -46,13 +46,13 @@ Message: TypeAlias = """(
 """Any message of the protocol."""
 
 METHODS: Final[Mapping[str, codec.Method]] = {
-    "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00": codec.Method(
-        "\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00",
+    "\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00": codec.Method(
+        "\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00",
         "agent",
         "request",
         EvilRequest,
         EvilResponse,
-        capability="\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00",
+        capability="agent:evil",
     ),
 }
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
@@ -70,18 +70,26 @@ def decode(
     pending: Mapping[Any, str] | None = None,
     on_drop: codec.Hook | None = None,
     lenient: bool = True,
+    duplicates: Literal["refuse", "last"] = "refuse",
 ) -> Message:
     """Read one message that `sender` sent: UTF-8 text, or JSON that is parsed already.
 
     A response needs the method of its request: by `method`, or by `pending`, which maps request ids to methods. Unknown variants, fields and
     values are kept wherever the protocol allows for them. What the schema allows to drop is dropped and told to `on_drop`; with `lenient=False`
-    nothing is dropped. An array is a batch where the protocol has batches, and decodes to a list.
+    nothing is dropped. An array is a batch where the protocol has batches, and decodes to a list. Text in which an object gives one key twice is
+    refused, because readers differ in which value counts; with `duplicates="last"` the last one does.
 
     Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code; `ValueError` for a sender that the
     protocol does not have.
     """
     return _CODEC.decode(  # type: ignore[no-any-return]
-        line, sender=sender, method=method, pending=pending, on_drop=on_drop, lenient=lenient
+        line,
+        sender=sender,
+        method=method,
+        pending=pending,
+        on_drop=on_drop,
+        lenient=lenient,
+        duplicates=duplicates,
     )
 
 

@@ -58,12 +58,7 @@ class Evil(Model):
     custom_type_path: Annotated[str | MISSING, Field(alias='customTypePath')] = MISSING
 
     capability: str | MISSING = MISSING
-    """Only with the capability `` of the \"\"\"
-    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-    \u202e\x00. Required once advertised: `` of the \"\"\"
-    '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
-    \u202e\x00.
-    """
+    """Only with the capability `evil` of the agent. Required once advertised: `evil` of the agent."""
 
 
 class EvilRequest(Model):

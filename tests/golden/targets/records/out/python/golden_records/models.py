@@ -58,7 +58,7 @@ class Person(Model):
     tags: list[str] = []
     """Omitted means []."""
 
-    settings: Settings = Field(default_factory=lambda: Settings.model_validate({"loud": False}, by_alias=True))
+    settings: Settings = Field(default_factory=lambda: Settings())
     """Omitted means {"loud": false}. Only with the capability `agentCapabilities.loud` of the agent."""
 
     attributes: dict[str, int] | MISSING = MISSING

@@ -1,0 +1,201 @@
+"""What is wrong with a value of any size: a small one is judged as a whole, a large one piece by piece, and only as far as is asked.
+
+An engine that tells all errors of a value at once holds a copy of the value with each of them, and for a union those of every branch.
+Here the schema is followed down to the pieces that it refuses, so that no error is about much more than it tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import quote
+
+from .contract import Path
+from .explain import EXCLUDED, TOO_MANY, Explainer, Said, explain, pointer, referred, wrong_type
+from .json_types import is_array, is_object
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
+
+Compile: TypeAlias = "Callable[[Mapping[str, Any]], Draft202012Validator]"
+
+SMALL: Final = 64
+"""How many values make a piece that is judged as a whole; so much text counts as one."""
+_TEXT: Final = 256
+_DEEPEST: Final = 50
+"""How far down a large value is taken to pieces: the steps of the walk are Python's, which has only so many."""
+
+_FOLLOWED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "properties", "items", "additionalProperties"})
+"""The keywords that lead to pieces."""
+_GROUPS: Final = (
+    *(("const",), ("enum",), ("uniqueItems",), ("contains", "minContains", "maxContains"), ("prefixItems",)),
+    *(("propertyNames",), ("dependentSchemas",), ("if", "then", "else"), ("not",)),
+)
+"""The keywords that look further than at the value itself and lead to no pieces, those together that mean something together."""
+_DEEP: Final = frozenset(keyword for group in _GROUPS for keyword in group)
+_ENTANGLED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "patternProperties"})
+"""The keywords that change what others beside them mean."""
+
+
+class Pieces:
+    """Judges values by the places of one schema. `compile_` makes a validator of a schema that may refer to the definitions."""
+
+    def __init__(self, schema: Mapping[str, Any], compile_: Compile, small: int = SMALL) -> None:
+        self.schema: Final = schema
+        self.small: Final = small
+        self._compile = compile_
+        self._explainer: Final = Explainer(schema, None)
+        self._validators: dict[tuple[Path, str], Draft202012Validator] = {}
+
+    def is_valid(self, place: Path, value: Any) -> bool:
+        """Whether the schema at a place accepts a value."""
+        return self._validator(place).is_valid(value)
+
+    def problems(self, place: Path, value: Any) -> Iterator[Said]:
+        """What the schema at a place refuses in a value, each thing once."""
+        seen: set[Said] = set()
+        for said in self._problems(place, value, ()):
+            if said not in seen:
+                seen.add(said)
+                yield said
+
+    def _problems(self, place: Path, value: Any, path: Path) -> Iterator[Said]:
+        validator = self._validator(place)
+        if validator.is_valid(value):
+            return
+        schema = self._explainer.at(place)
+        if _is_small(value, self.small) or not is_object(schema) or not _FOLLOWED & schema.keys():
+            found: Iterable[Said] = explain(validator.iter_errors(value), value, self.schema)
+            yield from (((*path, *at), *rest) for at, *rest in found)  # type: ignore[misc]
+            return
+        refused = self._refused(place, schema, value, path) if len(path) < _DEEPEST else iter(())
+        first = next(refused, None)
+        if first is None:
+            yield path, pointer(place), "the value is not what the schema says here", "schema"
+        else:
+            yield from chain((first,), refused)
+
+    def _refused(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
+        """What is wrong with a large value: with itself, with its pieces, and what only the whole of it can tell."""
+        if _ENTANGLED & schema.keys():
+            yield from self._as_a_whole(place, schema, value, path, min(_ENTANGLED & schema.keys()))
+            return
+        count = 0
+        for said in chain(self._itself(place, schema, value, path), self._below(place, schema, value, path)):
+            count += 1
+            yield said
+        for group in _GROUPS:
+            there = {keyword: schema[keyword] for keyword in group if keyword in schema}
+            if there and (group != ("not",) or not count):
+                rule = next(iter(there))
+                yield from self._as_a_whole((*place, rule), there, value, path, rule)
+
+    def _itself(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
+        """The problems that a value has without what it holds."""
+        rest = {keyword: schema[keyword] for keyword in schema if keyword not in _FOLLOWED | _DEEP}
+        if schema.get("additionalProperties") is False:
+            rest["additionalProperties"] = False
+        rest["properties"] = dict.fromkeys(schema.get("properties", {}), True)
+        bare: Any = dict.fromkeys(value) if is_object(value) else [None] * len(value) if is_array(value) else value
+        errors = self._validator(place, "itself", rest).iter_errors(bare)
+        for at, where, sentence, rule in explain(errors, bare, rest):
+            yield (*path, *at), pointer(place) + where[1:], sentence, rule
+
+    def _below(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
+        if "$ref" in schema:
+            yield from self._problems(referred(schema["$ref"]), value, path)
+        for index in range(len(schema.get("allOf", ()))):
+            yield from self._problems((*place, "allOf", index), value, path)
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                yield from self._union((*place, keyword), schema[keyword], value, path)
+        if is_object(value):
+            declared = schema.get("properties", {})
+            for name, item in value.items():
+                if name in declared:
+                    yield from self._problems((*place, "properties", name), item, (*path, name))
+                elif schema.get("additionalProperties", True) not in (True, False):
+                    yield from self._problems((*place, "additionalProperties"), item, (*path, name))
+        if is_array(value) and "items" in schema:
+            for index in range(len(schema.get("prefixItems", ())), len(value)):
+                yield from self._problems((*place, "items"), value[index], (*path, index))
+
+    def _as_a_whole(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path, rule: str) -> Iterator[Said]:
+        """What cannot be told of a large value in pieces is told in a word."""
+        if not self._validator(place, "whole", schema).is_valid(value):
+            sentence = EXCLUDED if rule == "not" else f"the value does not satisfy the keyword {rule!r}"
+            yield path, pointer(place), sentence, rule
+
+    # --- unions ---
+
+    def _union(self, place: Path, branches: Sequence[Any], value: Any, path: Path) -> Iterator[Said]:
+        failed = [index for index in range(len(branches)) if not self.is_valid((*place, index), value)]
+        taken = len(branches) - len(failed)
+        if taken == 1 or (taken and place[-1] == "anyOf"):
+            return
+        if taken:
+            yield path, pointer(place), TOO_MANY, "oneOf"
+            return
+        yield from self._explainer.union(
+            place,
+            path,
+            value,
+            failed,
+            lambda index: self._problems((*place, index), value, path),
+            lambda indices: self._nearest(place, indices, value, path),
+        )
+
+    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[Said]:
+        """What is wrong by the branch that comes nearest, told by the first problems of each."""
+        told_by = {index: self._problems((*place, index), value, path) for index in indices}
+        first = {index: list(islice(found, _FIRST)) for index, found in told_by.items()}
+        best = min(first, key=lambda index: _distance(first[index], path))
+        if _distance(first[best], path)[0]:
+            types = {name for index in indices for name in self._types((*place, index))}
+            yield path, pointer(place), wrong_type(types, value), "type"
+        else:
+            yield from chain(first[best], told_by[best])
+
+    def _types(self, place: Path) -> tuple[str, ...]:
+        """The types that a branch declares, or the definition that it refers to."""
+        schema = self._explainer.at(place)
+        if is_object(schema) and "type" not in schema and "$ref" in schema:
+            return self._types(referred(schema["$ref"]))
+        declared = schema.get("type", ()) if is_object(schema) else ()
+        return (declared,) if isinstance(declared, str) else tuple(declared)
+
+    def _validator(self, place: Path, part: str = "", schema: Mapping[str, Any] | None = None) -> Draft202012Validator:
+        """The validator of what stands at a place, or of a part of it; each is made once."""
+        found = self._validators.get((place, part))
+        if found is None:
+            found = self._compile(schema if schema is not None else {"$ref": _reference(place)})
+            self._validators[place, part] = found
+        return found
+
+
+def _reference(place: Path) -> str:
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in place)
+    return "#" + quote("".join(f"/{step}" for step in steps), safe="/$~")
+
+
+def _is_small(value: Any, most: int) -> bool:
+    waiting = [value]
+    for item in waiting:  # which grows
+        if isinstance(item, str):
+            most -= len(item) // _TEXT
+        elif is_object(item) or is_array(item):
+            if len(waiting) + len(item) > most:
+                return False
+            waiting.extend(item.values() if is_object(item) else item)
+            most -= sum(len(key) for key in item) // _TEXT if is_object(item) else 0
+    return most > 0
+
+
+_FIRST: Final = 100
+"""How many problems of each branch are looked at, to find the nearest one."""
+
+
+def _distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
+    here = [rule for at, _, _, rule in said if at == path]
+    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), len(said)

@@ -1,0 +1,77 @@
+"""What lenient decoding makes of an invalid value, in words: what `decode` of the generated bindings does, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from acpgen import ir
+from acpgen.targets.docs.types import admits_null
+from acpgen.values import array_of
+
+LENIENT: Final = "Decoded leniently: "
+STRICT: Final = (
+    "Declared as lenient, but an invalid value is an error: a required field has no other value that fits in its place."
+)
+TAG: Final = "a tag that is not a string is read as if the field were left out"
+
+
+def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> str:
+    """One sentence about a field that declares leniency; empty about any other."""
+    if field.leniency == ir.Leniency():
+        return ""
+    found = list(_clauses(record, field, protocol))
+    return f"{LENIENT}{'; '.join(found)}." if found else STRICT if field.required else ""
+
+
+def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
+    told, array = field.leniency, array_of(field.type, protocol.definitions)
+    least = (array.min_items or 0) if array is not None else 0
+    instead = _instead(field, array)
+    skips = told.skip_invalid_items and array is not None
+    if skips:
+        limit = f" as long as at least {least} {'remains' if least == 1 else 'remain'}"
+        is_limited = least and not (told.default_on_error and instead)
+        yield f"invalid items are dropped{limit if is_limited else ''}"
+    if told.default_on_error and instead:
+        yield f"{_invalid(field, skips=skips, least=least)} is read {instead}"
+    elif told.default_on_null and instead and not admits_null(field.type, protocol):
+        yield f"null is read {instead}"
+    elif told.default_on_error and _is_read_without(record, field, protocol):
+        yield TAG
+
+
+def _instead(field: ir.Field, array: ir.Array | None) -> str:
+    """How a value is read that does not fit; empty where nothing can take its place."""
+    if not field.required:
+        return "as if the field were left out"
+    return "as an empty array" if array is not None and not array.min_items else ""
+
+
+def _invalid(field: ir.Field, *, skips: bool, least: int) -> str:
+    if not skips:
+        return "an invalid or missing value" if field.required else "an invalid value"
+    if field.required:
+        return "any other invalid or missing value"
+    return "any other invalid value" + (", also an array that becomes too short," if least else "")
+
+
+def _is_read_without(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> bool:
+    """Whether a field is the tag of a union that has a branch without a tag, and that branch is lenient in it."""
+    return any(
+        _has_lenient(protocol.definitions.get(union.default or ""), field.name)
+        for union in protocol.definitions.values()
+        if isinstance(union, ir.TaggedUnion) and union.tag == field.name and record.name in _tagged(union)
+    )
+
+
+def _tagged(union: ir.TaggedUnion) -> set[str | None]:
+    """The records of a union that have a tag. Other tags than strings are left out: what is no tag cannot be said in a word."""
+    if not all(isinstance(variant.tag, str) for variant in union.variants):
+        return set()
+    return {*(variant.type for variant in union.variants), union.fallback, *union.fallback_shapes}
+
+
+def _has_lenient(definition: ir.Definition | None, name: str) -> bool:
+    fields = definition.fields if isinstance(definition, ir.Record) else ()
+    return any(one.name == name and one.leniency.default_on_error and not one.required for one in fields)

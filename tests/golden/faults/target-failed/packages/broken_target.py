@@ -1,0 +1,2 @@
+def render(protocol, bundle, settings):
+    return {"table.txt": bundle.definitions["Nothing"]}
