@@ -415,7 +415,7 @@ class _Lowering:
         reference = lone_reference(schema)
         if reference is not None:
             return ir.Ref(reference)
-        if schema.get("not") is True or schema.get("not") == {} or not self._kinds(schema):
+        if not self._kinds(schema):
             return ir.Nothing()
         if "const" in schema or "enum" in schema:
             self._note(schema, at, {"const", "enum", "type"}, self._kinds(schema))

@@ -159,6 +159,8 @@ def kinds(
     """
     if not is_object(schema):
         return frozenset() if schema is False else ALL_KINDS
+    if "not" in schema and schema["not"] in (True, {}):
+        return frozenset()
     known = {} if known is None else known
     found = ALL_KINDS
     if "type" in schema:
