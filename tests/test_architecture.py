@@ -33,7 +33,7 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "compat": frozenset(
-        {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "walk"},
+        {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "values", "walk"},
     ),
     "adopt": frozenset(
         {"bundle", "collect", "errors", "generate", "ir", "load", "material", "names", "unions", "walk"}

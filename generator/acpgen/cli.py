@@ -406,7 +406,11 @@ def diff(
         str, typer.Option("--format", metavar="FORMAT", help="text, json, markdown, html, github, sarif or junit.")
     ] = "text",
     fail_on: Annotated[
-        str, typer.Option(metavar="LEVEL", help="Exit 1 at findings this bad: risky, breaking, additive or never.")
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Exit 1 at findings this bad: risky, breaking, additive or never. Undecided counts at each but never.",
+        ),
     ] = "risky",
     fail_on_bindings: Annotated[
         str, typer.Option(metavar="LEVEL", help="Exit 1 at changes of generated code: never, breaking or additive.")
@@ -425,7 +429,7 @@ def diff(
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
 
-    Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 the input cannot be used.
+    Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
     from acpgen.compat import command
 

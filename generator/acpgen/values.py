@@ -245,6 +245,14 @@ def array_of(type_: ir.Type, definitions: Mapping[str, ir.Definition]) -> ir.Arr
             return None
 
 
+def read_instead(field: ir.Field, definitions: Mapping[str, ir.Definition]) -> str:
+    """How lenient decoding reads a value that does not fit; empty where nothing can take its place."""
+    if not field.required:
+        return "as if the field were left out"
+    array = array_of(field.type, definitions)
+    return "as an empty array" if array is not None and not array.min_items else ""
+
+
 def _is_scalar(example: ir.JSON) -> bool:
     return isinstance(example, str | int | float) and not isinstance(example, bool)
 

@@ -129,7 +129,7 @@ NAMED_ELSEWHERE = {
     "StopReason": "## Gone types\n",
     "StopReason as a type": "\n- `StopReason`\n",
     "AuthCapabilities": "\n- `AuthCapabilities`\n",
-    "null as an id": "`id` (either side): Null is refused now.",
+    "null as an id": "`id` (either side): The id of a request is an integer or a string, never null.",
     "login": "`authenticate` is `auth/login`",
     "logout": "`logout` is `auth/logout`",
 }
@@ -303,7 +303,7 @@ def test_every_word_about_the_version_before_is_about_something_of_it_and_names_
     ]
     assert sorted(written) == sorted(new.bundle.migration)
     assert not old.bundle.migration
-    still = {"InitializeResponse.authMethods", "Error.data"}
+    still = {"InitializeResponse.authMethods", "Error.data", "RequestId"}
     assert (
         not (set(new.bundle.migration) & things(new))
         - still
@@ -319,7 +319,42 @@ def test_every_word_about_the_version_before_is_about_something_of_it_and_names_
 def test_a_type_that_became_another_is_one_entry_and_null_is_not_to_be_left_out_of_what_is_required(text: str) -> None:
     assert len(re.findall(r"^- `result\.authMethods\[\]\(terminal\)\.env`", text, re.MULTILINE)) == 1
     (entry,) = re.findall(r"^- `params\.requestId`.*$", text, re.MULTILINE)
-    assert entry.endswith("Send a value instead of null; leave the field out where it is optional.")
+    assert "leave" not in entry and "never null" in entry
+
+
+def test_what_is_said_of_ids_keeps_requests_requests_and_allows_null_in_errors(text: str) -> None:
+    (entry,) = re.findall(r"^- `id`.*$", text, re.MULTILINE)
+    assert "leave" not in entry
+    assert entry.endswith("Only an error response to a message whose id could not be read has null as its `id`.")
+
+
+def test_capabilities_that_hold_the_same_ones_are_one_row(text: str) -> None:
+    for was, now in {"promptCapabilities": ".prompt", "mcpCapabilities": ".mcp", "sessionCapabilities": ""}.items():
+        assert f"| agent | `agentCapabilities.{was}` `{{}}` | `capabilities.session{now}` `{{}}` |" in text
+        assert f"none in `acp/v1` | `capabilities.session{now}` " not in text
+
+
+def section(text: str, method: str) -> str:
+    return text.partition(f"### `{method}`\n")[2].partition("\n### ")[0]
+
+
+def test_an_invalid_value_that_is_an_error_now_says_what_it_was(text: str) -> None:
+    said = "is an error now; previously it was read as"
+    updates = section(text, "session/update")
+    assert f"An invalid value {said} if the field were left out. Send valid values." in updates
+    assert f"An invalid value {said} an empty array. Send valid values." in updates
+    assert f"An invalid value of 'configOptions' {said} an empty array." in section(text, "session/set_config_option")
+    assert "fell back" not in text
+
+
+def test_a_default_that_is_gone_without_another_meaning_demands_nothing(text: str) -> None:
+    must, _, may = section(text, "initialize").partition("You may:")
+    assert "- `result.authMethods` " not in must and "- `result.authMethods` " in may
+
+
+def test_a_variant_beside_one_without_a_tag_says_what_old_peers_make_of_it(text: str) -> None:
+    told = "Old peers have no variant 'command'; they decode it as AvailableCommand or refuse it."
+    assert told in section(text, "session/update")
 
 
 def test_a_capability_that_is_gone_says_what_its_methods_need_now(text: str) -> None:

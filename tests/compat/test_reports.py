@@ -148,7 +148,7 @@ def test_null_that_fell_back_as_any_invalid_value_does_is_no_change() -> None:
         for what in ("error", "null")
     ]
     (finding,) = compared(*sides).findings
-    assert finding.message == "An invalid value of 'id' is an error now; previously it fell back to the default."
+    assert finding.message == "An invalid value of 'id' is an error now; previously it was read as an empty array."
 
 
 def test_the_summary_names_both_directions_of_schema_inclusion() -> None:

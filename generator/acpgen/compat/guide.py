@@ -47,7 +47,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "gate-moved": "Look at the new capability before you send it.",
     "gate-removed": "Be ready to receive it without having advertised anything.",
     "leniency-added": "Invalid values are decoded leniently now.",
-    "leniency-withdrawn": "Send valid values: invalid ones are errors now.",
+    "leniency-withdrawn": "Send valid values.",
     "limit-loosened": "Be ready to receive more values.",
     "limit-tightened": "Keep to the new limit.",
     "method-added": "You may send it where its description allows that.",
@@ -95,7 +95,7 @@ REMOVED: Final = frozenset(
 )
 """The rules about what only the old version has."""
 
-REPLACED: Final = frozenset({"default-changed", "type-narrowed", "type-widened"})
+REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-narrowed", "type-widened"})
 """The rules about what has another form now, which `x-migration` tells better than the difference of the schemas."""
 
 _UNTOLD: Final = "The schema does not say whether anything takes its place."
@@ -190,8 +190,8 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
         yield f"It was {', '.join(map(code, earlier))}.\n"
     elif before is None or after is None:
         yield f"{'New' if before is None else 'Gone'}.\n"
-    must = [each for each in judged if each.severity in ("breaking", "undecided", "risky")]
-    may = [each for each in judged if each.severity == "additive"]
+    must = [each for each in judged if _demands(each, old, new)]
+    may = [each for each in judged if not _demands(each, old, new)]
     for heading, found in (("You must", must), ("You may", may)):
         if found:
             yield f"{heading}:\n"
@@ -203,20 +203,33 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
         yield from _messages(before, after, old, new)
 
 
+def _demands(each: Judged, old: Revised, new: Revised) -> bool:
+    """Whether a reader must act; not on a default of which the new version says in words what its absence means."""
+    is_told = each.rule == "default-changed" and _key(each, old) in new.bundle.migration
+    return each.severity in ("breaking", "undecided", "risky") and not is_told
+
+
 def _grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
-    """One entry a finding; findings of one rule about many places with nothing else to say share one, and so do two of one change."""
-    by_rule: dict[tuple[str, str], list[Judged]] = {}
+    """One entry a finding; findings about leniency that say the same of several fields share one, and so do two of one change."""
+    by_rule: dict[tuple[str, str, str], list[Judged]] = {}
     for each in found:
-        by_rule.setdefault((each.rule, each.flow), []).append(each)
+        said = _nameless(each) if each.rule.startswith("leniency") else ""
+        by_rule.setdefault((each.rule, each.flow, said), []).append(each)
     exchanged = {(each.location, each.flow) for each in found if each.rule == "type-narrowed"}
-    for group in by_rule.values():
-        if len(group) > 3 and group[0].rule.startswith("leniency"):
+    for (rule, _, said), group in by_rule.items():
+        if said and len(group) > 1:
             places = ", ".join(dict.fromkeys(code(each.location) for each in group))
-            yield f"- {places} ({_who(group[0])}). {INSTEAD[group[0].rule]}"
+            yield f"- {places} ({_who(group[0])}): {escaped(said)} {INSTEAD[rule]}"
             continue
         for each in group:
             if each.rule != "type-widened" or (each.location, each.flow) not in exchanged:
                 yield _entry(each, old, new)
+
+
+def _nameless(each: Judged) -> str:
+    """What a finding about a field says, without the name of the field."""
+    name = repr(each.location.rpartition(".")[2])
+    return each.message.replace(f" of {name}", "", 1).replace(f" in {name}", "", 1)
 
 
 def _entry(each: Judged, old: Revised, new: Revised) -> str:
@@ -269,10 +282,10 @@ def _members(side: Revised) -> dict[str, str]:
 
 
 def _field_key(at: str) -> str:
-    """The name of the field at a place: its definition and the fields on the way to it; empty where there is none."""
+    """The name of the definition or field at a place, a field's with the fields on the way to it; empty where there is none."""
     parts = pointer_parts(f"#{at.partition('#')[2]}")
     names = [name for before, name in pairwise(parts) if before == "properties"]
-    return ".".join((parts[1], *names)) if len(parts) > 1 and names else ""
+    return ".".join((parts[1], *names)) if len(parts) == 2 or (len(parts) > 1 and names) else ""
 
 
 def _line(text: str) -> str:
@@ -322,11 +335,13 @@ def _capabilities(old: Revised, new: Revised) -> Iterator[str]:
     lacks = f"none in {code(old.protocol.name)}"
     for side in dict.fromkeys((*old.protocol.sides, *new.protocol.sides)):
         before, after = (dict(_markers(revised, side)) for revised in (old, new))
+        matches = _counterparts(tuple(before), tuple(after))
         for path, sign in before.items():
-            match = _counterpart(path, tuple(before), tuple(after))
-            there = f"{code(match)} {after.pop(match)}" if match else _covered(f"{side}:{path}", old, new)
+            match = matches.get(path)
+            there = f"{code(match)} {after[match]}" if match else _covered(f"{side}:{path}", old, new)
             rows.append((side, f"{code(path)} {sign}", there))
-        rows += [(side, lacks, f"{code(path)} {sign}") for path, sign in after.items()]
+        matched = set(matches.values())
+        rows += [(side, lacks, f"{code(path)} {sign}") for path, sign in after.items() if path not in matched]
     if rows:
         yield "\n## Capabilities\n"
         yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
@@ -378,6 +393,20 @@ def _references(type_: ir.Type) -> Iterator[str]:
     elif isinstance(type_, ir.AnyOf):
         for member in type_.types:
             yield from _references(member)
+
+
+def _counterparts(before: Sequence[str], after: Sequence[str]) -> dict[str, str]:
+    """The capabilities that both versions have, by their old paths: those of one name, and those that hold the same ones."""
+    found: dict[str, str] = {}
+    for path in before:
+        match = _counterpart(path, before, [each for each in after if each not in found.values()])
+        if match:
+            found[path] = match
+    for path in before:
+        around = {there.rpartition(".")[0] for was, there in found.items() if was.rpartition(".")[0] == path}
+        if path not in found and len(around) == 1 and around <= set(after) - set(found.values()):
+            found[path] = around.pop()
+    return found
 
 
 def _counterpart(path: str, before: Sequence[str], after: Sequence[str]) -> str:

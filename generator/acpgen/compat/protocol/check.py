@@ -530,7 +530,7 @@ class _Check:
                 told = replace(
                     judgement,
                     weight="lost" if sender == "old" else "otherwise",
-                    message=f"{judgement.message} Another branch of the union takes it, so it means something else.",
+                    message=f"{judgement.message} Another branch of the union accepts it, so it is decoded as that.",
                     accepted_by=None,
                     carried_by=sender,
                 )

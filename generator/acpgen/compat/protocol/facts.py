@@ -121,11 +121,12 @@ class NullMeaningChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class LeniencyChanged(Placed):
-    """How leniently receivers decode a field."""
+    """How leniently receivers decode a field. `instead` is how the lenient side reads a value that does not fit; empty if nothing is."""
 
     name: str
     keyword: str
     added: bool
+    instead: str
 
 
 @dataclass(frozen=True, slots=True)

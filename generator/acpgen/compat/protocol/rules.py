@@ -347,7 +347,7 @@ def leniency_added(fact: f.LeniencyChanged) -> Judgement | None:
         return None
     return Judgement(
         "added",
-        _LENIENT[fact.keyword].format(name=repr(fact.name)),
+        _leniency(fact),
         "Nothing needs to be done.",
         within=fact.name,
         subject=fact.keyword,
@@ -362,7 +362,7 @@ def leniency_withdrawn(fact: f.LeniencyChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        _STRICT[fact.keyword].format(name=repr(fact.name)),
+        _leniency(fact),
         "Say so in the release notes: peers that sent invalid values now see errors.",
         within=fact.name,
         subject=fact.keyword,
@@ -666,7 +666,7 @@ def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "otherwise",
-        f"The variant {tag!r} is new beside {fact.old.default}: old peers read it as that, or refuse it.{missing}",
+        f"Old peers have no variant {tag!r}; they decode it as {fact.old.default} or refuse it.{missing}",
         _GATE,
         within=f"({tag})",
         accepted_by="new",
@@ -1001,17 +1001,30 @@ def judge(fact: f.Fact) -> tuple[str, Judgement]:
 
 _NULL: Final = {"clears": "clear the value", "omitted": "stand for an omitted field"}
 _NULL_NOW: Final = {"clears": "clears it", "omitted": "stands for an omitted field"}
-_STRICT: Final = {
-    "default_on_error": "An invalid value of {name} is an error now; previously it fell back to the default.",
-    "skip_invalid_items": "An invalid item of {name} is an error now; previously it was skipped.",
-    "default_on_null": "Null in {name} is an error now; previously it fell back to the default.",
-}
-_LENIENT: Final = {
-    "default_on_error": "An invalid value of {name} falls back to the default now; previously it was an error.",
-    "skip_invalid_items": "An invalid item of {name} is skipped now; previously it was an error.",
-    "default_on_null": "Null in {name} falls back to the default now; previously it was an error.",
+_INVALID: Final = {
+    "default_on_error": "An invalid value of",
+    "skip_invalid_items": "An invalid item of",
+    "default_on_null": "Null in",
 }
 _SORTS: Final = {"union": "Variants", "enum": "Values"}
+
+
+def _leniency(fact: f.LeniencyChanged) -> str:
+    subject = f"{_INVALID[fact.keyword]} {fact.name!r} is"
+    if fact.keyword == "skip_invalid_items":
+        now, was = "skipped", "it was skipped"
+    elif fact.instead:
+        now, was = f"read {fact.instead}", f"it was read {fact.instead}"
+    else:
+        now, was = (
+            "declared as lenient, with nothing to read instead,",
+            "it was declared as lenient, with nothing to read instead",
+        )
+    return (
+        f"{subject} {now} now; previously it was an error."
+        if fact.added
+        else f"{subject} an error now; previously {was}."
+    )
 
 
 def _note(openness: ir.Openness) -> str:

@@ -42,6 +42,7 @@ from acpgen.compat.protocol.facts import (
 )
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import KINDS, Alternative, Objects, Shape, Values, kind_of, shape_of, type_of_object
+from acpgen.values import read_instead
 
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
 
@@ -473,7 +474,10 @@ class _Comparing:
             if before != after and (
                 keyword != "default_on_null" or self._reads_null(old, 0) != self._reads_null(new, 1)
             ):
-                self._fact(LeniencyChanged(new.name, keyword, after, **at))
+                instead = read_instead(
+                    *((new, self.walk.new.definitions) if after else (old, self.walk.old.definitions))
+                )
+                self._fact(LeniencyChanged(new.name, keyword, after, instead, **at))
         self._gate(f"field {new.name!r}", new.name, old.capability, new.capability, old.at, new.at)
         if old.required_with != new.required_with:
             self._fact(DemandChanged(new.name, old.required_with, new.required_with, **at))

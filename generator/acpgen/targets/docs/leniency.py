@@ -7,7 +7,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.targets.docs.types import admits_null
-from acpgen.values import array_of
+from acpgen.values import array_of, read_instead
 
 LENIENT: Final = "Decoded leniently: "
 STRICT: Final = (
@@ -27,7 +27,7 @@ def leniency(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> str:
 def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Iterator[str]:
     told, array = field.leniency, array_of(field.type, protocol.definitions)
     least = (array.min_items or 0) if array is not None else 0
-    instead = _instead(field, array)
+    instead = read_instead(field, protocol.definitions)
     skips = told.skip_invalid_items and array is not None
     if skips:
         limit = f" as long as at least {least} {'remains' if least == 1 else 'remain'}"
@@ -39,13 +39,6 @@ def _clauses(record: ir.Record, field: ir.Field, protocol: ir.Protocol) -> Itera
         yield f"null is read {instead}"
     elif told.default_on_error and _is_read_without(record, field, protocol):
         yield TAG
-
-
-def _instead(field: ir.Field, array: ir.Array | None) -> str:
-    """How a value is read that does not fit; empty where nothing can take its place."""
-    if not field.required:
-        return "as if the field were left out"
-    return "as an empty array" if array is not None and not array.min_items else ""
 
 
 def _invalid(field: ir.Field, *, skips: bool, least: int) -> str:
