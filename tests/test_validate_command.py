@@ -227,7 +227,7 @@ def test_the_command_tells_breaches_of_a_recording_by_line_and_exits_with_one(tm
     assert ran.stdout.decode().rstrip().endswith("[line 3]")
     assert b"roots-kept" in ran.stderr
     notes = tmp_path / "notes.jsonl"
-    notes.write_bytes(recorded_case(next(case for case in CASES if case.rule == "version-unknown")))
+    notes.write_bytes(recorded_case(next(case for case in CASES if case.rule == "result-null")))
     ran = acpgen("validate", "--session", notes, "--format", "json")
     assert ran.returncode == 0, "a note is no breach"
     assert json.loads(ran.stdout)["problems"][0]["level"] == "note"
@@ -268,6 +268,10 @@ def test_what_is_noted_at_the_end_counts_as_no_line() -> None:
 
 UNKNOWN: Said = ("agent", {"jsonrpc": "2.0", "id": "init", "result": {"protocolVersion": 7}})
 LATER: Said = ("client", {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": 5}})
+BARE: list[Said] = [
+    ("client", {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 99}}),
+    ("agent", {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 99}}),
+]
 ORPHAN: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"sessions": 7}}
 GAP = b'{"from": "client", "gap": true}\n'
 BOTH = [
@@ -283,8 +287,12 @@ BOTH = [
         ("--session", b"", (0, 0)),
         ("", b"\n \n\r\n", (0, 0)),
         ("--session --protocol acp/v1", b"\n", (0, 0)),
-        ("", recorded(v1()[0], UNKNOWN, LATER), (2, 1)),
-        ("--session", recorded(v1()[0], UNKNOWN, LATER), (2, 1)),
+        ("", recorded(v1()[0], UNKNOWN), (1, 1)),
+        ("--session", recorded(v1()[0], UNKNOWN), (1, 1)),
+        ("", recorded(*BARE), (1, 1)),
+        ("--session", recorded(*BARE), (1, 1)),
+        ("", recorded(v1()[0], UNKNOWN, LATER), (1, 2)),
+        ("--session", recorded(v1()[0], UNKNOWN, LATER), (1, 2)),
         ("", lines(GOOD, {**ORPHAN, "id": 2}), (1, 1)),
         ("--sender agent", lines(ORPHAN), (0, 1)),
         ("", lines(*BOTH, ORPHAN), (2, 1)),

@@ -150,7 +150,7 @@ def judged(
         message = _Message(value, strict, sides, open_, speaker)
         spoken = judge.spoken(message.version, protocols, strict, fixed=fixed) if message.is_handshake else strict
         verdict = message.verdict(spoken or strict, line)
-        if spoken is None and not verdict.is_valid:  # what this version refuses may be right in that one
+        if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
             envelope = tuple(problem for problem in verdict.problems if problem.rule == "envelope")
             verdict = replace(verdict, problems=envelope, note=_NO_SCHEMA)
         more = _differing(message, protocols) if fixed else ()
@@ -220,6 +220,11 @@ class _Message:
     def is_handshake(self) -> bool:
         """Whether it may name the version of what follows."""
         return self.method == "initialize" and self.kind in ("request", "result")
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether it names the version that the peers agreed on, and so is of that version itself."""
+        return self.is_handshake and self.kind == "result"
 
     def verdict(self, strict: Strict | None, line: Line) -> Verdict:
         name = (line.number, self.sender, self.kind, self.method)

@@ -430,15 +430,17 @@ BAD: Said = client("session/new", {"cwd": 5, "mcpServers": []}, id_="bad")
 
 def test_what_is_of_an_unknown_version_is_not_judged_and_that_is_said() -> None:
     listener = monitor(CASES[0])
-    for said in begun(7):
-        hear(listener, said)
-        assert not listener.unjudged
+    asked, answered = begun(7)
+    hear(listener, asked)
+    assert not listener.unjudged
+    assert [breach.rule for breach in hear(listener, answered)] == ["version-unknown"]
+    assert "no schema is known" in listener.unjudged
     for said in (BAD, client("_x"), error("agent", "bad", -32602)):
         assert not hear(listener, said)
         assert "no schema is known" in listener.unjudged
     (note,) = listener.finish()
-    assert (note.rule, note.level, note.index) == ("not-judged", "note", 2)
-    assert note.sentence.startswith("3 messages were not judged, or not wholly, from this one on: ")
+    assert (note.rule, note.level, note.index) == ("not-judged", "note", 1)
+    assert note.sentence.startswith("4 messages were not judged, or not wholly, from this one on: ")
 
 
 @pytest.mark.parametrize("version", [None, "1", True, {}, [1], 1.0])

@@ -157,10 +157,10 @@ class Monitor:
             if event.route is None and event.method and kind != "error":
                 event.unjudged = strict.contract.unjudged(event.method, is_request=kind != "notification")
             event.problems = strict.judge(value, sender=sender, method=event.method or None)
-            if event.problems and is_foreign:  # what this version refuses may be right in that one
+            if is_foreign and (event.problems or kind == "result"):  # what is wrong here may be right in that version
                 event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
                 event.unjudged = NO_SCHEMA
-            if event.definition is not None and event.definition in strict.contract.gated:
+            if not event.unjudged and event.definition is not None and event.definition in strict.contract.gated:
                 event.uses = tuple(strict.contract.uses(event.definition, event.body, event.below()))
         return event
 
