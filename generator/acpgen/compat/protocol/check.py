@@ -239,9 +239,10 @@ class _Check:
                     continue
                 flow: policy.Flow = "both" if both else "to-handler" if part == "params" else "to-caller"
                 yield _Joined((_route(part, before), old), (_route(part, after), new), flow, handler, callers)
-        for name, label in (self.old.roots.named if self.old.roots else {}).items():
-            if name in self.new.definitions:
-                yield _document(name, name, label)
+        if self.old.roots is not None:
+            for name, label in self.old.roots.named.items():
+                if name in self.new.definitions:
+                    yield _document(name, name, label)
         for part in ("error", "id"):
             ours, theirs = (_envelope_parts(side, part) for side in (self.old, self.new))
             shared = [name for name in ours if name in theirs]

@@ -53,16 +53,16 @@ def cover(old: Revised, new: Revised, paired: Iterable[tuple[str, str]]) -> Cove
 def _reached(revised: Revised, routes: Iterable[str]) -> set[str]:
     """The definitions that messages hold, and those that say what a variant in them says, its tag aside."""
     found = closure(revised, {*routes, *messages(revised)})
-    bodies = {_body(revised, name) for name in found} - {""}
-    return found | {name for name in _own(revised) - found if _body(revised, name) in bodies}
+    bodies = {_body(revised, name, tagged=True) for name in found} - {""}
+    return found | {name for name in _own(revised) - found if _body(revised, name, tagged=False) in bodies}
 
 
-def _body(revised: Revised, name: str) -> str:
-    """The text of a record without members that are constants; empty if it has no others."""
+def _body(revised: Revised, name: str, *, tagged: bool) -> str:
+    """The text of a record with tags, or of one without, less its tags; empty if it is none."""
     schema = wordless(revised.bundle.definitions.get(name, {}))
     properties: Schema = schema.get("properties", {})
     kept = {key: sub for key, sub in properties.items() if constant(sub) is None}
-    if not kept or "$ref" in schema or "allOf" in schema:
+    if not kept or "$ref" in schema or "allOf" in schema or tagged != (len(kept) < len(properties)):
         return ""
     required = sorted(key for key in schema.get("required", ()) if key in kept or key not in properties)
     return json.dumps({**schema, "properties": kept, "required": required}, sort_keys=True)

@@ -23,7 +23,7 @@ def sarif(report: Report, _: str = "risky") -> str:
     from acpgen import __version__
     from acpgen.compat.catalogue import catalogue
 
-    used = {each.rule for each in (*report.findings, *report.notes)}
+    used = {finding.rule for finding in report.findings} | {note.rule for note in report.notes}
     rules = [entry for entry in catalogue() if entry.id in used]
     index = {entry.id: number for number, entry in enumerate(rules)}
     described: list[JSON] = [
