@@ -6,7 +6,8 @@ import copy
 import json
 import pickle
 import random
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -195,17 +196,22 @@ def test_keys_that_python_tells_from_each_other_and_json_does_not_are_the_same(v
     max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_exactly_the_keys_that_are_given_twice_are_found(v1: Subject, value: Any, blank: str, escaped: bool) -> None:
+    def members(item: Any) -> Iterable[tuple[str, Any]] | None:
+        return cast("Iterable[tuple[str, Any]]", item) if isinstance(item, tuple) else None
+
     def text_of(item: Any) -> str:
-        if isinstance(item, tuple):
-            return "{" + ",".join(f"{text_of(key)}{blank}:{blank}{text_of(each)}" for key, each in item) + "}"
+        given = members(item)
+        if given is not None:
+            return "{" + ",".join(f"{text_of(key)}{blank}:{blank}{text_of(each)}" for key, each in given) + "}"
         if is_array(item):
             return "[" + ",".join(map(text_of, item)) + "]"
         text = json.dumps(item)
         return text.replace("a", "\\u0061", 1) if escaped else text
 
     def twice(item: Any) -> bool:
-        inside = [each for _, each in item] if isinstance(item, tuple) else item if is_array(item) else []
-        keys = [key for key, _ in item] if isinstance(item, tuple) else []
+        given = [*(members(item) or ())]
+        inside: list[Any] = item if is_array(item) else [each for _, each in given]
+        keys = [key for key, _ in given]
         return len({*keys}) != len(keys) or any(map(twice, inside))
 
     error = refusal(v1, f'{{"jsonrpc":"2.0","method":"_x","params":{text_of(value)}}}', sender="client")

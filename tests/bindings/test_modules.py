@@ -200,13 +200,13 @@ def test_what_a_peer_left_out_is_sent_once_it_is_set(kept: Subject) -> None:
 
 def test_defaults_that_a_field_has_of_its_own_are_sent_with_what_is_set_in_them(subjects: Subjects) -> None:
     inner = {"type": "object", "properties": {"a": {"type": "integer", "default": 0}, "b": {"type": "string"}}}
-    fields = {
+    fields: dict[str, Any] = {
         "other": {"$ref": "#/$defs/Inner", "default": {"a": 1}},
         "same": {"$ref": "#/$defs/Inner", "default": {"a": 0}},
         "list": {"type": "array", "items": {"$ref": "#/$defs/Inner"}, "default": []},
         "next": {"$ref": "#/$defs/Outer"},
     }
-    outer = {"type": "object", "properties": fields}
+    outer: dict[str, Any] = {"type": "object", "properties": fields}
     found = subjects.small("changed_defaults", {"Inner": inner, "Outer": outer})
     value = found.type("Outer")()
     value.other.b = value.same.b = "x"
@@ -241,8 +241,8 @@ def test_a_default_that_cannot_be_made_is_left_missing(subjects: Subjects) -> No
 
 def test_params_that_were_absent_are_written_once_something_in_a_default_is_set(subjects: Subjects) -> None:
     options = {"type": "object", "properties": {"deep": {"type": "boolean"}}}
-    fields = {"options": {"$ref": "#/$defs/Options", "default": {}}}
-    request = {"type": "object", "properties": fields, "x-method": "look", "x-side": "agent"}
+    fields: dict[str, Any] = {"options": {"$ref": "#/$defs/Options", "default": {}}}
+    request: dict[str, Any] = {"type": "object", "properties": fields, "x-method": "look", "x-side": "agent"}
     found = subjects.small("absent_defaults", {"Options": options, "LookRequest": request})
     message = found.module.decode({"jsonrpc": "2.0", "id": 1, "method": "look"}, sender="client")
     assert "params" not in found.encoded(message)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 import pytest
@@ -434,33 +434,35 @@ class Counted:
         return self.validator.iter_errors(value)
 
 
-@pytest.mark.parametrize(
-    ("definition", "value"),
-    [
-        ("SessionNotification", with_bad_items(4000)["params"]),
-        (
-            "SessionNotification",
-            update(sessionUpdate="agent_message_chunk", content=[{"type": "text"}] * 4000)["params"],
-        ),
-        (
-            "NewSessionRequest",
-            {"cwd": "/w", "mcpServers": [{"name": "n", "command": "c", "args": [], "env": []}] * 4000},
-        ),
-        ("NewSessionRequest", {"cwd": "/w", "mcpServers": [[0] * 10] * 4000}),
-        ("InitializeResponse", {"protocolVersion": 1, "authMethods": [{"type": "terminal", "env": {"A": 1}}] * 4000}),
-        (
-            "AuthMethod",
-            {"type": "terminal", "id": "i", "name": "n", "env": {str(index): index for index in range(4000)}},
-        ),
-        ("PromptRequest", {"sessionId": "s", "prompt": "x" * 200_000}),
-    ],
-)
+LARGE: Final[list[tuple[str, Any]]] = [
+    ("SessionNotification", with_bad_items(4000)["params"]),
+    (
+        "SessionNotification",
+        update(sessionUpdate="agent_message_chunk", content=[{"type": "text"}] * 4000)["params"],
+    ),
+    (
+        "NewSessionRequest",
+        {"cwd": "/w", "mcpServers": [{"name": "n", "command": "c", "args": [], "env": []}] * 4000},
+    ),
+    ("NewSessionRequest", {"cwd": "/w", "mcpServers": [[0] * 10] * 4000}),
+    ("InitializeResponse", {"protocolVersion": 1, "authMethods": [{"type": "terminal", "env": {"A": 1}}] * 4000}),
+    (
+        "AuthMethod",
+        {"type": "terminal", "id": "i", "name": "n", "env": {str(index): index for index in range(4000)}},
+    ),
+    ("PromptRequest", {"sessionId": "s", "prompt": "x" * 200_000}),
+]
+
+
+@pytest.mark.parametrize(("definition", "value"), LARGE)
 def test_only_small_pieces_of_a_large_value_are_explained(definition: str, value: Any) -> None:
     strict, explained = subject("acp/v1").strict, list[int]()
-    pieces = borrowed.runtime("pieces").Pieces(
-        strict.schema, lambda schema: Counted(strict._compile(schema), explained)
-    )
-    told = list(islice(pieces.problems(("$defs", definition), value), 100))
+
+    def counted(schema: dict[str, Any]) -> Counted:
+        return Counted(strict._compile(schema), explained)
+
+    pieces = borrowed.runtime("pieces").Pieces(strict.schema, counted)
+    told: list[Any] = list(islice(pieces.problems(("$defs", definition), value), 100))
     assert told
     size = len(json.dumps(value))
     assert sum(explained) < 3 * size  # each level once, without what it holds, and the pieces that are told
@@ -521,12 +523,14 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
 def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
     validator: Any = jsonschema_rs.Draft202012Validator
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "bad": {"type": "string"}}}
+
+    def judge(part: dict[str, Any]) -> Any:
+        return validator({**part, "$defs": {"Node": node}})
+
     for wrong in ([0] * 500, 0):
         value: Any = {"bad": wrong}
         for _ in range(180):
             value = {"next": value, **{str(index): index for index in range(3)}}
-        pieces = borrowed.runtime("pieces").Pieces(
-            {"$defs": {"Node": node}}, lambda part: validator({**part, "$defs": {"Node": node}})
-        )
+        pieces = borrowed.runtime("pieces").Pieces({"$defs": {"Node": node}}, judge)
         (problem,) = pieces.problems(("$defs", "Node"), value)
         assert len(problem[0]) >= 50
