@@ -393,8 +393,8 @@ def test_what_was_not_judged_is_in_the_report(tmp_path: Path) -> None:
     said = [v1()[0], ("agent", {"jsonrpc": "2.0", "id": "init", "result": {"protocolVersion": 7}}), *opened()]
     rows = play(Case("", said, ""), report)
     assert [row["rule"] for row in rows] == ["version-unknown", "not-judged"]
-    assert rows[-1]["sentence"].startswith("2 messages were not judged, or not wholly, from this one on")
-    assert rows[-1]["message"] == 2
+    assert rows[-1]["sentence"].startswith("3 messages were not judged, or not wholly, from this one on")
+    assert rows[-1]["message"] == 1, "the answer that agrees on the version comes first"
 
 
 # --- the parts -------------------------------------------------------------------------------------------------------
