@@ -115,10 +115,9 @@ CLEARED: Final = {
 """The fields in which null removes a value, by definition."""
 
 OPENNESS: Final = {
-    "tolerated": "SessionUpdate ContentBlock ToolCallContent SessionConfigOption ToolKind ToolCallStatus PlanEntryPriority "
-    "PlanEntryStatus Role StringFormat",
-    "closed": "McpServer AuthMethod SetSessionConfigOptionRequest RequestPermissionOutcome StopReason PermissionOptionKind "
-    "ElicitationSchemaType",
+    "tolerated": "AuthMethod SessionUpdate ContentBlock ToolCallContent SessionConfigOption ToolKind ToolCallStatus "
+    "PlanEntryPriority PlanEntryStatus Role StringFormat",
+    "closed": "McpServer SetSessionConfigOptionRequest RequestPermissionOutcome StopReason PermissionOptionKind ElicitationSchemaType",
     "open": "CreateElicitationRequest CreateElicitationResponse ElicitationPropertySchema MultiSelectItems CompactionStatus "
     "SessionConfigOptionCategory ErrorCode NoticeSeverity",
 }

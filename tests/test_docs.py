@@ -612,10 +612,12 @@ def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publis
             case ir.TaggedUnion():
                 assert "## Unknown variants" in page
                 # A closed union whose branch without a tag takes objects of any other tag refuses no tag as such.
-                takes_any = definition.default is not None and definition.fallback is None
+                is_kept = definition.openness == "closed" and definition.fallback is not None
+                takes_any = definition.default_admits_unknown
                 assert (text.prose(views.FALLS_TO_DEFAULT.format("tag")) in page) == takes_any
+                assert (text.prose(views.KEPT_BESIDE_DEFAULT.format("tag")) in page) == is_kept
                 assert (text.prose(views.UNKNOWN["closed"].format("tag")) in page) == (
-                    definition.openness == "closed" and not takes_any
+                    definition.openness == "closed" and not takes_any and not is_kept
                 )
                 assert all(f'<a id="tag-{text.identifier(str(v.tag))}"></a>' in page for v in definition.variants)
             case ir.Enum():

@@ -18,7 +18,18 @@ from acpgen.collect import MIGRATION, Collected, collect, spelled
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
-from acpgen.unions import OBJECTS, Tagged, branches_of, constant, flatten, is_null, kinds, lone_reference, recognise
+from acpgen.unions import (
+    OBJECTS,
+    Tagged,
+    branches_of,
+    constant,
+    flatten,
+    is_null,
+    kinds,
+    lone_reference,
+    own_tag,
+    recognise,
+)
 from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to, references
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -127,6 +138,12 @@ def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     return frozenset(found)
 
 
+def sharing(found: Tagged, branches: list[Schema]) -> list[Schema]:
+    """The branches whose common fields an unknown variant has too: all but a fallback."""
+    places = [*(index for index, _ in found.variants), *([] if found.default is None else [found.default])]
+    return [branches[index] for index in places]
+
+
 def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag: str) -> tuple[Schema, list[str]]:
     """The properties that every branch declares alike, and those of them that every branch requires."""
     flats = [flatten(branch, definitions) for branch in branches]
@@ -140,12 +157,15 @@ def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag
 
 
 def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, Schema]) -> Schema:
-    shared, required = common_fields([branches[i] for i, _ in found.variants], definitions, found.tag)
+    shared, required = common_fields(sharing(found, branches), definitions, found.tag)
+    known = [tag for _, tag in found.variants]
+    own = own_tag(found, branches[found.default], definitions) if found.default is not None else None
+    known += [own] if own is not None else []
     return {
         "type": "object",
         "properties": {found.tag: {"type": "string"}, **shared},
         "required": [found.tag, *required],
-        "not": {"required": [found.tag], "properties": {found.tag: {"enum": [tag for _, tag in found.variants]}}},
+        "not": {"required": [found.tag], "properties": {found.tag: {"enum": known}}},
     }
 
 
@@ -343,6 +363,8 @@ class _Bundler:
         self.sources[name] = copy.deepcopy(self.definitions[name])
         self._distribute(name)
         annotations.pop("x-name", None)
+        if found is not None and index == found.default and "title" in whole:
+            annotations["title"] = whole["title"]  # which may be its tag, written out
         return {**annotations, "$ref": reference_to(name)}
 
     def _fallback_shapes(self, union: str, candidates: list[str], whole: Schema, at: str) -> Schema:

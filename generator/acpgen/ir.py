@@ -208,7 +208,9 @@ class TaggedUnion:
     `fallback` names the record of unknown tags (open and tolerated unions); where that record must also have one of several
     shapes, `fallback_shapes` names their records, which extend it; of exactly one, where `fallback_exclusive`. `default` names
     the branch without a tag constant, if there is one; where `default_admits_known`, it also takes objects with a known tag that
-    the tag's own variant refuses.
+    the tag's own variant refuses. It is for objects without a tag, or with `default_tag`: where the schema takes others too,
+    `fallback` names the record that keeps them even of a closed union, or `default_admits_unknown` says that none can be told
+    from the default branch.
     """
 
     name: str
@@ -220,6 +222,8 @@ class TaggedUnion:
     fallback_exclusive: bool = False
     default: str | None = None
     default_admits_known: bool = False
+    default_admits_unknown: bool = False
+    default_tag: str | None = None
     unstable: bool = False
     unenforced: tuple[str, ...] = ()
     examples: tuple[JSON, ...] = field(default=(), hash=False, compare=False)

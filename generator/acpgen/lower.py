@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle, common_fields, frames
+from acpgen.bundle import Bundle, common_fields, frames, sharing
 from acpgen.errors import Fault, Faults, MalformedKeyword, NothingDefined, UnknownLeniency
 from acpgen.methods import find_methods
 from acpgen.patterns import in_rust
@@ -19,11 +19,13 @@ from acpgen.unions import (
     branches_of,
     constant,
     excluded_tags,
+    excluded_text,
     flatten,
     is_null,
     kind_of,
     kinds,
     lone_reference,
+    own_tag,
     recognise,
     types_of,
 )
@@ -160,7 +162,8 @@ class _Lowering:
             if "oneOf" in branches[found.fallback] and not exclusive:
                 self.unenforced.append(f"{at}/{keyword}/{found.fallback}/oneOf")
         default: str | None = None
-        admits_known = False
+        default_tag: str | None = None
+        admits_known = admits_unknown = False
         if found.default is not None:
             branch = branches[found.default]
             default = lone_reference({k: v for k, v in branch.items() if k != "not"})
@@ -169,19 +172,27 @@ class _Lowering:
                 **(excluded_tags(branch.get("not")) or {}),
                 **(excluded_tags(self.schemas[default].get("not")) or {}),
             }
-            judged = flatten({"allOf": [branch]}, self.schemas).properties.get(found.tag, [])
+            flat = flatten({"allOf": [branch]}, self.schemas)
+            is_closed = found.tag in flat.closed
             admits_known = not (
                 {tag for _, tag in found.variants} <= excluded.get(found.tag, set())
-                or any(is_null(sub) for sub in judged)
+                or is_closed
+                or any(is_null(sub) for sub in flat.properties.get(found.tag, []))
             )
-            self._note_exclusion(
-                branch, f"{at}/{keyword}/{found.default}", found.tag, {tag for _, tag in found.variants}
-            )
+            closing = excluded_text(branch.get("not"))
+            if closing is None or closing[0] != found.tag:  # the union itself refuses unknown tags, or keeps them apart
+                self._note_exclusion(
+                    branch, f"{at}/{keyword}/{found.default}", found.tag, {tag for _, tag in found.variants}
+                )
             if admits_known and keyword == "oneOf":
                 self.unenforced.append(f"{at}/oneOf")
-        openness = self._openness(schema, is_open=fallback is not None)
+            default_tag = own_tag(found, branch, self.schemas)
+            if fallback is None and not is_closed:
+                fallback = self._strays(name, at, default, found, default_tag)
+                admits_unknown = fallback is None
+        openness = self._openness(schema, is_open=found.fallback is not None)
         if openness == "tolerated":
-            if default is not None and admits_known:
+            if admits_unknown:
                 openness = "closed"  # the default branch reads unknown tags already
             else:
                 fallback = self._synthesise(name, at, branches, found)
@@ -195,6 +206,8 @@ class _Lowering:
             fallback_exclusive=exclusive,
             default=default,
             default_admits_known=admits_known,
+            default_admits_unknown=admits_unknown,
+            default_tag=default_tag,
             **self._common(schema, at),
         )
 
@@ -216,9 +229,34 @@ class _Lowering:
         assert body is not None
         return body, shapes
 
+    def _strays(self, name: str, at: str, default: str, found: Tagged, own: str | None) -> str | None:
+        """The record that keeps what the default branch takes with a tag that is not known; `None` where that cannot be told.
+
+        It cannot where the branch is no record, or judges the tag itself.
+        """
+        if not self._is_record(self.schemas[default], self.bundle.origins[default]):
+            return None
+        noted = len(self.unenforced)
+        record = self._record(default, self.schemas[default], at)
+        del self.unenforced[noted:]  # said of the default branch already
+        if record.extra == ir.Nothing() or any(field.name == found.tag for field in record.fields):
+            return None
+        fallback = f"Unknown{name}"
+        tag = ir.Field(name=found.tag, type=ir.String(), required=True, owner=default, doc="The unknown tag.", at=at)
+        known = [*(tag for _, tag in found.variants if isinstance(tag, str)), *([own] if own is not None else [])]
+        self.synthesised[fallback] = ir.Record(
+            name=fallback,
+            fields=(tag, *record.fields),
+            extra=record.extra,
+            excluded=((found.tag, tuple(known)),),
+            doc=f"A variant of {name} that this version does not know, kept as it came.",
+            at=at,
+        )
+        return fallback
+
     def _synthesise(self, name: str, at: str, branches: list[Any], found: Tagged) -> str:
         """The record that keeps unknown tags of a tolerated union: the tag and what all variants share."""
-        shared, required = common_fields([branches[i] for i, _ in found.variants], self.schemas, found.tag)
+        shared, required = common_fields(sharing(found, branches), self.schemas, found.tag)
         fallback = f"Unknown{name}"
         first = lone_reference({k: v for k, v in branches[found.variants[0][0]].items() if k != "not"})
         assert first is not None

@@ -7,6 +7,7 @@ apart *by shape*.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -23,6 +24,8 @@ class Flat:
     properties: dict[str, list[Schema]] = field(default_factory=dict[str, list[Schema]])
     required: set[str] = field(default_factory=set[str])
     excluded: dict[str, set[Tag]] = field(default_factory=dict[str, "set[Tag]"])
+    closed: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+    """The properties that may hold no text, or but the one given."""
     is_object: bool = False
 
 
@@ -74,6 +77,20 @@ def excluded_tags(negated: object) -> dict[str, set[Tag]] | None:
     return None if value is None else {name: {value}}
 
 
+def excluded_text(negated: object) -> tuple[str, str | None] | None:
+    """The property that a `not` lets hold no text at all, or but the one given; `None` if the `not` says anything else."""
+    properties = negated.get("properties") if is_object(negated) else None
+    if not is_object(negated) or not is_object(properties) or len(properties) != 1:
+        return None
+    ((name, schema),) = properties.items()
+    rest = {key: value for key, value in negated.items() if key != "properties"}
+    if rest not in ({"type": "object", "required": [name]}, {"required": [name]}) or not is_object(schema):
+        return None
+    kept = constant(schema.get("not"))
+    whole = {"type": "string"} if kept is None else {"type": "string", "not": schema["not"]}
+    return (name, kept if isinstance(kept, str) else None) if schema == whole else None
+
+
 def flatten(schema: Schema, definitions: Mapping[str, Schema]) -> Flat:
     """Collect what `schema` demands of an object. Unions inside it are left out."""
     flat = Flat()
@@ -92,6 +109,8 @@ def _flatten_into(flat: Flat, schema: object, definitions: Mapping[str, Schema])
     flat.required.update(schema.get("required", ()))
     for name, values in (excluded_tags(schema.get("not")) or {}).items():
         flat.excluded.setdefault(name, set()).update(values)
+    closing = excluded_text(schema.get("not"))
+    flat.closed.update([closing] if closing is not None else [])
     if isinstance(schema.get("$ref"), str):
         _flatten_into(flat, definitions.get(target(schema["$ref"]), {}), definitions)
     for member in schema.get("allOf", ()):
@@ -208,6 +227,16 @@ def kind_of(value: object) -> str:
             return "array"
         case _:
             return "object"
+
+
+def own_tag(found: Tagged, default: Schema, definitions: Mapping[str, Schema]) -> str | None:
+    """The tag with which the default branch may be written out: the one that it lets be, or its title, if that is a word."""
+    closed = flatten(default, definitions).closed
+    if found.tag in closed or found.fallback is not None:
+        return closed.get(found.tag)
+    title = default.get("title")
+    is_tag = isinstance(title, str) and re.fullmatch(r"[A-Za-z0-9_.-]+", title) is not None
+    return title if is_tag and title not in {tag for _, tag in found.variants} else None
 
 
 def lone_reference(schema: object) -> str | None:

@@ -108,3 +108,97 @@ def test_a_required_field_that_is_missing_is_named_and_nothing_else_is(subjects:
                     assert [problem.pointer for problem in problems] == [""], (union.name, field.name, problems)
                     shapes = len(records_of(meaning, variant.type, ())) > 1  # of several, the nearest is told
                     assert field.name in problems[0].sentence or (shapes and "is required" in problems[0].sentence)
+
+
+# --- beside a default branch -----------------------------------------------------------------------------------------
+
+AUTH: Final = {"id": "key", "name": "Key"}
+STDIO: Final = {"name": "n", "command": "/c", "args": [], "env": []}
+CHOICE: Final = {"sessionId": "s", "configId": "c", "value": "v"}
+
+BESIDE: Final[list[tuple[str, dict[str, Any], dict[str, Any], str | None]]] = [
+    ("AuthMethod", AUTH, {}, "AuthMethodAgent"),
+    ("AuthMethod", AUTH, {"type": "agent"}, "AuthMethodAgent"),
+    ("AuthMethod", AUTH, {"type": None}, "AuthMethodAgent"),
+    ("AuthMethod", AUTH, {"type": "terminal"}, "TerminalAuthMethod"),
+    ("AuthMethod", AUTH, {"type": "env_var", "vars": [{"name": "KEY", "secret": True}]}, "UnknownAuthMethod"),
+    ("AuthMethod", AUTH, {"type": "env_var", "env": ["KEY"]}, "UnknownAuthMethod"),
+    ("AuthMethod", AUTH, {"type": "_vendor.key"}, "UnknownAuthMethod"),
+    ("AuthMethod", AUTH, {"type": ""}, "UnknownAuthMethod"),
+    ("AuthMethod", {"id": "key"}, {"type": "env_var"}, None),
+    ("AuthMethod", AUTH, {"type": "terminal", "args": "x"}, None),
+    ("McpServer", STDIO, {}, "McpServerStdio"),
+    ("McpServer", STDIO, {"type": "stdio"}, "McpServerStdio"),
+    ("McpServer", STDIO, {"type": "unix"}, "UnknownMcpServer"),
+    ("McpServer", {"name": "n", "url": "ws://x"}, {"type": "ws"}, None),
+    ("SetSessionConfigOptionRequest", CHOICE, {}, "ValueIdSetSessionConfigOptionRequest"),
+    ("SetSessionConfigOptionRequest", CHOICE, {"type": "number"}, "UnknownSetSessionConfigOptionRequest"),
+    ("SetSessionConfigOptionRequest", CHOICE, {"type": "number", "value": 5}, None),
+]
+
+
+@pytest.mark.parametrize("source", ["own_v1", "acp_v1", "acp_v1_keep"])
+def test_an_object_with_an_unknown_tag_is_never_read_as_one_without(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    for definition, body, more, name in BESIDE:
+        value = {**body, **more}
+        if name is None:
+            if source == "own_v1":
+                assert subject.problems(definition, value)
+            continue
+        found = subject.module.decode_as(subject.type(definition), value, lenient=False)
+        assert type(found).__name__ == name, value
+        assert isinstance(found, subject.runtime.Unknown) is name.startswith("Unknown")
+        assert same(subject.encoded(found), value)
+        if name.startswith("Unknown"):
+            assert found.tag == more["type"]
+            assert subject.encoded(type(found)(**value)) == value
+
+
+def test_an_unknown_tag_is_told_where_the_rest_does_not_fit_either(subjects: Subjects) -> None:
+    problems = subjects("own_v1").problems("McpServer", {"type": "ws", "name": "n", "url": "ws://x"})
+    assert problems[0].pointer == "/type"
+    assert "'ws' is not a known value of 'type'; known are 'http', 'sse', 'stdio'" in problems[0].sentence
+
+
+def test_the_default_branch_of_any_union_is_for_objects_without_a_tag(subjects: Subjects) -> None:
+    def tagged(**more: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"], **more}
+
+    def union(default: dict[str, Any]) -> dict[str, Any]:
+        return {"oneOf": [tagged(), default]}
+
+    plain = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    excluding = {**plain, "not": {"required": ["kind"], "properties": {"kind": {"const": "a"}}}}
+    sealed = {**plain, "not": {"required": ["kind"], "properties": {"kind": {"type": "string"}}}}
+    own = {**plain, "not": {"required": ["kind"], "properties": {"kind": {"type": "string", "not": {"const": "b"}}}}}
+    definitions = {
+        "Excluding": union(excluding),
+        "Titled": union({**excluding, "title": "b"}),
+        "Sealed": union(sealed),
+        "Own": union(own),
+        "Shut": union({**plain, "additionalProperties": False}),
+        "Nullable": union({**plain, "properties": {**plain["properties"], "kind": {"type": "null"}}}),
+        "Chosen": union({**plain, "properties": {**plain["properties"], "kind": {"enum": ["b", "c"]}}}),
+        "Nested": union({"oneOf": [plain, {"type": "object", "properties": {"y": True}, "required": ["y"]}]}),
+        "Kept": {**union(own), "x-unknown": "keep"},
+    }
+    found = subjects.small("defaults_of_unions", definitions)
+    unknown = {"Excluding": "b c", "Titled": "c", "Kept": "c"}
+    refused = {"Sealed": "b c", "Own": "c", "Shut": "b c", "Nullable": "b c"}
+    for name in definitions:
+        for tag in ("b", "c"):
+            value = {"kind": tag, "x": 1}
+            if tag in refused.get(name, ""):
+                assert found.problems(name, value)
+                continue
+            read = found.module.decode_as(found.type(name), value)
+            assert isinstance(read, found.runtime.Unknown) is (tag in unknown.get(name, "")), (name, tag)
+            assert found.encoded(read) == value
+            assert bool(found.module.validate_as(name, value)) is (name == "Kept" and tag == "c")
+        read = found.module.decode_as(found.type(name), {"x": 1})
+        assert not isinstance(read, found.runtime.Unknown)
+        assert found.encoded(read) == {"x": 1}
+    for name in ("Sealed", "Own", "Kept"):
+        (problem, *_) = found.module.validate_as(name, {"kind": "c", "x": 1})
+        assert (problem.pointer, problem.rule) == ("/kind", "tag")

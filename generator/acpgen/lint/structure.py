@@ -100,7 +100,7 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
             continue
         flat = flats[found.default]
         declared = flat.properties.get(found.tag, [])
-        if any(is_null(sub) or constant(sub) is not None for sub in declared):
+        if found.tag in flat.closed or any(is_null(sub) or constant(sub) is not None for sub in declared):
             continue
         excluded = flat.excluded.get(found.tag, set())
         known = [tag for _, tag in found.variants if tag not in excluded]

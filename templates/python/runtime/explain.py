@@ -115,7 +115,11 @@ class Explainer:
             if branch is not None and branch in failed:
                 yield from told_by(branch)
             elif tag.others:
-                yield from nearest(tag.others)
+                said = nearest(tag.others)
+                first = next(said)
+                is_stray = first[3] == "not" and first[0] == path and isinstance(given, str)
+                yield _untold(tag, path, pointer(place), value) if is_stray else first
+                yield from said
             else:
                 yield _untold(tag, path, pointer(place), value)
 

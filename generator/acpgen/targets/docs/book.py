@@ -18,7 +18,7 @@ from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, ME
 from acpgen.targets.docs.text import Markdown, code, identifier, prose
 from acpgen.targets.docs.types import references
 from acpgen.targets.docs.uses import Use, gates, uses
-from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
+from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
 
 Page: TypeAlias = tuple[str, str, dict[str, Any]]
 """Path, template, and what the template shows."""
@@ -312,8 +312,10 @@ def _kind(definition: ir.Definition) -> str:
 def _unknown(definition: ir.Definition) -> str:
     match definition:
         case ir.TaggedUnion():
-            falls = definition.default is not None and definition.fallback is None
-            return (FALLS_TO_DEFAULT if falls else UNKNOWN[definition.openness]).format("tag")
+            if definition.default_admits_unknown:
+                return FALLS_TO_DEFAULT.format("tag")
+            is_kept = definition.openness == "closed" and definition.fallback is not None
+            return (KEPT_BESIDE_DEFAULT if is_kept else UNKNOWN[definition.openness]).format("tag")
         case ir.Enum():
             return UNKNOWN[definition.openness].format("value")
         case _:

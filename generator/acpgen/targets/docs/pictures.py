@@ -36,7 +36,7 @@ def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
     rows = [(_tag(variant.tag), variant.type, f"tag-{identifier(str(variant.tag))}") for variant in union.variants]
     dashed: set[int] = set()
     if union.default is not None:
-        rows.append(("no tag" if union.fallback else "no known tag", union.default, "unknown"))
+        rows.append(("no known tag" if union.default_admits_unknown else "no tag", union.default, "unknown"))
     if union.fallback is not None:
         dashed.add(len(rows))
         rows.append(("any other", union.fallback, "unknown"))

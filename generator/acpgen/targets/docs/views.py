@@ -30,6 +30,10 @@ FALLS_TO_DEFAULT: Final = (
     "An object with an unknown {} is read as one without: it is valid if it has the type of those, else receivers refuse the "
     "message."
 )
+KEPT_BESIDE_DEFAULT: Final = (
+    "An object with an unknown {} is valid if it has the fields of those without one. Receivers never take it for such: they keep it "
+    "whole, as unknown."
+)
 KNOWN_IS_STRICT: Final = "A known tag with a body that does not fit is an error, never an unknown variant."
 
 

@@ -111,6 +111,12 @@ def _tagged(union: ir.TaggedUnion, names: Names) -> str:
         arguments.append("default=True")
     if union.default_admits_known:
         arguments.append("default_admits_known=True")
+    if union.default_admits_unknown:
+        arguments.append("default_admits_unknown=True")
+    if union.default_tag is not None:
+        arguments.append(f"default_tag={literal(union.default_tag)}")
+    if union.openness == "closed" and fallbacks:
+        arguments.append("closed=True")
     return _marked(_alternatives([names.classes[member] for member in _members(union)]), "Tagged", arguments)
 
 
@@ -162,13 +168,12 @@ def _doc(definition: ir.TaggedUnion | ir.Enum | ir.Alias) -> str:
         if definition.openness != "closed":
             lines += ["", "Other values are kept as they are."]
     elif isinstance(definition, ir.TaggedUnion):
-        match definition.openness:
-            case "open" | "tolerated":
-                lines += ["", f"Unknown values of `{definition.tag}` are kept as `{definition.fallback}`."]
-            case "closed":
-                lines += ["", f"Told apart by `{definition.tag}`; unknown values are refused."]
-            case _:
-                assert_never(definition.openness)
+        if definition.fallback is not None:
+            lines += ["", f"Unknown values of `{definition.tag}` are kept as `{definition.fallback}`."]
+        elif definition.default_admits_unknown:
+            lines += ["", f"Unknown values of `{definition.tag}` are read as `{definition.default}`, if they fit it."]
+        else:
+            lines += ["", f"Told apart by `{definition.tag}`; unknown values are refused."]
     if definition.unstable:
         lines += ["", "Unstable: may change in any version."]
     return "\n".join(lines).strip("\n")

@@ -162,8 +162,9 @@ def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protoco
     }
     if union is not None:
         view["tag_field"] = literal(union.tag)
+        own = [union.default_tag] if union.default_tag is not None else []
         excluded = dict(record.excluded).get(union.tag, ())
-        tags = dict.fromkeys([*(variant.tag for variant in union.variants), *excluded])
+        tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded])
         view["known_tags"] = f"{{{', '.join(map(literal, tags))}}}"
     return view
 

@@ -26,7 +26,9 @@ class Tagged:
 
     The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
     tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.
-    `fallback_exclusive`: an unknown tag that two of the fallback's classes accept is refused.
+    `fallback_exclusive`: an unknown tag that two of the fallback's classes accept is refused. The default branch is for objects
+    without a tag, or with `default_tag`; unknown tags go to it only where `default_admits_unknown`. `closed`: the fallback keeps
+    what only looks like the default branch.
     """
 
     field: str
@@ -35,6 +37,9 @@ class Tagged:
     fallback_exclusive: bool = False
     default: bool = False
     default_admits_known: bool = False
+    default_admits_unknown: bool = False
+    default_tag: str | None = None
+    closed: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         branches = get_args(source) or (source,)
@@ -64,15 +69,18 @@ class Tagged:
 class Discriminator:
     """Names the branch of a tagged union that a value belongs to; `None` where there is none."""
 
-    __slots__ = ("__name__", "absent", "classes", "field", "labels", "other", "quick")
+    __slots__ = ("__name__", "absent", "classes", "field", "is_closed", "labels", "other", "quick")
 
     def __init__(self, marker: Tagged) -> None:
         self.__name__ = f"by {marker.field}"
         self.field = marker.field
-        self.labels = {(type(tag), tag): _label(tag) for tag in marker.tags}
+        self.labels: dict[tuple[type, Any], str] = {(type(tag), tag): _label(tag) for tag in marker.tags}
         self.absent = DEFAULT if marker.default else None
-        self.other = FALLBACK if marker.fallbacks else self.absent
-        self.quick: dict[Any, str] = {tag: _label(tag) for tag in marker.tags if isinstance(tag, str)}
+        self.other = FALLBACK if marker.fallbacks else DEFAULT if marker.default_admits_unknown else None
+        self.is_closed = marker.closed or marker.default_admits_unknown
+        if marker.default_tag is not None:
+            self.labels[str, marker.default_tag] = DEFAULT
+        self.quick: dict[Any, str] = {tag: label for (kind, tag), label in self.labels.items() if kind is str}
         self.classes: dict[type[BaseModel], str | None] = {}
 
     def __call__(self, value: Any) -> str | None:

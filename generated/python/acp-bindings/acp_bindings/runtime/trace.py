@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from .errors import Problem, json_pointer, shown, told
 from .json_types import is_array, is_object
-from .markers import DEFAULT, LABEL, Discriminator
+from .markers import DEFAULT, FALLBACK, LABEL, Discriminator
 from .model import wire_names
 
 Path = tuple["str | int", ...]
@@ -38,7 +38,7 @@ class Place:
 class Found:
     """An error of pydantic, placed. `places` goes from the outside in; `labels` are the union branches taken.
 
-    `stray` is the error of an unknown tag on the way, where a default branch read the object all the same.
+    `stray` is the error of an unknown tag on the way, where the union has a default branch for objects without one.
     """
 
     path: Path
@@ -80,8 +80,8 @@ class _Walk:
             if not isinstance(step, str) or not step.startswith(LABEL):
                 self.core = None  # a branch without a label of ours: from here on the message alone says what is a key
                 return
-            if step == DEFAULT:
-                self._read_by_default()
+            if step in (DEFAULT, FALLBACK):
+                self._read_with_a_stray_tag()
             self.labels.append((len(self.path), step))
             self.core = self._branch(core, step)
             return
@@ -94,9 +94,11 @@ class _Walk:
         elif _holds(self.value, step):
             self._into(None, step)
 
-    def _read_by_default(self) -> None:
+    def _read_with_a_stray_tag(self) -> None:
+        """In a union that is closed but for what looks like its default branch, an unknown tag may be why the rest does not fit."""
         union = self.union()
-        if union is not None and is_object(self.value) and isinstance(self.value.get(union.field), str):
+        tag = self.value.get(union.field) if union is not None and is_object(self.value) else None
+        if union is not None and union.is_closed and isinstance(tag, str) and tag not in union.quick:
             details = ErrorDetails(type="union_tag_invalid", loc=(), msg="", input=self.value)
             path = (*self.path, union.field)
             self.stray = Found(path, tuple(self.places), tuple(self.labels), self.record, details, union)

@@ -555,6 +555,13 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "Cost": {
         "_meta": Leniency(error=True),
     },
+    "UnknownAuthMethod": {
+        "description": Leniency(error=True),
+        "_meta": Leniency(error=True),
+    },
+    "UnknownSetSessionConfigOptionRequest": {
+        "_meta": Leniency(error=True),
+    },
     "UnknownSessionConfigOption": {
         "description": Leniency(error=True),
         "category": Leniency(error=True),
@@ -562,6 +569,11 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     },
     "UnknownContentBlock": {
         "annotations": Leniency(error=True),
+        "_meta": Leniency(error=True),
+    },
+    "UnknownMcpServer": {
+        "args": Leniency(null=True),
+        "env": Leniency(null=True),
         "_meta": Leniency(error=True),
     },
     "UnknownToolCallContent": {
@@ -578,6 +590,19 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
     "RequestUnknownCreateElicitationRequest": {
         "requestId": "ElicitationRequestScope",
     },
+    "UnknownAuthMethod": {
+        "type": "TerminalAuthMethod",
+        "name": "AuthMethodTerminal",
+        "description": "AuthMethodTerminal",
+        "_meta": "AuthMethodTerminal",
+    },
+    "UnknownSetSessionConfigOptionRequest": {
+        "type": "ValueIdSetSessionConfigOptionRequest",
+        "sessionId": "ValueIdSetSessionConfigOptionRequest",
+        "configId": "ValueIdSetSessionConfigOptionRequest",
+        "_meta": "ValueIdSetSessionConfigOptionRequest",
+        "value": "ValueIdSetSessionConfigOptionRequest",
+    },
     "UnknownSessionConfigOption": {
         "type": "SelectSessionConfigOption",
         "id": "SelectSessionConfigOption",
@@ -590,6 +615,14 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
         "type": "TextContentBlock",
         "annotations": "TextContent",
         "_meta": "TextContent",
+    },
+    "UnknownMcpServer": {
+        "type": "McpServerStdio",
+        "name": "McpServerStdio",
+        "command": "McpServerStdio",
+        "args": "McpServerStdio",
+        "env": "McpServerStdio",
+        "_meta": "McpServerStdio",
     },
     "UnknownToolCallContent": {
         "type": "ContentToolCallContent",

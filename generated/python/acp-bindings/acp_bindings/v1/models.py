@@ -2332,6 +2332,25 @@ class ToolCallUpdateSessionUpdate(ToolCallUpdate):
     session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
 
 
+class UnknownAuthMethod(Unknown):
+    """A variant of AuthMethod that this version does not know, kept as it came."""
+
+    unknown_tag_field: ClassVar[str] = "type"
+    known_tags: ClassVar[frozenset[str]] = frozenset({"terminal", "agent"})
+
+    type: str
+    """The unknown tag."""
+
+    name: str
+    """Label for the user."""
+
+    description: str | None = None
+    """Explanation for the user. Null and absence both mean that there is none."""
+
+    meta: Annotated[Meta, Field(alias='_meta')] = None
+    """Data of an implementation, attached to an object of the protocol."""
+
+
 class UnknownContentBlock(Unknown):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
@@ -2410,6 +2429,31 @@ class UnknownElicitationPropertySchema(Unknown):
     """Any type but those named above."""
 
 
+class UnknownMcpServer(Unknown):
+    """A variant of McpServer that this version does not know, kept as it came."""
+
+    unknown_tag_field: ClassVar[str] = "type"
+    known_tags: ClassVar[frozenset[str]] = frozenset({"http", "sse", "stdio"})
+
+    type: str
+    """The unknown tag."""
+
+    name: str
+    """Label of the server, for people."""
+
+    command: AbsolutePath
+    """The program to start."""
+
+    args: list[str]
+    """Arguments of the program; `[]` for none."""
+
+    env: list[EnvVariable]
+    """Variables to set for the program; `[]` for none."""
+
+    meta: Annotated[Meta, Field(alias='_meta')] = None
+    """Data of an implementation, attached to an object of the protocol."""
+
+
 class UnknownMultiSelectItems(Unknown):
     """A type of an implementation, if it begins with `_`, or of a later version. Clients keep it when they forward or
     store it.
@@ -2459,6 +2503,28 @@ class UnknownSessionUpdate(Unknown):
 
     session_update: Annotated[str, Field(alias='sessionUpdate')]
     """The unknown tag."""
+
+
+class UnknownSetSessionConfigOptionRequest(Unknown):
+    """A variant of SetSessionConfigOptionRequest that this version does not know, kept as it came."""
+
+    unknown_tag_field: ClassVar[str] = "type"
+    known_tags: ClassVar[frozenset[str]] = frozenset({"boolean", "value_id"})
+
+    type: str
+    """The unknown tag."""
+
+    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    """The session whose setting changes."""
+
+    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    """The setting to change, one that the agent has offered."""
+
+    meta: Annotated[Meta, Field(alias='_meta')] = None
+    """Data of an implementation, attached to an object of the protocol."""
+
+    value: SessionConfigValueId
+    """Id of the value to select."""
 
 
 class UnknownToolCallContent(Unknown):
@@ -2513,8 +2579,8 @@ class UserMessageChunk(ContentChunk):
 
 
 class ValueIdSetSessionConfigOptionRequest(Excluding):
-    """Chooses a value of a selection. This is the default and needs no `type`; other unknown types with a text value
-    count as this one, but `boolean` does not.
+    """Chooses a value of a selection. This is the default and needs no `type`. A message with a type that is not known
+    is valid with a text value, and still not taken for this one.
     """
 
     excluded_constants: ClassVar[Mapping[str, tuple[Any, ...]]] = {"type": ("boolean",)}

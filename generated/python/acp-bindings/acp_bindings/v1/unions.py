@@ -69,11 +69,15 @@ __all__ = [
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
-    Annotated["TerminalAuthMethod | AuthMethodAgent", Tagged("type", ("terminal",), default=True)],
+    Annotated[
+        "TerminalAuthMethod | UnknownAuthMethod | AuthMethodAgent",
+        Tagged("type", ("terminal",), fallbacks=1, default=True, default_tag="agent"),
+    ],
 )
-"""One way to authenticate, told apart by `type`. Without `type` it is a method that the agent runs itself.
+"""One way to authenticate, told apart by `type`. Without `type`, or with `agent`, it is a method that the agent runs
+itself. A method of another type is kept and never taken for one of these.
 
-Told apart by `type`; unknown values are refused.
+Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
 AuthMethodId = TypeAliasType("AuthMethodId", "str")
@@ -102,14 +106,18 @@ Other values are kept as they are.
 SetSessionConfigOptionRequest = TypeAliasType(
     "SetSessionConfigOptionRequest",
     Annotated[
-        "BooleanSetSessionConfigOptionRequest | ValueIdSetSessionConfigOptionRequest",
-        Tagged("type", ("boolean",), default=True),
+        """(
+        BooleanSetSessionConfigOptionRequest
+        | UnknownSetSessionConfigOptionRequest
+        | ValueIdSetSessionConfigOptionRequest
+        )""",
+        Tagged("type", ("boolean",), fallbacks=1, default=True, default_tag="value_id", closed=True),
     ],
 )
 """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form of
 `value` depends on `type`; without `type` it is the id of one of the options of a selection.
 
-Told apart by `type`; unknown values are refused.
+Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 """
 
 SessionConfigOption = TypeAliasType(
@@ -372,14 +380,14 @@ Other values are kept as they are.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | SseMcpServer | McpServerStdio",
-        Tagged("type", ("http", "sse"), default=True),
+        "HttpMcpServer | SseMcpServer | UnknownMcpServer | McpServerStdio",
+        Tagged("type", ("http", "sse"), fallbacks=1, default=True, default_tag="stdio", closed=True),
     ],
 )
 """How to reach an MCP server, told apart by `type`. Without `type` it is a program to start. An agent that cannot read
 an entry refuses the request.
 
-Told apart by `type`; unknown values are refused.
+Unknown values of `type` are kept as `UnknownMcpServer`.
 """
 
 NoticeSeverity = TypeAliasType("NoticeSeverity", Annotated['Literal["info", "warning", "error"] | str', Open()])
@@ -632,12 +640,15 @@ from .models import (  # noqa: E402
     TitledMultiSelectItems,
     ToolCallSessionUpdate,
     ToolCallUpdateSessionUpdate,
+    UnknownAuthMethod,
     UnknownContentBlock,
     UnknownCreateElicitationResponse,
     UnknownElicitationPropertySchema,
+    UnknownMcpServer,
     UnknownMultiSelectItems,
     UnknownSessionConfigOption,
     UnknownSessionUpdate,
+    UnknownSetSessionConfigOptionRequest,
     UnknownToolCallContent,
     UnstructuredCommandInput,
     UsageUpdateSessionUpdate,

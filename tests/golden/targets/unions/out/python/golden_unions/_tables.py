@@ -15,9 +15,23 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
 """The fields that forgive a bad value, by record and wire name (`x-deserialize-…`)."""
 
 OWNERS: Final[dict[str, dict[str, str]]] = {
+    "UnknownBoard": {
+        "type": "Paper",
+        "size": "Paper",
+    },
     "UnknownStep": {
         "do": "WaitStep",
         "id": "WaitStep",
+    },
+    "UnknownEraseStep": {
+        "all": "OneEraseStep",
+        "do": "OneEraseStep",
+        "id": "OneEraseStep",
+        "index": "OneEraseStep",
+    },
+    "UnknownErase": {
+        "all": "OneErase",
+        "index": "OneErase",
     },
 }
 """The definition that declares a field, where it is not the one of the record's own name."""

@@ -119,6 +119,46 @@ class TrueEraseStep(Model):
     id: str
 
 
+class UnknownBoard(Unknown):
+    """A variant of Board that this version does not know, kept as it came."""
+
+    unknown_tag_field: ClassVar[str] = "type"
+    known_tags: ClassVar[frozenset[str]] = frozenset({"screen", "paper"})
+
+    type: str
+    """The unknown tag."""
+
+    size: PaperSize
+
+
+class UnknownErase(Unknown):
+    """A variant of Erase that this version does not know, kept as it came."""
+
+    unknown_tag_field: ClassVar[str] = "all"
+    known_tags: ClassVar[frozenset[str]] = frozenset({True, "one"})
+
+    all: str
+    """The unknown tag."""
+
+    index: int
+
+
+class UnknownEraseStep(Unknown):
+    """A variant of EraseStep that this version does not know, kept as it came."""
+
+    unknown_tag_field: ClassVar[str] = "all"
+    known_tags: ClassVar[frozenset[str]] = frozenset({True, "one"})
+
+    all: str
+    """The unknown tag."""
+
+    do: Literal['erase'] = "erase"
+
+    id: str
+
+    index: int
+
+
 class UnknownShape(Unknown):
     """A shape of the future."""
 

@@ -40,10 +40,16 @@ Ink = TypeAliasType("Ink", Annotated['Literal["black", "red"] | str', Open()])
 Other values are kept as they are.
 """
 
-Board = TypeAliasType("Board", Annotated["ScreenBoard | Paper", Tagged("type", ("screen",), default=True)])
+Board = TypeAliasType(
+    "Board",
+    Annotated[
+        "ScreenBoard | UnknownBoard | Paper",
+        Tagged("type", ("screen",), fallbacks=1, default=True, default_tag="paper", closed=True),
+    ],
+)
 """Where to draw: a paper board is meant where no type is given.
 
-Told apart by `type`; unknown values are refused.
+Unknown values of `type` are kept as `UnknownBoard`.
 """
 
 PaperSize = TypeAliasType("PaperSize", 'Literal["a4", "letter"]')
@@ -64,19 +70,38 @@ Unknown values of `do` are kept as `UnknownStep`.
 EraseStep = TypeAliasType(
     "EraseStep",
     Annotated[
-        "TrueEraseStep | OneEraseStep",
-        Tagged("all", (True,), default=True, default_admits_known=True),
+        "TrueEraseStep | UnknownEraseStep | OneEraseStep",
+        Tagged(
+            "all",
+            (True,),
+            fallbacks=1,
+            default=True,
+            default_admits_known=True,
+            default_tag="one",
+            closed=True,
+        ),
     ],
 )
-"""Told apart by `all`; unknown values are refused."""
+"""Unknown values of `all` are kept as `UnknownEraseStep`."""
 
 Erase = TypeAliasType(
     "Erase",
-    Annotated["TrueErase | OneErase", Tagged("all", (True,), default=True, default_admits_known=True)],
+    Annotated[
+        "TrueErase | UnknownErase | OneErase",
+        Tagged(
+            "all",
+            (True,),
+            fallbacks=1,
+            default=True,
+            default_admits_known=True,
+            default_tag="one",
+            closed=True,
+        ),
+    ],
 )
 """Either everything or one shape.
 
-Told apart by `all`; unknown values are refused.
+Unknown values of `all` are kept as `UnknownErase`.
 """
 
 # The types above name records; the records, in turn, import them from here.
@@ -90,6 +115,9 @@ from .models import (  # noqa: E402
     ScreenBoard,
     TrueErase,
     TrueEraseStep,
+    UnknownBoard,
+    UnknownErase,
+    UnknownEraseStep,
     UnknownShape,
     UnknownStep,
     WaitStep,
