@@ -247,6 +247,16 @@ def test_coverage_is_counted_and_told_in_json_and_to_people() -> None:
 # --- the answers are checked against each other ---
 
 
+def test_an_object_that_is_closed_beside_patterns_refuses_what_is_not_declared() -> None:
+    shut: Schema = {"patternProperties": {"^x-": {}}, "additionalProperties": False}
+    fewer: Schema = {"k": STRING}
+    sides = [protocol({"GoRequest": go({"v": go(each, **shut)})}) for each in (fewer, {**fewer, "size": STRING})]
+    added, removed = compared(*sides), compared(*reversed(sides))
+    assert (added.verdict, relations(added)) == ("breaking", ("yes", "no", "yes", "no"))
+    assert (removed.verdict, relations(removed)) == ("breaking", ("no", "yes", "no", "yes"))
+    assert [each.effect for each in removed.findings] == ["refused"]
+
+
 def test_what_is_marked_unstable_explains_nothing_and_breaks_nothing() -> None:
     closed: Schema = {"oneOf": [go({"type": {"const": "a"}}, ("type",)), go({"type": {"const": "b"}}, ("type",))]}
     more = {"oneOf": [*closed["oneOf"], {**go({"type": {"const": "c"}}, ("type",)), "x-unstable": True}]}

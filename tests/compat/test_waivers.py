@@ -118,6 +118,49 @@ def test_fingerprints_do_not_change_with_edits_elsewhere() -> None:
     assert len({each.fingerprint for each in compared(OLD, required("cwd", "other")).findings}) == 2
 
 
+def worst_of(report: Report) -> Finding:
+    return report.findings[0]
+
+
+def limited(least: int) -> Schema:
+    field = {"type": "integer", "minimum": least}
+    return protocol({"GoRequest": go({"text": {"type": "string"}, "count": field})})
+
+
+def test_a_waiver_does_not_cover_a_later_and_worse_change_of_the_same_kind() -> None:
+    accepted = worst_of(compared(limited(0), limited(1)))
+    worse = compared(limited(0), limited(1_000_000))
+    assert worst_of(worse).rule == accepted.rule == "limit-tightened"
+    assert fails(waive(worse, [waiver(accepted)], TODAY), "risky")
+    assert not fails(waive(compared(limited(0), limited(1)), [waiver(accepted)], TODAY), "risky")
+
+
+@pytest.mark.parametrize("severity", ["breaking", "undecided"])
+def test_a_waiver_of_what_no_rule_takes_apart_covers_no_other_text(severity: str) -> None:
+    def document(pattern: str) -> Schema:
+        inside = {"not": {"type": "string", "pattern": pattern}}
+        return {"$defs": {"Alone": inside if severity == "breaking" else {}}, "dependencies": {"a": inside}}
+
+    def prints(new: str) -> set[str]:
+        found = compared(document("a"), document(new)).findings
+        return {each.fingerprint for each in found if each.severity == severity}
+
+    assert prints("b")
+    assert prints("b") == prints("b")
+    assert not prints("b") & prints("c")
+
+
+def test_a_waiver_in_language_mode_is_for_the_two_schemas_that_it_was_written_for() -> None:
+    old = {"type": "string", "maxLength": 9}
+    accepted, worse = (
+        compared(old, new, mode="language") for new in ({**old, "maxLength": 8}, {**old, "maxLength": 0})
+    )
+    marked = waive(worse, [waiver(worst_of(accepted))], TODAY)
+    assert fails(marked, "risky")
+    assert [each.rule for each in marked.notes] == ["waiver-unused"]
+    assert not fails(waive(accepted, [waiver(worst_of(accepted))], TODAY), "risky")
+
+
 def test_fingerprints_of_different_findings_differ() -> None:
     report = compared(required("a", "b"), protocol({"GoRequest": go({"id": {"type": "integer"}})}))
     prints = [each.fingerprint for each in report.findings]

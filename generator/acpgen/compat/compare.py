@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -212,6 +213,12 @@ def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
 def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, ...]:
     """The findings with their places in files, worst first, then by method and location."""
     before, after = Spots(old), Spots(new)
+
+    def fingerprint(each: Judged) -> str:
+        """What has no subject is told by what stands at both places: another text there may be another matter."""
+        texts = [before.value(each.old_at), after.value(each.new_at)] if each.subject is None else []
+        return _fingerprint(each.about, *texts)
+
     findings = [
         Finding(
             rule=each.rule,
@@ -224,13 +231,18 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
             new=after.spot(each.new_at),
             message=each.message,
             advice=each.advice,
-            fingerprint=each.fingerprint,
+            fingerprint=fingerprint(each),
             breaks=each.breaks,
             witness=each.witness,
         )
         for each in judged
     ]
     return tuple(sorted(findings, key=order))
+
+
+def _fingerprint(*about: JSON) -> str:
+    """What a finding is about, in a short text."""
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _start(side: Input) -> str:
@@ -294,6 +306,7 @@ def _inclusion(comparison: Comparison) -> Inclusion:
 
 def _language_findings(comparison: Comparison, old: Input, new: Input) -> Iterator[Finding]:
     spots = Spots(old).spot(_start(old)), Spots(new).spot(_start(new))
+    schemas = _whole(old.documents), _whole(new.documents)
     for found in (
         language_narrowed(comparison.backward),
         language_widened(comparison.forward),
@@ -301,7 +314,8 @@ def _language_findings(comparison: Comparison, old: Input, new: Input) -> Iterat
         language_undecided(comparison.forward, "new", "old"),
     ):
         if found is not None:
-            yield replace(found, old=spots[0], new=spots[1])
+            about = found.rule, found.fingerprint, *schemas
+            yield replace(found, old=spots[0], new=spots[1], fingerprint=_fingerprint(*about))
 
 
 def language_narrowed(backward: Relation) -> Finding | None:

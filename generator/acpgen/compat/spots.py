@@ -50,6 +50,11 @@ class Spots:
         column = offset - file.lines[line - 1] + 1
         return Spot(self.side.at(path), pointer(*parts)[1:], line, column, value if parts else None)
 
+    def value(self, at: str) -> JSON:
+        """What stands at a place, or the nearest thing around it: the whole file where the place is its root."""
+        spot = self.spot(at)
+        return None if spot is None else spot.value if spot.pointer else self._file(at.partition("#")[0]).value
+
     def _file(self, path: str) -> _File:
         if path not in self._files:
             found = next((each for each in self.side.documents.documents if each.path == path), None)

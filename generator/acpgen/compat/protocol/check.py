@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -83,16 +81,15 @@ class Judged:
     message: str
     advice: str
     breaks: str
-    subject: str
+    subject: str | None
     witness: Witness | None
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
 
     @property
-    def fingerprint(self) -> str:
-        """What the finding is about, in a short text that edits elsewhere do not change."""
-        about = [self.rule, self.method, self.flow, self.location, self.subject]
-        return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:16]
+    def about(self) -> list[str | None]:
+        """What tells this finding from others, so that edits elsewhere change nothing of it."""
+        return [self.rule, self.method, self.flow, self.location, self.subject]
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,7 +506,8 @@ class _Check:
         if witness is None and (mistaken := self._mistaken(judgement, found, joined)) is not None:
             judgement, witness = mistaken
         elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
-            witness = self.court.loss(joined.sides, found.steps, judgement.carried_by, judgement.leaf)
+            lost = (joined.sides, found.steps, judgement.carried_by, judgement.leaf)
+            witness = self.court.refusal(*lost) or self.court.loss(*lost)
         return self._judged(
             rule,
             judgement,

@@ -35,14 +35,15 @@ class Judgement:
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
     refusal is looked for first. `leaf` makes values that show it. `gate` is the capability that holds an addition back. `within` is
-    the place inside the pair, `subject` what tells this finding from others of the same rule at the same place.
+    the place inside the pair, `subject` what tells this finding from others of the same rule at the same place: `None` where only the
+    two texts do.
     """
 
     weight: Weight
     message: str
     advice: str
     within: str = ""
-    subject: str = ""
+    subject: str | None = ""
     accepted_by: Revision | None = None
     carried_by: Revision | None = None
     leaf: Leaf | None = None
@@ -298,6 +299,7 @@ def default_changed(fact: f.DefaultChanged) -> Judgement | None:
         within=fact.name,
         carried_by="old",
         leaf=without(fact.name),
+        subject=f"{_default(fact.old)} {_default(fact.new)}",
     )
 
 
@@ -350,7 +352,7 @@ def leniency_added(fact: f.LeniencyChanged) -> Judgement | None:
         _leniency(fact),
         "Nothing needs to be done.",
         within=fact.name,
-        subject=fact.keyword,
+        subject=f"{fact.keyword} {fact.instead}",
     )
 
 
@@ -365,7 +367,7 @@ def leniency_withdrawn(fact: f.LeniencyChanged) -> Judgement | None:
         _leniency(fact),
         "Say so in the release notes: peers that sent invalid values now see errors.",
         within=fact.name,
-        subject=fact.keyword,
+        subject=f"{fact.keyword} {fact.instead}",
     )
 
 
@@ -521,7 +523,7 @@ def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
         "Keep accepting what was accepted; ask senders to keep to the new limit.",
         accepted_by="old",
         leaf=_limit_leaf(fact),
-        subject=fact.keyword,
+        subject=_limit_subject(fact),
     )
 
 
@@ -535,7 +537,7 @@ def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
         "Send what the old limit accepts, unless the peer is known to be new.",
         accepted_by="new",
         leaf=_limit_leaf(fact),
-        subject=fact.keyword,
+        subject=_limit_subject(fact),
     )
 
 
@@ -835,7 +837,7 @@ def inclusion_undecided(fact: f.Undetermined) -> Judgement:
         "undetermined",
         f"This differs, and who breaks could not be proven: {fact.reason}.",
         "Look at both places, and accept the finding with a waiver if it is harmless.",
-        subject=fact.reason,
+        subject=None,
     )
 
 
@@ -861,7 +863,7 @@ def not_compared(fact: f.NotCompared) -> Judgement:
         "undetermined",
         f"This differs and was not compared: {fact.reason}.",
         "Look at both places, and accept the finding with a waiver if it is harmless.",
-        subject=fact.reason,
+        subject=None,
     )
 
 
@@ -1042,6 +1044,10 @@ def _alternative(fact: f.AlternativeChanged) -> str:
         return f"a list of {inner.name}" if isinstance(inner, ir.Ref) else "a list"
     name = getattr(alternative, "name", None)
     return name or "an object"
+
+
+def _limit_subject(fact: f.LimitChanged) -> str | None:
+    return None if fact.keyword == f.OTHER else f"{fact.keyword} {fact.old} {fact.new}"
 
 
 def _limit_words(fact: f.LimitChanged, change: str) -> str:
