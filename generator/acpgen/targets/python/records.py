@@ -165,7 +165,8 @@ def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protoco
         own = [union.default_tag] if union.default_tag is not None else []
         excluded = dict(record.excluded).get(union.tag, ())
         tags = dict.fromkeys([*(variant.tag for variant in union.variants), *own, *excluded])
-        view["known_tags"] = f"{{{', '.join(map(literal, tags))}}}"
+        texts = [tag for tag in tags if isinstance(tag, str)]  # the unknown tag is text: it can be no other one
+        view["known_tags"] = f"{{{', '.join(map(literal, texts))}}}"
     return view
 
 

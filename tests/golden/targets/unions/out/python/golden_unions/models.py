@@ -135,7 +135,7 @@ class UnknownErase(Unknown):
     """A variant of Erase that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "all"
-    known_tags: ClassVar[frozenset[str]] = frozenset({True, "one"})
+    known_tags: ClassVar[frozenset[str]] = frozenset({"one"})
 
     all: str
     """The unknown tag."""
@@ -147,7 +147,7 @@ class UnknownEraseStep(Unknown):
     """A variant of EraseStep that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "all"
-    known_tags: ClassVar[frozenset[str]] = frozenset({True, "one"})
+    known_tags: ClassVar[frozenset[str]] = frozenset({"one"})
 
     all: str
     """The unknown tag."""
