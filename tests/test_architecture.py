@@ -23,9 +23,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "collect": frozenset({"dialect", "errors", "load", "names", "unions", "walk"}),
     "dialect": frozenset({"errors", "load", "resources"}),
     "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
-    "methods": frozenset({"bundle", "errors", "ir", "names", "unions", "walk"}),
     "coverage": frozenset({"bundle", "ir", "walk"}),
-    "lower": frozenset({"bundle", "errors", "ir", "methods", "patterns", "unions", "walk"}),
+    "meaning": frozenset({"bundle", "errors", "ir", "patterns", "unions", "walk"}),
     "targets": frozenset(
         {
             *("bundle", "contract", "coverage", "errors", "ir", "names", "patterns", "resources", "values", "walk"),
@@ -33,21 +32,21 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "compat": frozenset(
-        {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "values", "walk"},
+        {"bundle", "config", "errors", "ir", "load", "meaning", "positions", "unions", "values", "walk"},
     ),
     "adopt": frozenset(
         {"bundle", "collect", "errors", "generate", "ir", "load", "material", "names", "unions", "walk"}
     ),
     "lint": frozenset(
         {
-            *("bundle", "collect", "dialect", "errors", "ir", "load", "material", "methods", "names", "positions"),
+            *("bundle", "collect", "dialect", "errors", "ir", "load", "material", "meaning", "names", "positions"),
             *("unions", "walk"),
         },
     ),
     "write": frozenset({"errors", "load"}),
     "config": frozenset({"errors", "load", "material"}),
     "stamp": frozenset({"errors", "load", "resources", "write"}),
-    "generate": frozenset({"bundle", "errors", "ir", "load", "lower", "positions", "targets", "write"}),
+    "generate": frozenset({"bundle", "errors", "ir", "load", "meaning", "positions", "targets", "write"}),
     "project": frozenset(
         {
             *("bundle", "config", "coverage", "errors", "generate", "ir", "load", "material", "publish", "stamp"),

@@ -17,7 +17,7 @@ from acpgen import ir
 from acpgen.bundle import bundle
 from acpgen.dialect import dialect_file, keywords, meta_schema
 from acpgen.load import Documents, load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.walk import children
 from oracle.values import is_array, is_object
 

@@ -18,7 +18,7 @@ import pytest
 from acpgen import ir
 from acpgen.bundle import Bundle, bundle
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from validators import judges
 
 SCHEMA: Final = Path(__file__).parents[1] / "schema"

@@ -17,7 +17,7 @@ import pytest
 
 from acpgen.bundle import bundle
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.targets import TARGETS, Settings
 
 CASES = sorted(path.parent.name for path in Path(__file__).parent.glob("golden/targets/*/schema.json"))

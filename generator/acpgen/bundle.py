@@ -47,7 +47,7 @@ class Bundle:
     `origins` maps each definition to its place in the source files, `file#/pointer`; `files` maps each of these files to
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
-    was distributed over the branches of another one is referred to no more.
+    was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Bundle:
     migration: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
+    framing: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -96,6 +97,7 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
         sources=read,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
+        framing=_frames(schema["$defs"]),
     )
 
 
@@ -127,7 +129,7 @@ def tolerant(schema: Schema) -> Schema:
     return changed
 
 
-def frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
+def _frames(definitions: Mapping[str, Schema]) -> frozenset[str]:
     """The definitions that only frame messages: marked `x-docs-ignore`, no method's own, and referred to by nothing but each other."""
     found = {name for name, schema in definitions.items() if schema.get("x-docs-ignore") and "x-method" not in schema}
     pending = [name for name in definitions if name not in found]
@@ -184,7 +186,7 @@ class _Bundler:
         self.sources: dict[str, Schema] = {}
 
     def run(self) -> None:
-        framing = frames(self.definitions)
+        framing = _frames(self.definitions)
         named = [name for name in self.order if name not in framing]
         for name in self.order:
             _write_formats(self.definitions[name])
@@ -634,4 +636,4 @@ def _fragment(at: str) -> str:
     return "#" + at.partition("#")[2]
 
 
-__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "frames", "tolerant"]
+__all__ = ["ABSOLUTE_PATH", "ANNOTATIONS", "DIALECT", "Bundle", "bundle", "common_fields", "tolerant"]

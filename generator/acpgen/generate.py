@@ -49,7 +49,7 @@ def understand(
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. Raises `Faults`."""
     from acpgen.bundle import bundle
-    from acpgen.lower import lower
+    from acpgen.meaning import lower
 
     try:
         bundled = bundle(protocol, names=names)

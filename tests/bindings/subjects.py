@@ -17,7 +17,7 @@ import pytest
 from acpgen import ir
 from acpgen.bundle import Bundle, bundle, tolerant
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.walk import is_array, is_object

@@ -15,7 +15,7 @@ from acpgen import ir
 from acpgen.bundle import bundle
 from acpgen.errors import Faults
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.targets.python.naming import name_all
 from acpgen.walk import is_array, is_object
 from bindings.subjects import DATA, Subject, Subjects

@@ -16,7 +16,7 @@ import pytest
 from acpgen import ir
 from acpgen.bundle import bundle
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.names import method_key
 from acpgen.targets.python.naming import name_all
 from acpgen.walk import is_array, is_object

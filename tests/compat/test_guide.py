@@ -19,7 +19,7 @@ from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Faults
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.walk import is_object
 from compat.protocols import CANONICAL, validates
 

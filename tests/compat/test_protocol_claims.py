@@ -15,8 +15,9 @@ import pytest
 
 from acpgen.bundle import bundle
 from acpgen.load import load
-from acpgen.lower import lower
-from acpgen.methods import find_methods
+from acpgen.meaning import lower
+from acpgen.meaning.methods import find_methods
+from acpgen.meaning.nodes import Schemas
 from compat.protocols import CANONICAL, ROOT, UPSTREAM, Schema, compared, found, validates
 
 V1, V2 = CANONICAL[0], CANONICAL[1]
@@ -126,7 +127,7 @@ def test_a_required_field_planted_in_one_method_is_found_there_with_a_message_th
     if not path.exists():
         pytest.skip("../shared/data is absent")
     old = bundled(path)
-    methods, _ = find_methods(bundle(load(path)))
+    methods, _ = find_methods(Schemas(bundle(load(path))))
     planted = 0
     for method in methods:
         for part, name in (("params", method.params), ("result", method.result)):

@@ -21,7 +21,7 @@ from acpgen.compat.protocol.examples import Examples, NoExample
 from acpgen.compat.protocol.messages import Court, Route
 from acpgen.compat.protocol.revision import Revised
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from compat.protocols import CANONICAL, HISTORY, UPSTREAM, Schema, compared, documents
 
 FILES = [

@@ -13,7 +13,7 @@ import pytest
 from acpgen.bundle import bundle
 from acpgen.compat.protocol.check import check
 from acpgen.compat.protocol.revision import Revised
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from compat.protocols import UPSTREAM, Schema, compared, documents, go, protocol
 
 needs_data = pytest.mark.skipif(not UPSTREAM.exists(), reason="../shared/data is absent")

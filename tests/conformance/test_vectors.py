@@ -16,7 +16,7 @@ import pytest
 from acpgen import ir
 from acpgen.bundle import bundle, tolerant
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.targets import TARGETS, Settings
 from bindings.meaning import Meaning
 from bindings.subjects import SOURCES, UPSTREAM, Subject, Subjects, same

@@ -12,7 +12,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle import Bundle, bundle
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.targets import TARGETS, Settings
 from acpgen.walk import is_object
 

@@ -12,7 +12,7 @@ import pytest
 
 from acpgen.bundle import bundle
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.targets import TARGETS, Settings
 
 HERE: Final = Path(__file__).parent

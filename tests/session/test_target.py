@@ -13,7 +13,7 @@ from acp_bindings import v1
 from acp_session.containment import guarantees
 from acpgen.bundle import bundle
 from acpgen.load import load
-from acpgen.lower import lower
+from acpgen.meaning import lower
 from acpgen.targets import TARGETS, Settings
 
 REPOSITORY = Path(__file__).parents[2]

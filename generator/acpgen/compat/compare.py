@@ -137,7 +137,7 @@ DOCUMENT: Final = "Document"
 def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = None) -> Revised:
     """The meaning of one side; `roots` are those of files, by path, for which definitions shall stand. Raises `Faults`."""
     from acpgen.compat.protocol.revision import Revised
-    from acpgen.lower import lower
+    from acpgen.meaning import lower
 
     wanted = roots or {}
     try:

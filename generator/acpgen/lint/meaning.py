@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen.errors import did_you_mean, shown
 from acpgen.lint.subject import Node, Remark, Subject
-from acpgen.methods import role_of
+from acpgen.meaning.methods import role_of
 
 STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
 """Fields in which a bad value is an error wherever they stand: a dropped root would change what a session may touch."""

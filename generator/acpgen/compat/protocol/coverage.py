@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle import frames
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
 from acpgen.unions import branches_of, constant, lone_reference
 from acpgen.walk import ASSERTIONS, Schema, asserts, children, is_array, is_object, pointer, reference_to, target
@@ -253,7 +252,7 @@ def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
 def framed(revised: Revised, said: Mapping[str, Schema]) -> Schema:
     """What the roots that are no definitions demand of every message, whatever it carries."""
     written = revised.bundle.definitions
-    expanded = {name: written[name] for name in frames(written)}
+    expanded = {name: written[name] for name in revised.bundle.framing}
     roots = [_frame(wordless(schema), expanded) for path, schema in said.items() if path not in _roots(revised)]
     return {"allOf": roots} if roots else {}
 

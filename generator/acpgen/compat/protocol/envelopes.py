@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acpgen.bundle import frames
 from acpgen.compat.protocol.coverage import branch_names
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.walk import Schema, is_object
@@ -22,7 +21,7 @@ def envelopes(revised: Revised) -> Mapping[str, Schema]:
 
     What is a union of definitions and nothing else frames nothing: its branches are compared by themselves.
     """
-    written = ((name, revised.bundle.definitions[name]) for name in sorted(frames(revised.bundle.definitions)))
+    written = ((name, revised.bundle.definitions[name]) for name in sorted(revised.bundle.framing))
     return {
         name: _emptied(wordless(schema)) if carries(schema) else wordless(schema)
         for name, schema in written

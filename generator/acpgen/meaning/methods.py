@@ -8,25 +8,23 @@ Two notations are read. ACP marks params and results with `x-method` and `x-side
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.errors import Fault, Faults, NoRole, RoleTaken
-from acpgen.unions import branches_of, constant, lone_reference
-from acpgen.walk import Schema
+from acpgen.meaning.nodes import Node
+from acpgen.unions import constant
 
 _SIDES: Final[tuple[ir.Side, ...]] = ("agent", "client", "proxy", "server")
 
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
 
-def find_methods(bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
+def find_methods(definitions: Mapping[str, Node]) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
     """The methods in the order of the schema, and the sides of the protocol in alphabetical order: those that handle methods, and who
     calls them. Raises `Faults` of definitions whose `x-method` binds them to nothing.
     """
-    marked = _marked(bundle)
-    methods = marked or _by_message(bundle)
+    methods = _marked(definitions) or _by_message(definitions)
     handling = {method.side for method in methods}
     if handling & {"agent", "proxy", "server"}:
         handling.add("client")
@@ -40,23 +38,21 @@ def role_of(name: str) -> str | None:
     return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
 
 
-def _marked(bundle: Bundle) -> list[ir.Method]:
+def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
     """Methods of definitions that carry `x-method`. Raises `Faults` of those that cannot be bound to their method."""
     groups: dict[str, dict[str, str]] = {}
     faults: list[Fault] = []
-    for name, schema in bundle.definitions.items():
-        method = schema.get("x-method")
+    for name, node in definitions.items():
+        method = node.says.get("x-method")
         if not isinstance(method, str):
             continue
-        role = role_of(name) or role_of(
-            bundle.origins[name]
-        )  # whose end is the name in the file, whatever it is called here
+        role = role_of(name) or role_of(node.at)  # whose end is the name in the file, whatever it is called here
         if role is None:
-            faults.append(NoRole(at=bundle.origins[name], name=name, method=method))
+            faults.append(NoRole(at=node.at, name=name, method=method))
             continue
         first = groups.setdefault(method, {}).setdefault(role, name)
         if first != name:
-            faults.append(RoleTaken(at=bundle.origins[name], method=method, role=role, other=bundle.origins[first]))
+            faults.append(RoleTaken(at=node.at, method=method, role=role, other=definitions[first].at))
     if faults:
         raise Faults(faults)
     methods: list[ir.Method] = []
@@ -64,75 +60,70 @@ def _marked(bundle: Bundle) -> list[ir.Method]:
         for kind in ("request", "notification"):
             if kind in roles or (kind == "request" and set(roles) == {"result"}):
                 params, result = roles.get(kind), roles.get("result") if kind == "request" else None
-                methods.append(_method(bundle, method, kind, params, result))
+                methods.append(_method(definitions, method, kind, params, result))
     return methods
 
 
-def _method(bundle: Bundle, name: str, kind: Any, params: str | None, result: str | None) -> ir.Method:
-    schema = bundle.definitions[params or result or ""]
-    answer: Schema = bundle.definitions[result] if result else {}
-    was = schema.get("x-was", [])
+def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str | None, result: str | None) -> ir.Method:
+    node = definitions[params or result or ""]
     return ir.Method(
         name=name,
-        side=schema.get("x-side", "both"),
+        side=node.says.get("x-side", "both"),
         kind=kind,
         params=params,
         result=result,
-        capability=schema.get("x-capability"),
-        unstable=schema.get("x-unstable") is True,
-        null_result=answer.get("x-null") == "omitted",
-        batch=schema.get("x-batch"),
-        was=tuple(item for item in was if not item.startswith("#")),
-        doc=str(schema.get("description", "")),
-        at=bundle.origins[params or result or ""],
+        capability=node.says.get("x-capability"),
+        unstable=node.says.get("x-unstable") is True,
+        null_result=result is not None and definitions[result].says.get("x-null") == "omitted",
+        batch=node.says.get("x-batch"),
+        was=tuple(item for item in node.says.get("x-was", []) if not item.startswith("#")),
+        doc=node.text("description"),
+        at=node.at,
     )
 
 
-def _by_message(bundle: Bundle) -> list[ir.Method]:
+def _by_message(definitions: Mapping[str, Node]) -> list[ir.Method]:
     """Methods of whole-message definitions, with sides told from the unions of messages."""
-    senders = _senders(bundle.definitions)
+    senders = _senders(definitions)
     methods: list[ir.Method] = []
-    for name, schema in bundle.definitions.items():
-        method = constant(schema.get("properties", {}).get("method"))
+    for name, node in definitions.items():
+        members = node.named("properties")
+        method = constant(members["method"].schema) if "method" in members else None
         role = role_of(name)
         if not isinstance(method, str) or role not in ("request", "notification"):
             continue
         sent_by = senders.get(name, set())
-        side: ir.Side = "both" if len(sent_by) != 1 else "server" if sent_by == {"Client"} else "client"
-        params = _only_reference(schema["properties"].get("params"))
         result = f"{name.removesuffix('Request')}Result" if role == "request" else None
-        if role == "request" and result not in bundle.definitions:
-            result = "EmptyResult" if "EmptyResult" in bundle.definitions else None
+        if role == "request" and result not in definitions:
+            result = "EmptyResult" if "EmptyResult" in definitions else None
         methods.append(
             ir.Method(
                 name=method,
-                side=side,
+                side="both" if len(sent_by) != 1 else "server" if sent_by == {"Client"} else "client",
                 kind="request" if role == "request" else "notification",
-                params=params,
+                params=_only_reference(members["params"]) if "params" in members else None,
                 result=result,
-                doc=str(schema.get("description", "")),
-                at=bundle.origins[name],
+                doc=node.text("description"),
+                at=node.at,
             )
         )
     return methods
 
 
-def _only_reference(schema: Any) -> str | None:
+def _only_reference(node: Node) -> str | None:
     """The definition that a schema refers to, a union of one branch counting as the branch."""
-    if isinstance(schema, dict):
-        union = branches_of(cast("Schema", schema))
-        if union is not None and len(union[1]) == 1:
-            return lone_reference(union[1][0])
-    return lone_reference(cast("object", schema))
+    if node.union is not None and len(node.union[1]) == 1:
+        return node.union[1][0].reference
+    return node.reference
 
 
-def _senders(definitions: Mapping[str, Schema]) -> dict[str, set[str]]:
+def _senders(definitions: Mapping[str, Node]) -> dict[str, set[str]]:
+    """Who sends each message, by its definition."""
     found: dict[str, set[str]] = {}
     for sender in ("Client", "Server"):
         for kind in ("Request", "Notification"):
-            union = branches_of(definitions.get(sender + kind, {}))
-            for branch in union[1] if union else ():
-                name = lone_reference(branch)
-                if name is not None:
-                    found.setdefault(name, set()).add(sender)
+            node = definitions.get(sender + kind)
+            for branch in node.union[1] if node is not None and node.union is not None else ():
+                if branch.reference is not None:
+                    found.setdefault(branch.reference, set()).add(sender)
     return found

@@ -1,0 +1,106 @@
+"""Constants of schemas, and keywords that refuse nothing as they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from acpgen import ir
+from acpgen.unions import constant, kind_of
+from acpgen.walk import ASSERTIONS, Schema, is_array, is_object
+
+
+def values(schema: Schema) -> list[Any] | None:
+    """The constants that a schema lists; `None` where it lists none."""
+    if "const" in schema and is_array(schema.get("enum")):
+        return [schema["const"]] if any(same(schema["const"], value) for value in schema["enum"]) else []
+    if "const" in schema:
+        return [schema["const"]]
+    return list(schema["enum"]) if is_array(schema.get("enum")) else None
+
+
+def keys(schema: Any) -> set[tuple[str, Any]] | None:
+    """The constants that a schema lists, with their JSON types; `None` where it lists none, or some that are no scalars."""
+    listed = values(schema) if is_object(schema) else None
+    if listed is None or any(isinstance(value, dict | list) for value in listed):
+        return None
+    return {(kind_of(value), value) for value in listed}
+
+
+def is_of_type(value: Any, schema: Schema) -> bool:
+    """Whether a value is of the types that a schema names."""
+    if "type" not in schema:
+        return True
+    names = schema["type"] if is_array(schema["type"]) else [schema["type"]]
+    is_whole = kind_of(value) == "number" and value == int(value)
+    return kind_of(value) in names or (is_whole and "integer" in names)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two constants are the same JSON value: 1.0 is 1, true is not."""
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if is_array(one) and is_array(other):
+        return len(one) == len(other) and all(map(same, one, other))
+    return kind_of(one) == kind_of(other) and bool(one == other)
+
+
+def example(branch: Schema) -> Any:
+    """A value of a branch of an enumeration."""
+    value = constant(branch)
+    return value if value is not None else "" if branch.get("type") == "string" else 0
+
+
+def overlap(listed: list[ir.EnumValue], base: ir.Type | None) -> bool:
+    """Whether some value is of two branches of an enumeration."""
+    known = {(kind_of(value.value), value.value) for value in listed}
+    kind = None if base is None else "string" if base == ir.String() else "number"
+    return len(known) < len(listed) or any(one == kind for one, _ in known)
+
+
+def any_like(listed: list[Any]) -> ir.Type:
+    """A type of all values of the JSON types that some constants have."""
+    accepted = {kind_of(value) for value in listed}
+    scalars = tuple(value for value in listed if kind_of(value) not in ("object", "array", "null"))
+    types: list[ir.Type] = [
+        *([ir.Constant(scalars)] if scalars else []),
+        *([ir.Array(ir.Anything())] if "array" in accepted else []),
+        *([ir.Map(ir.Anything())] if "object" in accepted else []),
+        *([ir.Null()] if "null" in accepted else []),
+    ]
+    return types[0] if len(types) == 1 else ir.AnyOf(tuple(types))
+
+
+def count(schema: Schema, keyword: str) -> int | None:
+    """A limit of a length; JSON Schema admits 2.0 for 2."""
+    return int(schema[keyword]) if keyword in schema else None
+
+
+def says_nothing(schema: Any) -> bool:
+    """Whether a schema surely accepts every value."""
+    return schema is True or (is_object(schema) and all(is_idle(schema, key) for key in schema if key in ASSERTIONS))
+
+
+def is_idle(schema: Schema, keyword: str) -> bool:
+    """Whether an assertion refuses nothing as it stands."""
+    value = schema[keyword]
+    match keyword:
+        case "additionalProperties" | "items" | "propertyNames" | "unevaluatedItems" | "unevaluatedProperties":
+            return says_nothing(value)
+        case "properties" | "patternProperties" | "dependentSchemas":
+            return all(map(says_nothing, value.values()))
+        case "prefixItems" | "allOf":
+            return all(map(says_nothing, value))
+        case "anyOf":
+            return any(map(says_nothing, value))
+        case "required" | "uniqueItems" | "minItems" | "minLength" | "minProperties" | "not":
+            return not value and value != {}
+        case "dependentRequired":
+            return not any(value.values())
+        case "if":
+            return "then" not in schema and "else" not in schema
+        case "then" | "else":
+            return True  # told by `if`
+        case "minContains" | "maxContains":
+            return "contains" not in schema
+        case _:
+            return False

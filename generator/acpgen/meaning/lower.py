@@ -1,0 +1,426 @@
+"""Bundle → IR: what the schema means. One function per shape; a shape that is not understood is said, never skipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.bundle import Bundle, common_fields, sharing
+from acpgen.errors import Faults, NothingDefined, UnknownLeniency
+from acpgen.meaning.constants import example, is_of_type, overlap
+from acpgen.meaning.methods import find_methods
+from acpgen.meaning.narrow import implies, narrowest
+from acpgen.meaning.nodes import Node, Schemas
+from acpgen.meaning.records import base, body, is_record, members, names_fields, required
+from acpgen.meaning.types import Notes, extra, plain, referred, type_of
+from acpgen.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
+from acpgen.walk import asserts, is_array, is_object
+
+LENIENCY: Final = {
+    "x-deserialize-default-on-error": "default_on_error",
+    "x-deserialize-skip-invalid-items": "skip_invalid_items",
+    "x-deserialize-default-on-null": "default_on_null",
+}
+
+
+_ANYTHING: Final = ir.Anything()
+
+
+def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
+    """Read the meaning of a bundle. `keep_unknown` makes every closed union and enumeration tolerated.
+
+    Raises `Faults`: leniency that is not known, definitions that mark no method, and a schema without type and method.
+    """
+    schemas = Schemas(bundle)
+    definitions = _definitions(schemas, keep_unknown, frozenset())
+    methods, sides = find_methods(schemas)
+    if not definitions and not methods:
+        raise Faults([NothingDefined(at=next(iter(bundle.files)) if len(bundle.files) == 1 else "")])
+    return ir.Protocol(
+        name=bundle.name,
+        version=bundle.version,
+        definitions=definitions,
+        methods=methods,
+        sides=sides,
+        batch=any(is_object(b) and b.get("type") == "array" for b in bundle.schema.get("anyOf", ())),
+        doc=str(bundle.schema.get("description", "")),
+    )
+
+
+def _definitions(schemas: Schemas, keep_unknown: bool, inexact: frozenset[str]) -> dict[str, ir.Definition]:
+    """What every definition means. `inexact` are those already known to accept more than their schemas do."""
+    work = _Lowering(schemas, keep_unknown=keep_unknown, notes=Notes(inexact))
+    definitions = {name: work.definition(name, node) for name, node in schemas.items() if name not in schemas.framing}
+    definitions.update(work.synthesised)
+    if work.notes.faults:
+        raise Faults(work.notes.faults)
+    definitions = _with_lost_exclusions(definitions)
+    found = _inexact(definitions)
+    return definitions if found <= inexact else _definitions(schemas, keep_unknown, inexact | found)
+
+
+class _Lowering:
+    def __init__(self, schemas: Schemas, *, keep_unknown: bool, notes: Notes) -> None:
+        self.schemas = schemas
+        self.keep_unknown = keep_unknown
+        self.notes = notes
+        self.synthesised: dict[str, ir.Definition] = {}
+
+    # --- definitions ---
+
+    def definition(self, name: str, node: Node) -> ir.Definition:
+        self.notes.unenforced = []
+        values = _enum_values(node)
+        if values is not None:
+            return self._enum(name, node, *values)
+        if node.tagged is not None:
+            return self._tagged(name, node, node.tagged)
+        if is_record(node):
+            return self._record(name, node)
+        type_ = self._with_record(name, node) or type_of(self.notes, node, named=True)
+        return ir.Alias(name=name, type=type_, **self._common(node))
+
+    def _common(self, node: Node) -> dict[str, Any]:
+        examples = node.says.get("examples", [])
+        return {
+            "unstable": node.says.get("x-unstable") is True,
+            "unenforced": tuple(dict.fromkeys(self.notes.unenforced)),
+            "examples": tuple(examples) if is_array(examples) else (),
+            "doc": node.text("description"),
+            "at": node.at,
+        }
+
+    def _openness(self, node: Node, *, is_open: bool) -> ir.Openness:
+        if is_open:
+            return "open"
+        return "tolerated" if node.says.get("x-unknown") == "keep" or self.keep_unknown else "closed"
+
+    def _enum(self, name: str, node: Node, values: list[ir.EnumValue], base_: ir.Type | None) -> ir.Enum:
+        keyword = "enum" if "enum" in node.says else "oneOf" if "oneOf" in node.says else "anyOf"
+        self.notes.leave(node, {keyword, "type"})
+        if keyword == "oneOf" and overlap(values, base_):
+            self.notes.unenforced.append(f"{node.at}/oneOf")
+        is_text = all(isinstance(value.value, str) for value in values)
+        kind: ir.Type = ir.String() if is_text else ir.Number(integer=True)
+        openness = self._openness(node, is_open=base_ is not None)
+        if openness == "tolerated" and len(values) == 1:
+            openness = "closed"  # a lone constant is a mark, not a list that grows
+        return ir.Enum(name=name, values=tuple(values), openness=openness, base=base_ or kind, **self._common(node))
+
+    # --- tagged unions ---
+
+    def _tagged(self, name: str, node: Node, found: Tagged) -> ir.TaggedUnion:
+        assert node.union is not None
+        keyword, branches = node.union
+        variants = tuple(self._variant(branches[index], tag, found) for index, tag in found.variants)
+        roles: dict[str, Any] = {}
+        if found.fallback is not None:
+            roles |= self._fallback(branches[found.fallback])
+        if found.default is not None:
+            roles |= self._default(name, node, keyword, branches[found.default], found)
+        openness = self._openness(node, is_open=found.fallback is not None)
+        if openness == "tolerated":
+            if roles.get("default_admits_unknown"):
+                openness = "closed"  # the default branch reads unknown tags already
+            else:
+                roles["fallback"] = self._synthesise(name, node.at, branches, found)
+        return ir.TaggedUnion(
+            name=name, tag=found.tag, variants=variants, openness=openness, **roles, **self._common(node)
+        )
+
+    def _variant(self, branch: Node, tag: Any, found: Tagged) -> ir.Variant:
+        self._note_exclusion(branch, found, tag)
+        owned = self._record_of(branch)
+        return ir.Variant(
+            tag=tag,
+            type=owned.owner,
+            body=body(owned),
+            capability=branch.says.get("x-capability", owned.says.get("x-capability")),
+            unstable=branch.says.get("x-unstable", owned.says.get("x-unstable")) is True,
+            doc=str(branch.says.get("description", owned.says.get("description", ""))),
+            at=branch.at,
+        )
+
+    def _record_of(self, branch: Node) -> Node:
+        """The definition that a branch refers to, whatever its `not` keeps out."""
+        referred = branch.without("not").referred
+        assert referred is not None, f"the branch at {branch.at} was not named"
+        return referred
+
+    def _note_exclusion(self, branch: Node, found: Tagged, own: Any = None) -> None:
+        """Note the `not` of a branch, unless it only keeps out tags that belong to other branches."""
+        others = {tag for _, tag in found.variants if own is None or tag != own}
+        excluded = branch.excluded
+        if excluded is None or set(excluded) - {found.tag} or excluded.get(found.tag, set()) - others:
+            self.notes.unenforced.append(f"{branch.at}/not")
+
+    def _fallback(self, branch: Node) -> dict[str, Any]:
+        """The fallback's record, and the records of its shapes where it has several."""
+        if branch.reference is not None:
+            return {"fallback": branch.reference}
+        assert branch.union is not None
+        shapes = tuple(shape.reference or "" for shape in branch.union[1])
+        is_exclusive = branch.union[0] == "oneOf" and self.notes.inexact.isdisjoint(shapes)
+        if branch.union[0] == "oneOf" and not is_exclusive:
+            self.notes.unenforced.append(f"{branch.at}/oneOf")
+        return {
+            "fallback": body(self.schemas[shapes[0]]),
+            "fallback_shapes": shapes,
+            "fallback_exclusive": is_exclusive,
+        }
+
+    def _default(self, name: str, node: Node, keyword: str, branch: Node, found: Tagged) -> dict[str, Any]:
+        """The branch without a tag: what it is called, and what it takes beside objects without one."""
+        referred = self._record_of(branch)
+        flat, known = branch.flat, {tag for _, tag in found.variants}
+        excluded = {**(branch.excluded or {}), **(referred.excluded or {})}
+        is_closed = found.tag in flat.closed
+        admits_known = not (
+            known <= excluded.get(found.tag, set())
+            or is_closed
+            or any(is_null(sub) for sub in flat.properties.get(found.tag, []))
+        )
+        closing = excluded_text(branch.says.get("not"))
+        if closing is None or closing[0] != found.tag:  # the union itself refuses unknown tags, or keeps them apart
+            self._note_exclusion(branch, found)
+        if admits_known and keyword == "oneOf":
+            self.notes.unenforced.append(f"{node.at}/oneOf")
+        own = own_tag(found, branch.schema, self.schemas.written)
+        roles = {"default": referred.owner, "default_admits_known": admits_known, "default_tag": own}
+        if found.fallback is not None or is_closed:
+            return roles
+        stray = self._strays(name, node.at, referred, found, own)
+        return {**roles, "fallback": stray, "default_admits_unknown": stray is None}
+
+    def _strays(self, name: str, at: str, default: Node, found: Tagged, own: str | None) -> str | None:
+        """The record that keeps what the default branch takes with a tag that is not known; `None` where that cannot be told.
+
+        It cannot where the branch is no record, or judges the tag itself.
+        """
+        if not is_record(default):
+            return None
+        noted = len(self.notes.unenforced)
+        record = self._record(default.owner, default)
+        del self.notes.unenforced[noted:]  # said of the default branch already
+        if record.extra == ir.Nothing() or any(field.name == found.tag for field in record.fields):
+            return None
+        known = [*(tag for _, tag in found.variants if isinstance(tag, str)), *([own] if own is not None else [])]
+        return self._unknown(name, at, default.owner, record.fields, found.tag, known, record.extra)
+
+    def _synthesise(self, name: str, at: str, branches: list[Node], found: Tagged) -> str:
+        """The record that keeps unknown tags of a tolerated union: the tag and what all variants share."""
+        shared, needed = common_fields(
+            sharing(found, [one.schema for one in branches]), self.schemas.written, found.tag
+        )
+        first = self._record_of(branches[found.variants[0][0]])
+        declared = members(first)
+        fields = [self._field(key, replace(declared[key][0], schema=sub), key in needed) for key, sub in shared.items()]
+        return self._unknown(name, at, first.owner, tuple(fields), found.tag, [tag for _, tag in found.variants])
+
+    def _unknown(
+        self,
+        union: str,
+        at: str,
+        owner: str,
+        fields: tuple[ir.Field, ...],
+        tag: str,
+        known: list[Any],
+        rest: ir.Type = _ANYTHING,
+    ) -> str:
+        """Make the record of an unknown variant, and return its name."""
+        name = f"Unknown{union}"
+        first = ir.Field(name=tag, type=ir.String(), required=True, owner=owner, doc="The unknown tag.", at=at)
+        self.synthesised[name] = ir.Record(
+            name=name,
+            fields=(first, *fields),
+            extra=rest,
+            excluded=((tag, tuple(known)),),
+            doc=f"A variant of {union} that this version does not know, kept as it came.",
+            at=at,
+        )
+        return name
+
+    # --- records ---
+
+    def _with_record(self, name: str, node: Node) -> ir.Type | None:
+        """The type of a schema that names fields and accepts other values than objects, too; its record is named after it."""
+        own = f"{name}Object"
+        if not names_fields(node) or own in self.schemas:
+            return None
+        self.synthesised[own] = self._record(own, replace(node.with_keywords(type="object"), owner=own))
+        self.notes.unenforced = []
+        types = node.types if "type" in node.says else [*sorted(node.kinds - {"null"}), "null"]
+        others = [plain(self.notes, node, one) for one in sorted(types, key="null".__eq__) if one != "object"]
+        return ir.AnyOf((ir.Ref(own), *others))
+
+    def _record(self, name: str, node: Node) -> ir.Record:
+        declared, needed, rest = members(node), required(node), extra(self.notes, node)
+        fields = [self._member(key, schemas, key in needed) for key, schemas in declared.items()]
+        undeclared = sorted(needed - set(declared))
+        fields.extend(ir.Field(name=key, type=rest, required=True, owner=name, at=node.at) for key in undeclared)
+        excluded = node.excluded
+        is_plain = not node.says.get("patternProperties") and set(declared) <= set(node.says.get("properties", ()))
+        above = base(node)
+        handled = {*(["additionalProperties"] if is_plain else []), *(["not"] if excluded is not None else [])}
+        self._note_parts(node, handled, above)
+        return ir.Record(
+            name=name,
+            fields=tuple(fields),
+            extra=rest,
+            base=above,
+            excluded=tuple((key, tuple(sorted(values, key=str))) for key, values in sorted((excluded or {}).items())),
+            **self._common(node),
+        )
+
+    def _note_parts(self, node: Node, handled: set[str], above: str | None) -> None:
+        """Note what a record and its parts demand beyond the types of their fields. What its base excludes, it excludes."""
+        self.notes.leave(node, {"properties", "required", "type", "allOf", "$ref", *handled}, OBJECTS)
+        for part in node.parts:
+            if part.referred is None:
+                self._note_parts(part, set(), above)
+            else:
+                is_kept = part.reference == above and "not" in part.referred.says and part.referred.excluded is not None
+                self._note_parts(part.referred, {"not"} if is_kept else set(), above)
+
+    def _member(self, key: str, nodes: list[Node], is_required: bool) -> ir.Field:
+        """One field, judged by the narrowest of the schemas that several parts have for it; the others are noted."""
+        chosen = narrowest(nodes)
+        node, first = nodes[chosen], nodes[0]
+        self.notes.unenforced.extend(other.at for other in nodes if not implies(node, other))
+        if chosen and is_object(first.schema) and is_object(node.schema):
+            words = {name: value for name, value in first.says.items() if not asserts(name)}
+            node = node.made({**words, **node.says})
+        return self._field(key, replace(node, owner=first.owner), is_required)
+
+    def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
+        if not is_object(node.schema):
+            type_ = type_of(self.notes, node)
+            return ir.Field(name=name, type=type_, required=is_required, owner=node.owner, at=node.at)
+        return ir.Field(
+            name=name,
+            type=type_of(self.notes, node),
+            required=is_required,
+            default=ir.Default(node.says["default"]) if "default" in node.says else None,
+            null=node.says.get("x-null", _inherited(node, "x-null")),
+            leniency=self._leniency(node),
+            capability=node.says.get("x-capability"),
+            required_with=node.says.get("x-required-with"),
+            unstable=node.says.get("x-unstable") is True,
+            owner=node.owner,
+            doc=str(node.says.get("description") or _first_sentence(_inherited(node, "description"))),
+            at=node.at,
+        )
+
+    def _leniency(self, node: Node) -> ir.Leniency:
+        known: dict[str, bool] = {}
+        for keyword, value in node.says.items():
+            if not keyword.startswith("x-deserialize-"):
+                continue
+            if keyword not in LENIENCY:
+                self.notes.faults.append(UnknownLeniency(at=node.at, keyword=keyword))
+            else:
+                known[LENIENCY[keyword]] = value is True
+        return ir.Leniency(**known)
+
+
+def _inherited(node: Node, keyword: str) -> Any:
+    """What the definition that a field refers to says, for what the field leaves unsaid."""
+    rest = [branch for branch in (node.union or ("", []))[1] if not is_null(branch.schema)]
+    referred = node.referred or (rest[0].referred if len(rest) == 1 else None)
+    return None if referred is None else referred.says.get(keyword)
+
+
+def _first_sentence(text: Any) -> str:
+    """What a description says first: enough for a field that only refers to the definition it describes."""
+    first = re.match(r".*?[.!?](?=\s|$)", text, re.DOTALL) if isinstance(text, str) else None
+    return first[0] if first else text or ""
+
+
+def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
+    """The constants of an enumeration and, for an open one, the type of other values; `None` if it is something else."""
+    if is_array(node.says.get("enum")) and "const" not in node.says:
+        values = [(index, value) for index, value in enumerate(node.says["enum"]) if is_of_type(value, node.says)]
+        if not values or any(isinstance(value, dict | list | None) for _, value in values):
+            return None
+        return [ir.EnumValue(value=value, at=f"{node.at}/enum/{index}") for index, value in values], None
+    found: list[ir.EnumValue] = []
+    base_: ir.Type | None = None
+    for branch in node.union[1] if node.union is not None else ():
+        if not is_object(branch.schema) or not is_of_type(example(branch.says), node.says):
+            return None
+        if (value := _listed(branch)) is not None:
+            found.append(value)
+        elif base_ is None and branch.demands == {"type"} and branch.says["type"] in ("string", "integer"):
+            is_text = branch.says["type"] == "string"
+            base_ = ir.String() if is_text else ir.Number(integer=True, format=branch.says.get("format"))
+        else:
+            return None
+    return (found, base_) if found else None
+
+
+def _listed(branch: Node) -> ir.EnumValue | None:
+    """The constant that a branch of an enumeration is; `None` if it is something else."""
+    value = constant(branch.schema)
+    if value is None or not branch.demands <= {"const", "enum", "type"} or not is_of_type(value, branch.says):
+        return None
+    return ir.EnumValue(
+        value=value,
+        title=branch.says.get("title"),
+        capability=branch.says.get("x-capability"),
+        unstable=branch.says.get("x-unstable") is True,
+        doc=branch.text("description"),
+        at=branch.at,
+    )
+
+
+def _with_lost_exclusions(definitions: dict[str, ir.Definition]) -> dict[str, ir.Definition]:
+    """The definitions, with a note on each record whose excluded constants its class cannot keep out."""
+    fallbacks = {
+        one.fallback: one.tag
+        for one in definitions.values()
+        if isinstance(one, ir.TaggedUnion) and one.fallback is not None
+    }
+
+    def loses(record: ir.Record) -> str | None:
+        excluded = {key for key, _ in record.excluded}
+        is_kept = record.base is None and (record.name not in fallbacks or excluded <= {fallbacks[record.name]})
+        if excluded and not is_kept:
+            return f"{record.at}/not"
+        base = definitions[record.base] if record.base is not None else None
+        return loses(base) if isinstance(base, ir.Record) else None
+
+    places = {name: loses(one) for name, one in definitions.items() if isinstance(one, ir.Record)}
+    return {
+        name: replace(one, unenforced=(*one.unenforced, place)) if (place := places.get(name)) is not None else one
+        for name, one in definitions.items()
+    }
+
+
+def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
+    """The definitions that accept more than their schemas do, or lead to one that does."""
+    users: dict[str, set[str]] = {}
+    for name, one in definitions.items():
+        for used in _used(one):
+            users.setdefault(used, set()).add(name)
+    pending = [name for name, one in definitions.items() if one.unenforced]
+    found = set(pending)
+    while pending:
+        new = users.get(pending.pop(), set()) - found
+        found |= new
+        pending.extend(new)
+    return frozenset(found)
+
+
+def _used(definition: ir.Definition) -> set[str]:
+    match definition:
+        case ir.Record(fields=fields, extra=extra):
+            return referred(extra, *(field.type for field in fields))
+        case ir.TaggedUnion(variants=variants, fallback=fallback, fallback_shapes=shapes, default=default):
+            return {*(one.type for one in variants), *shapes, *(name for name in (fallback, default) if name)}
+        case ir.Enum(base=base):
+            return referred(base)
+        case ir.Alias(type=type_):
+            return referred(type_)

@@ -1,0 +1,122 @@
+"""Several schemas for one value: which says most, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from acpgen.meaning.constants import is_of_type, keys, same, says_nothing, values
+from acpgen.meaning.nodes import Node
+from acpgen.unions import ALL_KINDS, constant, types_of
+from acpgen.walk import ASSERTIONS, is_object, target
+
+_TELLING: Final = frozenset(
+    {
+        *("$ref", "type", "const", "enum", "pattern", "properties", "patternProperties", "additionalProperties"),
+        *("items", "prefixItems", "allOf", "anyOf", "oneOf"),
+    }
+)
+"""Keywords of a branch that make a type of it."""
+
+
+def narrowest(nodes: list[Node]) -> int:
+    """The position of the schema that says most: the fewest types, then the most about them, then the first."""
+    return min(range(len(nodes)), key=lambda index: (*_width(nodes[index]), index))
+
+
+def _width(node: Node) -> tuple[int, int]:
+    if not is_object(node.schema):
+        return (0, 0) if node.refuses_all else (len(ALL_KINDS), 9)
+    if constant(node.schema) is not None:
+        return (0, 1)
+    accepted = len(node.kinds)
+    if node.reference is not None or "enum" in node.demands:
+        return accepted, 0
+    if node.union is not None and any(not _TELLING.isdisjoint(branch.says) for branch in node.union[1]):
+        return accepted, 1
+    if node.demands - {"type", "not", "if", "then", "else", "anyOf", "oneOf"}:
+        return accepted, 2
+    return accepted, 3 if node.demands == {"type"} else 4
+
+
+def implies(narrow: Node, wide: Node) -> bool:
+    """Whether a value of the type made of `narrow` is surely one that `wide` accepts."""
+    if narrow.schema is wide.schema or narrow.refuses_all or says_nothing(wide.schema):
+        return True
+    if not is_object(narrow.schema) or not is_object(wide.schema):
+        return False
+    if narrow.reference is not None and narrow.reference == wide.reference:
+        return True
+    if wide.referred is not None:
+        return implies(narrow, wide.referred)
+    demands = {key: value for key, value in wide.says.items() if key in ASSERTIONS}
+    if demands == {key: value for key, value in narrow.says.items() if key in ASSERTIONS}:
+        return True
+    if wide.demands <= {"type"}:
+        return is_within(narrow, wide)
+    if wide.demands == {"anyOf"}:
+        return any(implies(narrow, branch) for branch in wide.each("anyOf"))
+    listed = values(narrow.says)
+    return listed is not None and all(admits(wide, value) for value in listed)
+
+
+def is_within(node: Node, owner: Node) -> bool:
+    """Whether a schema accepts nothing but values of the types that `owner` names."""
+    if "type" not in owner.says:
+        return True
+    if not is_object(node.schema):
+        return node.refuses_all
+    if node.referred is not None:
+        return is_within(node.referred, owner)
+    listed = values(node.says)
+    if listed is not None:
+        return all(is_of_type(value, owner.says) for value in listed)
+    if node.types and all(
+        name in owner.types or (name == "integer" and "number" in owner.types) for name in node.types
+    ):
+        return True
+    if node.union is not None:
+        return all(is_within(branch, owner) for branch in node.union[1])
+    return node.kinds <= types_of(owner.says) - ({"number"} if "number" not in owner.types else set())
+
+
+def admits(node: Node, value: Any) -> bool:
+    """Whether a schema surely accepts a constant, told by constants and types alone."""
+    if not is_object(node.schema):
+        return node.schema is True
+    known = {"type", "const", "enum", "$ref", "anyOf", "allOf"}
+    if not node.demands <= known or not is_of_type(value, node.says):
+        return False
+    listed = values(node.says)
+    return (
+        (listed is None or any(same(value, one) for one in listed))
+        and all(admits(part, value) for part in node.each("allOf"))
+        and ("$ref" not in node.says or admits(node.schemas[target(node.says["$ref"])], value))
+        and ("anyOf" not in node.demands or any(admits(branch, value) for branch in node.each("anyOf")))
+    )
+
+
+def are_apart(nodes: list[Node]) -> bool:
+    """Whether no value can be of two of these schemas, judged by JSON types and constants alone."""
+    listed = [keys(node.schema) for node in nodes]
+    open_kinds = [node.kinds for node, found in zip(nodes, listed, strict=True) if found is None]
+    if sum(map(len, open_kinds)) > len(frozenset[str]().union(*open_kinds)):
+        return False
+    constants = [key for found in listed for key in found or ()]
+    open_ = frozenset[str]().union(*open_kinds)
+    return len(set(constants)) == len(constants) and not any(kind in open_ for kind, _ in constants)
+
+
+def of_type(branch: Node, owner: Node) -> Node:
+    """A branch of a union with the `type` that stands beside the union written into it."""
+    if is_within(branch, owner) or branch.refuses_all:
+        return branch
+    if branch.schema is True:
+        return branch.made({"type": owner.says["type"]})
+    if branch.reference is not None:
+        return branch
+    if "type" not in branch.says:
+        return branch.with_keywords(type=owner.says["type"])
+    both = [name for name in branch.types if name in owner.types or (name == "integer" and "number" in owner.types)]
+    if "number" in branch.types and "integer" in owner.types and "number" not in owner.types:
+        both.append("integer")
+    return branch.with_keywords(type=both) if both else branch.made(False)

@@ -1,0 +1,62 @@
+"""Objects with named fields: which schemas are records, and which fields they and their parts name."""
+
+from __future__ import annotations
+
+from acpgen.meaning.nodes import Node
+from acpgen.unions import OBJECTS
+
+
+def is_record(node: Node) -> bool:
+    """Whether a schema is of objects alone and names fields, or says nothing else."""
+    if node.kinds != OBJECTS or "const" in node.says or "enum" in node.says:
+        return False
+    if node.union is not None:
+        return bool(node.says.get("properties"))  # the union does not stand alone: it narrows the record
+    if "additionalProperties" in node.says and not node.says.get("properties"):
+        return bool(node.parts) and bool(members(node))
+    return node.reference is None and (not node.parts or "properties" in node.says or bool(members(node)))
+
+
+def members(node: Node) -> dict[str, list[Node]]:
+    """Each property with the schemas that judge it, own ones first, in source order."""
+    found = {name: [schema] for name, schema in node.named("properties").items()}
+    for part in node.parts:
+        for name, schemas in members(part.referred or part).items():
+            found.setdefault(name, []).extend(schemas)
+    return found
+
+
+def required(node: Node) -> set[str]:
+    """The properties that an object must have."""
+    below = (required(part.referred or part) for part in node.parts)
+    return set(node.says.get("required", ())).union(*below)
+
+
+def body(node: Node) -> str | None:
+    """The record whose content a variant adds to its tag; the first, where there are several."""
+    return next((part.reference for part in node.parts if part.reference is not None), None)
+
+
+def base(node: Node) -> str | None:
+    """The body that a record may be a subclass of: that is a record, and none of its fields changes."""
+    name = body(node)
+    if name is None or not is_record(node.schemas[name]):
+        return None
+    above = node.schemas[name]
+    theirs, own = members(above), members(node)
+    same = all(_written(own[key]) == _written(schemas) for key, schemas in theirs.items())
+    return name if same and required(node) & set(theirs) == required(above) & set(theirs) else None
+
+
+def _written(nodes: list[Node]) -> list[object]:
+    return [node.schema for node in nodes]
+
+
+def names_fields(node: Node) -> bool:
+    """Whether a schema names fields and accepts other values than objects, too, and says nothing of both at once."""
+    combining = ("allOf", "anyOf", "oneOf", "$ref", "const", "enum")
+    accepts_objects = bool(node.says.get("properties")) and "object" in node.kinds
+    return accepts_objects and not any(keyword in node.says for keyword in combining)
+
+
+__all__ = ["base", "body", "is_record", "members", "names_fields", "required"]

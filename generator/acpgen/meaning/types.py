@@ -1,0 +1,240 @@
+"""The type that a schema describes, or a wider one; what the type does not enforce is noted with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.errors import Fault, MalformedKeyword
+from acpgen.meaning.constants import any_like, count, is_idle, is_of_type, values
+from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
+from acpgen.meaning.nodes import Node
+from acpgen.patterns import in_rust
+from acpgen.unions import ALL_KINDS, OBJECTS
+from acpgen.walk import ASSERTIONS, BY_KIND, is_object
+
+
+@dataclass
+class Notes:
+    """What is found on the way: faults, and places of what types do not enforce. `inexact` are definitions with such places, or that
+    lead to one.
+    """
+
+    inexact: frozenset[str]
+    faults: list[Fault] = field(default_factory=list[Fault])
+    unenforced: list[str] = field(default_factory=list[str])
+
+    def leave(self, node: Node, handled: set[str], accepted: frozenset[str] = ALL_KINDS) -> None:
+        """Note every assertion that is not `handled` and can refuse a value of the JSON types `accepted`."""
+        self.unenforced.extend(
+            f"{node.at}/{key}"
+            for key in node.says
+            if key not in handled and key in ASSERTIONS and not is_idle(node.says, key)
+            if _KIND_OF.get(key) is None or _KIND_OF[key] in accepted
+        )
+
+
+def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
+    """The type that a schema describes. `named`: it is a definition's, and so a union in it can be marked as exclusive."""
+    if not is_object(node.schema):
+        return ir.Nothing() if node.refuses_all else ir.Anything()
+    if node.reference is not None:
+        return ir.Ref(node.reference)
+    if not node.kinds:
+        return ir.Nothing()
+    if "const" in node.says or "enum" in node.says:
+        notes.leave(node, {"const", "enum", "type"}, node.kinds)
+        return _constants(notes, node)
+    own, unions = node.without(*_COMBINING), _unions(node)
+    candidates = [
+        *(node.made({keyword: [branch.schema for branch in branches]}, keyword) for keyword, branches in unions),
+        *node.parts,
+        own,
+    ]
+    chosen = narrowest(candidates)
+    for index, candidate in enumerate(candidates[:-1]):
+        if index != chosen and not implies(candidates[chosen], candidate):
+            notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
+    if chosen == len(candidates) - 1:
+        return _own(notes, own)
+    notes.leave(own, {"type"} if is_within(candidates[chosen], own) else set(), node.kinds)
+    if chosen < len(unions):
+        return _any_of(notes, node, *unions[chosen], named=named)
+    return type_of(notes, candidates[chosen], named=named)
+
+
+def plain(notes: Notes, node: Node, kind: str) -> ir.Type:
+    """The type of the values of one JSON type that a schema accepts."""
+    match kind:
+        case "null":
+            notes.leave(node, {"type"}, frozenset({"null"}))
+            return ir.Null()
+        case "boolean":
+            notes.leave(node, {"type"}, frozenset({"boolean"}))
+            return ir.Boolean()
+        case "integer" | "number":
+            return _number(notes, node, is_integer=kind == "integer")
+        case "string":
+            return _string(notes, node)
+        case "array":
+            return _array(notes, node)
+        case "object":
+            return _map(notes, node)
+        case _:
+            notes.faults.append(MalformedKeyword(at=node.at, keyword="type", expected="a JSON type"))
+            return ir.Nothing()
+
+
+def extra(notes: Notes, node: Node) -> ir.Type:
+    """The type of fields that have no name. Where patterns of names choose among schemas, any of them may judge a field."""
+    patterns, rest = node.named("patternProperties"), node.inside("additionalProperties")
+    return _either(notes, [*patterns.values(), rest]) if patterns else type_of(notes, rest)
+
+
+# --- JSON types ------------------------------------------------------------------------------------------------------
+
+
+def _own(notes: Notes, node: Node) -> ir.Type:
+    """The type that `type` and the keywords beside it describe."""
+    if "type" not in node.says:
+        notes.leave(node, set())
+        return ir.Anything()
+    members = [plain(notes, node, name) for name in node.types if name != "null"]
+    if "null" in node.types:
+        members.append(plain(notes, node, "null"))
+    return members[0] if len(members) == 1 else ir.AnyOf(tuple(members))
+
+
+def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
+    notes.leave(node, {"type", *_NUMBER.values()}, frozenset({"number"}))
+    bounds = {name: node.says.get(keyword) for name, keyword in _NUMBER.items()}
+    return ir.Number(integer=is_integer, format=node.says.get("format"), **bounds)
+
+
+def _string(notes: Notes, node: Node) -> ir.String:
+    is_checked = "pattern" in node.says and in_rust(node.says["pattern"]) is not None
+    notes.leave(node, {"type", "minLength", "maxLength", *(["pattern"] if is_checked else [])}, frozenset({"string"}))
+    return ir.String(
+        min_length=count(node.says, "minLength"),
+        max_length=count(node.says, "maxLength"),
+        pattern=node.says.get("pattern"),
+        format=node.says.get("format"),
+        encoding=node.says.get("contentEncoding"),
+    )
+
+
+def _array(notes: Notes, node: Node) -> ir.Array:
+    is_tuple = bool(node.says.get("prefixItems"))
+    handled = {"type", "minItems", "maxItems", "uniqueItems", *([] if is_tuple else ["items"])}
+    notes.leave(node, handled, frozenset({"array"}))
+    return ir.Array(
+        items=_items(notes, node),
+        min_items=count(node.says, "minItems"),
+        max_items=count(node.says, "maxItems"),
+        unique=node.says.get("uniqueItems") is True,
+    )
+
+
+def _items(notes: Notes, node: Node) -> ir.Type:
+    """The type of an array's entries. Where the position chooses among schemas, any of them may judge an entry."""
+    prefix, rest = node.each("prefixItems"), node.inside("items")
+    return _either(notes, [*prefix, rest]) if prefix else type_of(notes, rest)
+
+
+def _map(notes: Notes, node: Node) -> ir.Map:
+    is_plain = not node.says.get("patternProperties") and not node.says.get("properties")
+    notes.leave(node, {"type", *(["additionalProperties"] if is_plain else [])}, OBJECTS)
+    return ir.Map(ir.Anything() if node.says.get("properties") else extra(notes, node))
+
+
+# --- constants and unions --------------------------------------------------------------------------------------------
+
+
+def _constants(notes: Notes, node: Node) -> ir.Type:
+    listed = values(node.says)
+    assert listed is not None
+    left = [value for value in listed if is_of_type(value, node.says)]
+    if any(isinstance(value, dict | list) for value in left):
+        notes.unenforced.append(f"{node.at}/{'const' if 'const' in node.says else 'enum'}")
+        return any_like(left)
+    if not left:
+        return ir.Nothing()
+    if left == [None]:
+        return ir.Null()
+    if None in left:
+        return ir.AnyOf((ir.Constant(tuple(value for value in left if value is not None)), ir.Null()))
+    return ir.Constant(tuple(left))
+
+
+def _unions(node: Node) -> list[tuple[str, list[Node]]]:
+    """The unions directly in a schema; the `type` beside them is written into branches that say none."""
+    return [
+        (keyword, [of_type(branch, node) for branch in node.each(keyword)])
+        for keyword in ("oneOf", "anyOf")
+        if node.says.get(keyword)
+    ]
+
+
+def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, named: bool) -> ir.Type:
+    before = len(notes.unenforced)
+    lowered = [type_of(notes, branch) for branch in branches]
+    is_exact = len(notes.unenforced) == before and notes.inexact.isdisjoint(referred(*lowered))
+    types = _distinct(lowered, flat=keyword == "anyOf")
+    is_exclusive = keyword == "oneOf" and not are_apart(branches)
+    is_flat = not any(isinstance(one, ir.AnyOf) for one in lowered)  # in Python, `A | None | None` is `A | None`
+    if is_exclusive and not (named and is_exact and is_flat and len(types) == len(lowered)):
+        notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
+        is_exclusive = False
+    if len(types) < 2:
+        return types[0] if types else ir.Nothing()
+    return ir.AnyOf(tuple(types), exclusive=is_exclusive)
+
+
+def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
+    """What any of several schemas accepts, where a keyword chooses among them that is itself noted."""
+    before = len(notes.unenforced)
+    types = _distinct([type_of(notes, node) for node in nodes], flat=True)
+    del notes.unenforced[before:]
+    if ir.Anything() in types:
+        return ir.Anything()
+    if len(types) < 2:
+        return types[0] if types else ir.Nothing()
+    return ir.AnyOf(tuple(types))
+
+
+def _distinct(types: list[ir.Type], *, flat: bool) -> list[ir.Type]:
+    """The types, each once, null last, and without those that no value has."""
+    parts = [part for one in types for part in (one.types if flat and isinstance(one, ir.AnyOf) else (one,))]
+    once = {repr(part): part for part in parts}  # in Python, 1 and true are equal
+    left = [part for part in once.values() if part not in (ir.Nothing(), ir.Null())]
+    return [*left, *([ir.Null()] if ir.Null() in parts else [])]
+
+
+def referred(*types: ir.Type) -> set[str]:
+    """The definitions that types refer to."""
+    found: set[str] = set()
+    for type_ in types:
+        match type_:
+            case ir.Ref(name=name):
+                found.add(name)
+            case ir.Array(items=inner) | ir.Map(values=inner):
+                found |= referred(inner)
+            case ir.AnyOf(types=members):
+                found |= referred(*members)
+            case _:
+                pass
+    return found
+
+
+_COMBINING: Final = ("allOf", "anyOf", "oneOf", "$ref")
+
+_KIND_OF: Final = {keyword: kind for kind, keywords in BY_KIND.items() for keyword in keywords}
+
+_NUMBER: Final[dict[str, Any]] = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "exclusive_minimum": "exclusiveMinimum",
+    "exclusive_maximum": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
