@@ -29,10 +29,10 @@ from acpgen.walk import ASSERTIONS, Schema, asserts, is_object, pointer
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle
-    from acpgen.compat.language.comparer import Comparison, Relation
     from acpgen.compat.protocol.check import Judged
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
+    from schema_inclusion.comparer import Comparison, Relation
 
 
 def compare(old: Comparable, new: Comparable, *, mode: Mode = "protocol", unstable: bool = False) -> Report:
@@ -276,7 +276,7 @@ def _bindings(old: Input, new: Input) -> Bindings:
 
 
 def _language(old: Input, new: Input) -> Comparison:
-    from acpgen.compat.language.comparer import compare_language
+    from schema_inclusion.comparer import compare_language
 
     return compare_language(_whole(old.documents), _whole(new.documents))
 

@@ -13,9 +13,9 @@ from typing import Any, Final, cast
 import jsonschema_rs
 from jsonschema_rs import CanonicalSchema, canonical
 
-from acpgen.compat.language.apart import OutOfTime, asked
-from acpgen.compat.language.document import Dialect, Document, every_schema, patterns_of
-from acpgen.compat.language.values import Json
+from schema_inclusion.apart import OutOfTime, asked
+from schema_inclusion.document import Dialect, Document, every_schema, patterns_of
+from schema_inclusion.values import Json
 
 _DRAFTS: Final = {
     Dialect.DRAFT_04: jsonschema_rs.Draft4,

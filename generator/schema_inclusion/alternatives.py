@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.language.constants import Constants, listed_in, order_of, value_of
-from acpgen.compat.language.formula import (
+from schema_inclusion.constants import Constants, listed_in, order_of, value_of
+from schema_inclusion.formula import (
     All,
     Bound,
     Constant,
@@ -36,10 +36,10 @@ from acpgen.compat.language.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.language.meaning import holds
+from schema_inclusion.meaning import holds
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.forms import Forms
+    from schema_inclusion.forms import Forms
 
 MOST_UNTAGGED: Final = 6
 """Branches without a tag up to which they are written into every case of a switch."""

@@ -8,13 +8,13 @@ from fractions import Fraction
 from itertools import chain, count, islice, product
 from typing import Final
 
-from acpgen.compat.language.budget import Budget
-from acpgen.compat.language.conjunction import number_fits
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import Kind
-from acpgen.compat.language.outcome import EMPTY, Found, Outcome, Unknown
-from acpgen.compat.language.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
-from acpgen.compat.language.values import spelled
+from schema_inclusion.budget import Budget
+from schema_inclusion.conjunction import number_fits
+from schema_inclusion.facts import Facts
+from schema_inclusion.formula import Kind
+from schema_inclusion.outcome import EMPTY, Found, Outcome, Unknown
+from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
+from schema_inclusion.values import spelled
 
 MOST_TRIED: Final = 2_000
 LONGEST_TEXT: Final = 20_000

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.language.comparer import Relation, Verdict, compare_language
-from acpgen.compat.language.document import opened
-from acpgen.compat.language.judge import judge
+from schema_inclusion.comparer import Relation, Verdict, compare_language
+from schema_inclusion.document import opened
+from schema_inclusion.judge import judge
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "keyword_cases.json").read_text())
 SIDES = {"backward": ("old", "new"), "forward": ("new", "old")}

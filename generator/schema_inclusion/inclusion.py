@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from acpgen.compat.language import arrays, objects, scalars
-from acpgen.compat.language.conjunction import joint_inner
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Either, Formula, Kind, Switch
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from schema_inclusion import arrays, objects, scalars
+from schema_inclusion.conjunction import joint_inner
+from schema_inclusion.facts import Facts
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Either, Formula, Kind, Switch
+from schema_inclusion.meaning import holds
+from schema_inclusion.outcome import EMPTY, Empty, Found, Outcome, Unknown
 
 DEEPEST_VALUE: Final = 60
 MOST_UNFOLDED: Final = 200

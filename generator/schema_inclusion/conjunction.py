@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from acpgen.compat.language.constants import allowed_by, listed_in
-from acpgen.compat.language.facts import Facts, narrowed, void
-from acpgen.compat.language.formula import (
+from schema_inclusion.constants import allowed_by, listed_in
+from schema_inclusion.facts import Facts, narrowed, void
+from schema_inclusion.formula import (
     All,
     Bound,
     Count,
@@ -37,11 +37,11 @@ from acpgen.compat.language.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.language.meaning import holds, number_obeys, string_fits
-from acpgen.compat.language.patterns import matches
+from schema_inclusion.meaning import holds, number_obeys, string_fits
+from schema_inclusion.patterns import matches
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.forms import Forms
+    from schema_inclusion.forms import Forms
 
 
 def settled(forms: Forms, parts: Iterable[Formula]) -> Facts | None:

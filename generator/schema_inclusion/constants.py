@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import Constant, Kind, Kinds
-from acpgen.compat.language.values import Json, exact, spelled
+from schema_inclusion.facts import Facts
+from schema_inclusion.formula import Constant, Kind, Kinds
+from schema_inclusion.values import Json, exact, spelled
 
 Constants: TypeAlias = frozenset[Constant]
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from acpgen.compat.language.budget import OverBudget
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula
-from acpgen.compat.language.inclusion import Prover
-from acpgen.compat.language.judge import LONGEST_AT_ONCE, Judge, longest_text
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.outcome import Found, Outcome, Unknown
-from acpgen.compat.language.values import Json
+from schema_inclusion.budget import OverBudget
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula
+from schema_inclusion.inclusion import Prover
+from schema_inclusion.judge import LONGEST_AT_ONCE, Judge, longest_text
+from schema_inclusion.meaning import holds
+from schema_inclusion.outcome import Found, Outcome, Unknown
+from schema_inclusion.values import Json
 
 MOST_VALUES: Final = 24
 MOST_CHANGES: Final = 40

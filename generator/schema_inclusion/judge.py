@@ -16,10 +16,10 @@ import jsonschema.exceptions
 import jsonschema_rs
 import referencing.exceptions
 
-from acpgen.compat.language.apart import OutOfTime, asked
-from acpgen.compat.language.document import SPECIFICATIONS, Dialect, Document, every_schema, patterns_of
-from acpgen.compat.language.regex import may_backtrack
-from acpgen.compat.language.values import Json
+from schema_inclusion.apart import OutOfTime, asked
+from schema_inclusion.document import SPECIFICATIONS, Dialect, Document, every_schema, patterns_of
+from schema_inclusion.regex import may_backtrack
+from schema_inclusion.values import Json
 
 
 class _Validator(Protocol):

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from acpgen.compat.language import engine
-from acpgen.compat.language.budget import Budget, OverBudget
-from acpgen.compat.language.document import Document, UnknownDialect, dialect_of, every_schema, opened
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula
-from acpgen.compat.language.inclusion import Prover
-from acpgen.compat.language.judge import is_schema, judge
-from acpgen.compat.language.normal import Normaliser
-from acpgen.compat.language.outcome import Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json, same
-from acpgen.compat.language.witness import Judged, Witness, searched, shown
+from schema_inclusion import engine
+from schema_inclusion.budget import Budget, OverBudget
+from schema_inclusion.document import Document, UnknownDialect, dialect_of, every_schema, opened
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula
+from schema_inclusion.inclusion import Prover
+from schema_inclusion.judge import is_schema, judge
+from schema_inclusion.normal import Normaliser
+from schema_inclusion.outcome import Empty, Found, Outcome, Unknown
+from schema_inclusion.values import Json, same
+from schema_inclusion.witness import Judged, Witness, searched, shown
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""

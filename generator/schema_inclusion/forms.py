@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
-from acpgen.compat.language import alternatives, conjunction
-from acpgen.compat.language.budget import Budget
-from acpgen.compat.language.constants import order_of, value_of
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import (
+from schema_inclusion import alternatives, conjunction
+from schema_inclusion.budget import Budget
+from schema_inclusion.constants import order_of, value_of
+from schema_inclusion.facts import Facts
+from schema_inclusion.formula import (
     All,
     Bound,
     Constant,
@@ -40,7 +40,7 @@ from acpgen.compat.language.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.language.values import Json, exact
+from schema_inclusion.values import Json, exact
 
 _F = TypeVar(
     "_F",

@@ -22,16 +22,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acpgen.compat.language.budget import Budget, OverBudget
-from acpgen.compat.language.comparer import Verdict, compare_language
-from acpgen.compat.language.document import Dialect, opened
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula, Kind
-from acpgen.compat.language.inclusion import Prover
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.normal import Normaliser
-from acpgen.compat.language.outcome import Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json
+from schema_inclusion.budget import Budget, OverBudget
+from schema_inclusion.comparer import Verdict, compare_language
+from schema_inclusion.document import Dialect, opened
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula, Kind
+from schema_inclusion.inclusion import Prover
+from schema_inclusion.meaning import holds
+from schema_inclusion.normal import Normaliser
+from schema_inclusion.outcome import Empty, Found, Outcome, Unknown
+from schema_inclusion.values import Json
 
 Schema: TypeAlias = dict[str, Any]
 Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]

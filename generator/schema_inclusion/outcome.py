@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from acpgen.compat.language.values import Json
+from schema_inclusion.values import Json
 
 
 @dataclass(frozen=True, slots=True)

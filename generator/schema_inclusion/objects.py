@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.language.conjunction import member_form
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import All, Formula, Kind
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json
+from schema_inclusion.conjunction import member_form
+from schema_inclusion.facts import Facts
+from schema_inclusion.formula import All, Formula, Kind
+from schema_inclusion.meaning import holds
+from schema_inclusion.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from schema_inclusion.values import Json
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.inclusion import Prover
+    from schema_inclusion.inclusion import Prover
 
 MOST_ADDED: Final = 100
 MOST_REGIONS: Final = 8

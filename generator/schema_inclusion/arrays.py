@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.language.conjunction import item_form
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import Formula
-from acpgen.compat.language.objects import parts
-from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json, same
+from schema_inclusion.conjunction import item_form
+from schema_inclusion.facts import Facts
+from schema_inclusion.formula import Formula
+from schema_inclusion.objects import parts
+from schema_inclusion.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from schema_inclusion.values import Json, same
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.inclusion import Prover
+    from schema_inclusion.inclusion import Prover
 
 LONGEST: Final = 2_000
 MOST_DISTINCT: Final = 60

@@ -12,7 +12,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from acpgen.compat.language.values import Json
+from schema_inclusion.values import Json
 
 SPECIFICATIONS: Final = cast("referencing.Registry[Any]", importlib.import_module("jsonschema_specifications").REGISTRY)
 """The published meta-schemas. The module that holds them has no types."""

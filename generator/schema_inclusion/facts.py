@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from acpgen.compat.language.formula import Either, Formula, Kind, Kinds, Opaque, Ref, SomeMember, Switch
+from schema_inclusion.formula import Either, Formula, Kind, Kinds, Opaque, Ref, SomeMember, Switch
 
 
 @dataclass(slots=True)

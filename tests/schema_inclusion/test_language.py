@@ -10,11 +10,11 @@ from typing import cast
 import jsonschema
 import pytest
 
-from acpgen.compat.language.comparer import Comparer, Relation, Verdict, compare_language, include
-from acpgen.compat.language.document import Dialect, every_schema, opened
-from acpgen.compat.language.judge import judge
-from acpgen.compat.language.values import Json
-from compat.language_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
+from inclusion_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
+from schema_inclusion.comparer import Comparer, Relation, Verdict, compare_language, include
+from schema_inclusion.document import Dialect, every_schema, opened
+from schema_inclusion.judge import judge
+from schema_inclusion.values import Json
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
 
