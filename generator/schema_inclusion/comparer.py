@@ -12,15 +12,15 @@ from typing import Final
 
 from schema_inclusion import engine
 from schema_inclusion.budget import Budget, OverBudget
-from schema_inclusion.document import Document, UnknownDialect, dialect_of, every_schema, opened
+from schema_inclusion.document import SchemaDocument, UnknownDialect, dialect_of, every_schema, opened
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
-from schema_inclusion.judge import is_schema, judge
 from schema_inclusion.normal import Normaliser
-from schema_inclusion.outcome import Empty, Found, Outcome, Unknown
+from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.validation import is_schema, reference_validator
 from schema_inclusion.values import Json, same
-from schema_inclusion.witness import Judged, Witness, searched, shown
+from schema_inclusion.witness import Checker, Witness, searched, shown
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
@@ -69,7 +69,7 @@ def _undecided(reason: str) -> Relation:
 class _Side:
     """One schema of a question, in its document."""
 
-    document: Document
+    document: SchemaDocument
     schema: Json
 
 
@@ -90,7 +90,7 @@ class Comparer:
         self._new = self._opened(new, "new")
         self._equal_roots = same(old, new)
 
-    def _opened(self, root: Json, side: str) -> Document | None:
+    def _opened(self, root: Json, side: str) -> SchemaDocument | None:
         try:
             dialect = dialect_of(root)
         except UnknownDialect as fault:
@@ -178,7 +178,7 @@ class Comparer:
         if isinstance(outcome, Empty):
             return _YES
         self._budget.renew(STEPS_OF_SEARCH, apart=0)
-        accepts, refuses = self._judged(ours), self._judged(theirs)
+        accepts, refuses = self._checker(ours), self._checker(theirs)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return Relation(Verdict.NO, witness)
@@ -193,12 +193,14 @@ class Comparer:
         witness = searched(self._prover, accepts, refuses)
         if witness is not None:
             return Relation(Verdict.NO, witness)
-        if isinstance(outcome, Found):
-            return _undecided("A value was found that should tell the schemas apart, and the judge did not confirm it.")
+        if isinstance(outcome, Satisfied):
+            return _undecided(
+                "A value was found that should tell the schemas apart, and the validator did not confirm it."
+            )
         return _undecided(f"No proof and no witness: {outcome.reason}.")
 
-    def _left_over(self, ours: _Side, answer: engine.Answer) -> Outcome:
-        """A value of what the engine says is left over: a suggestion, since the judge has the last word."""
+    def _left_over(self, ours: _Side, answer: engine.Covering) -> Outcome:
+        """A value of what the engine says is left over: a suggestion, since the validator has the last word."""
         if answer.remainder is None:
             return Unknown("the engine has no suggestion")
         self._kept.append(answer.remainder)
@@ -210,9 +212,11 @@ class Comparer:
             self._reset()
             return Unknown("the engine's suggestion is too large")
 
-    def _judged(self, side: _Side) -> Judged:
+    def _checker(self, side: _Side) -> Checker:
         formula = self._form_or_doubt(side)
-        return Judged(judge(side.document, side.schema, apart=self._normal.tangled), self._normal.forms, formula)
+        return Checker(
+            reference_validator(side.document, side.schema, apart=self._normal.tangled), self._normal.forms, formula
+        )
 
     def _form_or_doubt(self, side: _Side) -> Formula:
         try:

@@ -126,7 +126,7 @@ def _guessed(root: Json) -> Dialect:
     return Dialect.DRAFT_07 if legacy else Dialect.DRAFT_2020_12
 
 
-class Found(Protocol):
+class Lookup(Protocol):
     """What a resolver found: the contents, and the resolver for references inside them."""
 
     @property
@@ -139,7 +139,7 @@ class Found(Protocol):
 class Resolver(Protocol):
     """What is used of the resolvers of `referencing`, which does not export their class."""
 
-    def lookup(self, ref: str) -> Found: ...
+    def lookup(self, ref: str) -> Lookup: ...
 
     def in_subresource(self, subresource: referencing.Resource[Any]) -> Any: ...
 
@@ -168,7 +168,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class SchemaDocument:
     """One schema document. Its parts are known by their Python identity, so it must not change."""
 
     root: Json
@@ -176,14 +176,14 @@ class Document:
     scope: Scope
 
 
-def opened(root: Json, dialect: Dialect | None = None) -> Document:
+def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:
     """The document of a schema, in the dialect given or its own. Raises `UnknownDialect`."""
     chosen = dialect_of(root) if dialect is None else dialect
     specification = referencing.jsonschema.specification_with(chosen.value)
     resource: referencing.Resource[Any] = specification.create_resource(cast("Any", root))
     address = resource.id() or ""
     registry = SPECIFICATIONS.with_resource(address, resource)
-    return Document(root, chosen, Scope(registry.resolver(address), id(root), root, chosen))
+    return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), root, chosen))
 
 
 def within(scope: Scope, schema: dict[str, Json]) -> Scope:

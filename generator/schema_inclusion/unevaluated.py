@@ -32,7 +32,7 @@ class Applied:
 
 
 class TooTangled(ValueError):
-    """More conditions than can be told apart, references that never end, or a keyword that judges read in two ways."""
+    """More conditions than can be told apart, references that never end, or a keyword that validators read in two ways."""
 
 
 def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula, depth: int) -> Iterator[Applied]:

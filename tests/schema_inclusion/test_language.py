@@ -13,7 +13,7 @@ import pytest
 from inclusion_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
 from schema_inclusion.comparer import Comparer, Relation, Verdict, compare_language, include
 from schema_inclusion.document import Dialect, every_schema, opened
-from schema_inclusion.judge import judge
+from schema_inclusion.validation import reference_validator
 from schema_inclusion.values import Json
 
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
@@ -24,12 +24,12 @@ def expected(state: bool) -> Verdict:
 
 
 def assert_proven(relation: Relation, accepts: Json, refuses: Json) -> None:
-    """A "no" has a witness that the judge confirms, a "yes" has none and needs no reason."""
+    """A "no" has a witness that the validator confirms, a "yes" has none and needs no reason."""
     if relation.verdict is Verdict.NO:
         assert relation.witness is not None
         value = relation.witness.value
-        assert judge(opened(accepts), accepts).accepts(value) is True
-        assert judge(opened(refuses), refuses).accepts(value) is False
+        assert reference_validator(opened(accepts), accepts).accepts(value) is True
+        assert reference_validator(opened(refuses), refuses).accepts(value) is False
     else:
         assert relation.witness is None
     assert bool(relation.reason) == (relation.verdict is Verdict.UNDECIDED)
@@ -340,7 +340,7 @@ def test_a_shared_definition_tree_is_not_unfolded_exponentially() -> None:
 def test_the_judge_is_the_one_of_the_dialect() -> None:
     for dialect, name in ((Dialect.DRAFT_07, "Draft7Validator"), (Dialect.DRAFT_2020_12, "Draft202012Validator")):
         root: Json = {"$schema": dialect.value}
-        assert isinstance(judge(opened(root), root).validator, getattr(jsonschema, name))
+        assert isinstance(reference_validator(opened(root), root).validator, getattr(jsonschema, name))
 
 
 def test_fragments_take_their_references_from_the_document() -> None:
