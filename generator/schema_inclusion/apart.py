@@ -29,7 +29,7 @@ def asked(module: str, order: Json) -> Json:
     """What the function `serve` of a module answers to the order. Raises `OutOfTime`."""
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and a module of ours
-            [sys.executable, "-c", _CHILD, str(Path(__file__).parents[1]), module],
+            [sys.executable, "-P", "-c", _CHILD, str(Path(__file__).parents[1]), module],
             input=json.dumps(order),
             capture_output=True,
             text=True,

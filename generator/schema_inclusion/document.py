@@ -90,8 +90,8 @@ def patterns_of(schema: dict[str, Json]) -> Iterator[str]:
         yield from table
 
 
-def dialect_of(root: Json) -> Dialect:
-    """The dialect that a document names; if none, the one that its keywords belong to, and 2020-12 if they do not tell.
+def dialect_of(root: Json, unnamed: Dialect | None = None) -> Dialect:
+    """The dialect that a document names; if none, the one given, or that of its keywords, and 2020-12 if they do not tell.
 
     Raises `UnknownDialect`.
     """
@@ -101,7 +101,7 @@ def dialect_of(root: Json) -> Dialect:
         if dialect is None:
             raise UnknownDialect(named)
         return dialect
-    return _guessed(root)
+    return unnamed or _guessed(root)
 
 
 def _named(address: str) -> Dialect | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from schema_inclusion.answers import Witness
 from schema_inclusion.budget import OverBudget
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
@@ -32,13 +33,6 @@ _OBJECTS: Final[list[Json]] = [{}, {"a": None}, {"a": 1, "b": "b"}]
 _SMALL: Final[tuple[Json, ...]] = (None, True, False, 0, 1, -1, 2, 0.5, 10, 1000, *_TEXTS, *_LISTS, *_OBJECTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """A value that the validator accepts by one schema and refuses by another."""
-
-    value: Json
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Checker:
     """One schema: the reference validator of it, and its formula."""
@@ -55,22 +49,22 @@ class Checker:
             return None
 
 
-def confirmed(value: Json, accepts: Checker, refuses: Checker) -> bool:
-    """Whether the validator says of the value what a witness needs, and neither formula the contrary."""
-    return accepts.validator.accepts(value) is True and _refused(value, accepts, refuses)
+def told(value: Json, accepts: Checker, refuses: Checker) -> Witness:
+    """The value with what the validators say of it. Who does not accept it is not asked further."""
+    accepted = accepts.validator.accepts(value)
+    other = refuses.validator.accepts(value) if accepted else None
+    return Witness(value, accepted, None if other is None else not other)
 
 
-def _refused(value: Json, accepts: Checker, refuses: Checker) -> bool:
-    return (
-        refuses.validator.accepts(value) is False
-        and accepts.means(value) is not False
-        and refuses.means(value) is not True
-    )
+def confirmed(witness: Witness, accepts: Checker, refuses: Checker) -> bool:
+    """Whether the validators say of the value what a witness needs, and neither formula the contrary."""
+    return witness.verified and accepts.means(witness.value) is not False and refuses.means(witness.value) is not True
 
 
 def shown(outcome: Outcome, accepts: Checker, refuses: Checker) -> Witness | None:
     """The witness in what the prover found or guessed, if it is confirmed."""
-    return next((Witness(value) for value in _offered(outcome) if confirmed(value, accepts, refuses)), None)
+    witnesses = (told(value, accepts, refuses) for value in _offered(outcome))
+    return next((each for each in witnesses if confirmed(each, accepts, refuses)), None)
 
 
 def _offered(outcome: Outcome) -> tuple[Json, ...]:
@@ -104,10 +98,10 @@ def searched(prover: Prover, accepts: Checker, refuses: Checker) -> Witness | No
     )
     unanswered = 0
     for candidate in islice(candidates, MOST_CANDIDATES):
-        accepted = accepts.validator.accepts(candidate)
-        if accepted and _refused(candidate, accepts, refuses):
-            return Witness(candidate)
-        unanswered += accepted is None
+        witness = told(candidate, accepts, refuses)
+        if confirmed(witness, accepts, refuses):
+            return witness
+        unanswered += witness.accepted is None
         if unanswered > MOST_UNANSWERED:
             return None
     return None

@@ -22,8 +22,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from schema_inclusion import Verdict, compare
 from schema_inclusion.budget import Budget, OverBudget
-from schema_inclusion.comparer import Verdict, compare_language
 from schema_inclusion.document import Dialect, opened
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind
@@ -244,7 +244,7 @@ def test_no_yes_is_refuted_and_nearly_everything_is_decided() -> None:
         old, new = pair
         if not (is_schema(old) and is_schema(new)):
             return
-        comparison = compare_language(old, new, steps=10_000)
+        comparison = compare(old, new, steps=10_000)
         for relation, accepts, refuses in ((comparison.backward, old, new), (comparison.forward, new, old)):
             seen[relation.verdict] += 1
             if relation.verdict is Verdict.YES:
@@ -365,8 +365,8 @@ def test_known_steps_have_their_known_effect() -> None:
         definitions = {**old["$defs"], "Z": body}
         wider = {**widening[1](body), "$defs": definitions}
         same = {**equal[1](body), "$defs": definitions}
-        backward = compare_language(old, wider, steps=10_000).backward
-        comparison = compare_language(old, same, steps=10_000)
+        backward = compare(old, wider, steps=10_000).backward
+        comparison = compare(old, same, steps=10_000)
         assert backward.verdict is not Verdict.NO, widening[0]
         assert comparison.backward.verdict is not Verdict.NO, equal[0]
         assert comparison.forward.verdict is not Verdict.NO, equal[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from schema_inclusion.comparer import Relation, Verdict, compare_language
+from schema_inclusion import Relation, Verdict, compare
 from schema_inclusion.document import opened
 from schema_inclusion.validation import reference_validator
 
@@ -21,7 +21,7 @@ SIDES = {"backward": ("old", "new"), "forward": ("new", "old")}
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_no_verdict_is_wrong_and_what_is_open_is_explained(case: dict[str, Any]) -> None:
-    comparison = compare_language(case["old"], case["new"])
+    comparison = compare(case["old"], case["new"])
     for direction, (sender, receiver) in SIDES.items():
         relation: Relation = getattr(comparison, direction)
         if direction in case.get("open", ()):

@@ -12,7 +12,7 @@ from acpgen.compat.protocol.walk import Pair
 
 if TYPE_CHECKING:
     from acpgen.walk import Schema
-    from schema_inclusion.comparer import Comparer, Relation
+    from schema_inclusion import Comparer, Relation
 
 STEPS = 20_000
 """Steps of one question: a third of a second."""
@@ -54,7 +54,7 @@ class Doubts:
         return self.between(before, after, sender)
 
     def _opened(self) -> Comparer:
-        from schema_inclusion.comparer import Comparer
+        from schema_inclusion import Comparer
 
         if self._comparer is None:
             documents: list[Any] = [
