@@ -36,7 +36,8 @@ def main() -> None:
     copy_schemas(out)
     pack_vectors(out)
     wheel(ROOT, out, isolated=not options.no_isolation)
-    for project in sorted((ROOT / "generated" / "python").glob("*/pyproject.toml")):
+    parts = [*ROOT.glob("generator/*/pyproject.toml"), *ROOT.glob("generated/python/*/pyproject.toml")]
+    for project in sorted(parts):
         with tempfile.TemporaryDirectory() as folder:
             copied = Path(folder) / project.parent.name
             shutil.copytree(project.parent, copied, ignore=shutil.ignore_patterns("__pycache__", ".acpgen.json"))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import schema_inclusion
+
 PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 
 LEAVES = frozenset({"errors", "ir", "patterns", "positions", "resources", "walk"})
@@ -155,6 +157,19 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
         names |= {str(node.module) for node in top if isinstance(node, ast.ImportFrom)}
         heavy = {name.split(".")[0] for name in names} & HEAVY
         assert not heavy or stage(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
+
+
+PROVER = frozenset({"schema_inclusion.patterns", "schema_inclusion.values"})
+"""The modules of the prover that are public beside its own names."""
+
+
+def test_acpgen_uses_only_what_the_prover_offers_and_only_the_check_does() -> None:
+    offered = {f"schema_inclusion.{name}" for name in schema_inclusion.__all__}
+    for path in modules():
+        used = {name for name in imported(path) if name.split(".")[0] == "schema_inclusion"}
+        private = {name for name in used if name not in offered and name.rpartition(".")[0] not in PROVER}
+        assert not private, f"{dotted(path)} imports {sorted(private)}"
+        assert not used or stage(path) == "compat", dotted(path)
 
 
 BLIND = frozenset({"acpgen.targets"})

@@ -51,8 +51,8 @@ def released(copy: Path) -> Path:
 
 
 def distributions(folder: Path) -> dict[str, dict[str, Any]]:
-    """The `project` tables of the generated distributions, by name."""
-    files = sorted((folder / "generated" / "python").glob("*/pyproject.toml"))
+    """The `project` tables of the distributions beside acpgen's own, by name."""
+    files = [*folder.glob("generated/python/*/pyproject.toml"), *folder.glob("generator/*/pyproject.toml")]
     projects = [tomllib.loads(file.read_text("utf-8"))["project"] for file in files]
     return {project["name"]: project for project in projects}
 
@@ -66,7 +66,7 @@ def test_a_release_carries_schemas_method_tables_vectors_wheels_and_sums(copy: P
             assert (released / f"{flat}.{kind}").read_bytes() == checked_in.read_bytes()
     wheels = {name.split("-")[0].replace("_", "-") for name in names if name.endswith(".whl")}
     assert wheels == {"acpgen", *distributions(copy)}
-    assert {"acp-bindings", "mcp-bindings"} <= wheels
+    assert {"acp-bindings", "mcp-bindings", "schema-inclusion"} <= wheels
     assert {name.split("-")[1] for name in names if name.endswith(".whl")} == {acpgen.__version__}
     lines = (released / "SHA256SUMS").read_text("utf-8").splitlines()
     hashed = {name: hashlib.sha256((released / name).read_bytes()).hexdigest() for name in names - {"SHA256SUMS"}}
@@ -80,9 +80,10 @@ def test_each_wheel_holds_its_package_typed_and_with_the_licence(copy: Path, rel
             (licence,) = [name for name in names if name.endswith(".dist-info/licenses/LICENSE")]
             assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
             metadata = archive.read(next(name for name in names if name.endswith(".dist-info/METADATA"))).decode()
-        (package,) = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-        assert f"{package}/py.typed" in names
-        assert f"{package}/__init__.py" in names
+        packages = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+        package = wheel.name.split("-")[0]
+        assert packages == ({package, "schema_inclusion"} if package == "acpgen" else {package})
+        assert {f"{each}/{name}" for each in packages for name in ("py.typed", "__init__.py")} <= set(names)
         assert not [name for name in names if "__pycache__" in name or name.endswith(".acpgen.json")]
         assert "License-Expression: Apache-2.0" in metadata
         assert "Requires-Python: >=3.11" in metadata
@@ -90,6 +91,24 @@ def test_each_wheel_holds_its_package_typed_and_with_the_licence(copy: Path, rel
         if source.is_dir():
             files = {path.relative_to(source).as_posix() for path in (source / package).rglob("*") if path.is_file()}
             assert {name for name in names if ".dist-info/" not in name} == files
+
+
+def test_the_wheel_of_the_prover_holds_what_that_of_acpgen_holds_of_it_and_answers(
+    released: Path, tmp_path: Path
+) -> None:
+    held: list[dict[str, bytes]] = []
+    for name in ("acpgen", "schema_inclusion"):
+        with zipfile.ZipFile(next(released.glob(f"{name}-*.whl"))) as archive:
+            names = [each for each in archive.namelist() if each.startswith("schema_inclusion/")]
+            held.append({each: archive.read(each) for each in names})
+            if name == "schema_inclusion":
+                archive.extractall(tmp_path)
+    assert held[0] == held[1]
+    (tmp_path / "old.json").write_text('{"type": "integer"}', "utf-8")
+    (tmp_path / "new.json").write_text('{"type": "number"}', "utf-8")
+    command = [sys.executable, "-m", "schema_inclusion", "old.json", "new.json"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0 and "one? yes" in ran.stdout
 
 
 def test_the_packed_vectors_are_those_that_are_checked_in(copy: Path, released: Path) -> None:

@@ -80,7 +80,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_code_and_templates_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {"acpgen/cli.py", "acpgen/py.typed"} <= names
+    assert {"acpgen/cli.py", "acpgen/py.typed", "schema_inclusion/__main__.py", "schema_inclusion/py.typed"} <= names
     templates = {
         f"acpgen/templates/{path.relative_to(ROOT / 'templates').as_posix()}"
         for path in (ROOT / "templates").rglob("*")
@@ -88,9 +88,9 @@ def test_the_wheel_holds_code_and_templates_and_nothing_else(wheel: Path) -> Non
     }
     assert templates
     assert templates <= names
-    others = {name for name in names if not name.startswith("acpgen/")}
+    others = {name for name in names if not name.startswith(("acpgen/", "schema_inclusion/"))}
     assert {name.split("/")[0] for name in others} == {wheel.name.split("-py3")[0] + ".dist-info"}
-    assert not [name for name in names if "__pycache__" in name]
+    assert not [name for name in names if "__pycache__" in name or name.endswith("pyproject.toml")]
 
 
 def test_an_installed_wheel_generates_in_an_empty_folder_what_python_imports(wheel: Path, tmp_path: Path) -> None:

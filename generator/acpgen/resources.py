@@ -15,3 +15,8 @@ def schema() -> Path:
     """The folder of the schemas that come with acpgen, one folder for each protocol."""
     packaged = Path(__file__).with_name("schema")
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "schema"
+
+
+def prover() -> Path:
+    """The folder of the prover's code, which lies beside the package in the wheel and in a checkout."""
+    return Path(__file__).parents[1] / "schema_inclusion"

@@ -27,7 +27,7 @@ SECONDS: Final = 20.0
 
 OURS = """
 from pathlib import Path
-from acpgen.compat.language.comparer import include
+from schema_inclusion import include
 from acpgen.compat.compare import compare
 def answer(ask):
     if "files" in ask:

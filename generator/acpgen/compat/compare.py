@@ -30,10 +30,10 @@ from acpgen.walk import ASSERTIONS, Schema, asserts, is_object, pointer
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle
-    from acpgen.compat.language.comparer import Comparison, Relation
     from acpgen.compat.protocol.check import Judged
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
+    from schema_inclusion import Comparison, Relation
 
 
 def compare(old: Comparable, new: Comparable, *, mode: Mode = "protocol", unstable: bool = False) -> Report:
@@ -288,9 +288,9 @@ def _bindings(old: Input, new: Input) -> Bindings:
 
 
 def _language(old: Input, new: Input) -> Comparison:
-    from acpgen.compat.language.comparer import compare_language
+    from schema_inclusion import compare as compare_schemas
 
-    return compare_language(_whole(old.documents), _whole(new.documents))
+    return compare_schemas(_whole(old.documents), _whole(new.documents))
 
 
 def _whole(documents: Documents) -> JSON:
@@ -327,7 +327,7 @@ def language_narrowed(backward: Relation) -> Finding | None:
         "breaking",
         "The new schema refuses what the old one accepts.",
         "Keep accepting what was accepted.",
-        Witness(backward.witness.value, accepted_by="old", refused_by="new"),
+        Witness(backward.witness.value, backward.witness.verified, accepted_by="old", refused_by="new"),
     )
 
 
@@ -340,7 +340,7 @@ def language_widened(forward: Relation) -> Finding | None:
         "additive",
         "The new schema accepts what the old one refuses.",
         "Write what the old schema accepts as long as it is read with it.",
-        Witness(forward.witness.value, accepted_by="new", refused_by="old"),
+        Witness(forward.witness.value, forward.witness.verified, accepted_by="new", refused_by="old"),
     )
 
 

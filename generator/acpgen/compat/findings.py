@@ -41,14 +41,14 @@ class Witness:
     """A whole message that proves a finding.
 
     A refusal names the revision that accepts it and the one that refuses it; a loss names the revision in which the message
-    carries the meaning that is lost. `verified`: a validator has judged it on both revisions.
+    carries the meaning that is lost. `verified`: a validator has confirmed what is said of each revision that is named.
     """
 
     value: JSON = field(hash=False)
+    verified: bool
     accepted_by: Revision | None = None
     refused_by: Revision | None = None
     carried_by: Revision | None = None
-    verified: bool = True
 
 
 @dataclass(frozen=True, slots=True)

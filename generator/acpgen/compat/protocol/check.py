@@ -323,7 +323,7 @@ class _Check:
                     self.court.accepts(method.sides, side, [value]) for side in (accepted_by, refused_by)
                 )
                 if accepts and not refuses and self.court.accepts(method.sides, refused_by, value):
-                    witness = Witness([value], accepted_by=accepted_by, refused_by=refused_by)
+                    witness = self.court.witness(method.sides, [value], accepted_by)
                     break
             if witness is not None:
                 break
@@ -344,7 +344,8 @@ class _Check:
                 witness = None
                 if relation.witness is not None:
                     fact = LimitChanged(OTHER, "", "", sender, relation.witness.value, **at)
-                    witness = Witness(relation.witness.value, accepted_by=sender, refused_by=receiver)
+                    told_apart = relation.witness
+                    witness = Witness(told_apart.value, told_apart.verified, accepted_by=sender, refused_by=receiver)
                 rule, judgement = judge(fact)
                 told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=witness is not None)
                 yield told if witness is not None else replace(told, doubtful=(receiver,))
@@ -525,7 +526,8 @@ class _Check:
         if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
             return None
         for value in self.court.messages(joined.sides, found.steps, sender, leaf):
-            if all(self.court.accepts(joined.sides, revision, value) for revision, _ in _DIRECTIONS):
+            verified = all(self.court.accepts(joined.sides, revision, value) for revision, _ in _DIRECTIONS)
+            if verified:
                 told = replace(
                     judgement,
                     weight="lost" if sender == "old" else "otherwise",
@@ -533,7 +535,7 @@ class _Check:
                     accepted_by=None,
                     carried_by=sender,
                 )
-                return told, Witness(value, carried_by=sender)
+                return told, Witness(value, verified, carried_by=sender)
         return None
 
     def _is_harmless(self, judgement: Judgement, found: Found) -> bool:

@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.compat.language.patterns import Example, NoText, TooHard, Wanted, example, matches
-from acpgen.compat.language.values import exact
 from acpgen.compat.protocol.facts import Fact, FormatChanged, LimitChanged, Places, Undetermined
 from acpgen.compat.protocol.shapes import Values
+from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
+from schema_inclusion.values import exact
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 

@@ -99,7 +99,7 @@ class Court:
         where = _instance_path(route, steps)
         for value in self.messages(routes, steps, accepted_by, leaf):
             if self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where):
-                return Witness(value, accepted_by=accepted_by, refused_by=refused_by)
+                return self.witness(routes, value, accepted_by)
         return None
 
     def loss(
@@ -111,9 +111,18 @@ class Court:
     ) -> Witness | None:
         """A message that carries in one revision what the other does not hear."""
         for value in self.messages(routes, steps, carried_by, leaf):
-            if self.accepts(routes, carried_by, value):
-                return Witness(value, carried_by=carried_by)
+            verified = self.accepts(routes, carried_by, value)
+            if verified:
+                return Witness(value, verified, carried_by=carried_by)
         return None
+
+    def witness(
+        self, routes: dict[Revision, tuple[Route, str | None]], value: ir.JSON, accepted_by: Revision
+    ) -> Witness:
+        """A refused message as a witness, with what the validators of both revisions say of it."""
+        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        verified = self.accepts(routes, accepted_by, value) and not self.accepts(routes, refused_by, value)
+        return Witness(value, verified, accepted_by=accepted_by, refused_by=refused_by)
 
     def messages(
         self, routes: dict[Revision, tuple[Route, str | None]], steps: Sequence[Step], side: Revision, leaf: Leaf

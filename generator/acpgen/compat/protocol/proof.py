@@ -11,8 +11,8 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.walk import Pair
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.comparer import Comparer, Relation
     from acpgen.walk import Schema
+    from schema_inclusion import Comparer, Relation
 
 STEPS = 20_000
 """Steps of one question: a third of a second."""
@@ -54,7 +54,7 @@ class Doubts:
         return self.between(before, after, sender)
 
     def _opened(self) -> Comparer:
-        from acpgen.compat.language.comparer import Comparer
+        from schema_inclusion import Comparer
 
         if self._comparer is None:
             documents: list[Any] = [

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from acpgen.compat.language.apart import OutOfTime, asked
-from acpgen.compat.language.regex import MATCHED, Machine, Ranges, UnsupportedPattern, begin, ends, found, machine, step
-from acpgen.compat.language.values import Json
+from schema_inclusion.apart import OutOfTime, asked
+from schema_inclusion.regex import MATCHED, Machine, Ranges, UnsupportedPattern, begin, ends, found, machine, step
+from schema_inclusion.values import Json
 
 STEPS_HERE: Final = 4_000
 STEPS_APART: Final = 400_000

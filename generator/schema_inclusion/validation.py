@@ -1,4 +1,4 @@
-"""The reference judge: `jsonschema` says whether a schema accepts a value. It never fetches anything.
+"""The reference validator: `jsonschema` says whether a schema accepts a value. It never fetches anything.
 
 Where its rules for patterns differ from ECMA-262 (a `$` before a final line end, digits of other scripts), it is asked
 all the same: what it does not confirm is not shown.
@@ -16,10 +16,10 @@ import jsonschema.exceptions
 import jsonschema_rs
 import referencing.exceptions
 
-from acpgen.compat.language.apart import OutOfTime, asked
-from acpgen.compat.language.document import SPECIFICATIONS, Dialect, Document, every_schema, patterns_of
-from acpgen.compat.language.regex import may_backtrack
-from acpgen.compat.language.values import Json
+from schema_inclusion.apart import OutOfTime, asked
+from schema_inclusion.document import SPECIFICATIONS, Dialect, SchemaDocument, every_schema, patterns_of
+from schema_inclusion.regex import may_backtrack
+from schema_inclusion.values import Json
 
 
 class _Validator(Protocol):
@@ -27,16 +27,16 @@ class _Validator(Protocol):
 
 
 LONGEST_AT_ONCE: Final = 20
-"""Strings up to this length are judged here, whatever the patterns."""
+"""Strings up to this length are validated here, whatever the patterns."""
 
-_JUDGES: Final[dict[Dialect, Any]] = {
+_VALIDATORS: Final[dict[Dialect, Any]] = {
     Dialect.DRAFT_04: jsonschema.Draft4Validator,
     Dialect.DRAFT_06: jsonschema.Draft6Validator,
     Dialect.DRAFT_07: jsonschema.Draft7Validator,
     Dialect.DRAFT_2019_09: jsonschema.Draft201909Validator,
     Dialect.DRAFT_2020_12: jsonschema.Draft202012Validator,
 }
-_META_JUDGES: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
+_META_VALIDATORS: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
     Dialect.DRAFT_04: jsonschema_rs.Draft4Validator,
     Dialect.DRAFT_06: jsonschema_rs.Draft6Validator,
     Dialect.DRAFT_07: jsonschema_rs.Draft7Validator,
@@ -46,14 +46,14 @@ _META_JUDGES: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judge:
-    """Judges values by one schema, whose references are those of its document.
+class ReferenceValidator:
+    """Validates values by one schema, whose references are those of its document.
 
-    `apart` is for schemas that could exhaust the stack: they are judged in a subprocess, and so are long strings where a
+    `apart` is for schemas that could exhaust the stack: they are validated in a subprocess, and so are long strings where a
     pattern may need time without bound.
     """
 
-    document: Document
+    document: SchemaDocument
     schema: Json
     validator: _Validator
     apart: bool
@@ -87,22 +87,22 @@ def _accepted(validator: _Validator, value: Json) -> bool | None:
         referencing.exceptions.Unresolvable,
         jsonschema.exceptions.UnknownType,
     ):
-        # A schema that its meta-schema allows can still trip the judge: a reference into something that is no
+        # A schema that its meta-schema allows can still trip the validator: a reference into something that is no
         # schema, a pattern that Python cannot read, numbers beyond a float.
         return None
 
 
-def judge(document: Document, schema: Json, *, apart: bool = False) -> Judge:
-    """The judge of a schema whose references are those of the document."""
-    whole = _JUDGES[document.dialect](cast("Any", document.root), registry=SPECIFICATIONS)
+def reference_validator(document: SchemaDocument, schema: Json, *, apart: bool = False) -> ReferenceValidator:
+    """The validator of a schema whose references are those of the document."""
+    whole = _VALIDATORS[document.dialect](cast("Any", document.root), registry=SPECIFICATIONS)
     chosen = whole if schema is document.root else whole.evolve(schema=cast("Any", schema))
-    return Judge(document, schema, cast("_Validator", chosen), apart)
+    return ReferenceValidator(document, schema, cast("_Validator", chosen), apart)
 
 
 def serve(order: Any) -> bool | None:
     """In the subprocess: the verdict on a value."""
     dialect, root, schema, value = order
-    whole = _JUDGES[Dialect(dialect)](root, registry=SPECIFICATIONS)
+    whole = _VALIDATORS[Dialect(dialect)](root, registry=SPECIFICATIONS)
     return _accepted(whole.evolve(schema=schema), value)
 
 
@@ -123,7 +123,7 @@ def longest_text(value: Json) -> int:
     return longest
 
 
-def _may_backtrack(document: Document, schema: Json) -> bool:
+def _may_backtrack(document: SchemaDocument, schema: Json) -> bool:
     return any(
         may_backtrack(pattern)
         for root in (document.root, schema)
@@ -135,11 +135,11 @@ def _may_backtrack(document: Document, schema: Json) -> bool:
 def is_schema(dialect: Dialect, schema: Json) -> bool:
     """Whether the schema is what the meta-schema of its dialect allows."""
     try:
-        return _meta_judge(dialect).is_valid(schema)
+        return _meta_validator(dialect).is_valid(schema)
     except ValueError:
         return False
 
 
 @cache
-def _meta_judge(dialect: Dialect) -> jsonschema_rs.Validator:
-    return _META_JUDGES[dialect](_JUDGES[dialect].META_SCHEMA)
+def _meta_validator(dialect: Dialect) -> jsonschema_rs.Validator:
+    return _META_VALIDATORS[dialect](_VALIDATORS[dialect].META_SCHEMA)

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.language.constants import Constants, listed_in, order_of, value_of
-from acpgen.compat.language.formula import (
+from schema_inclusion.constants import Constants, listed_in, order_of, value_of
+from schema_inclusion.formula import (
     All,
     Bound,
     Constant,
@@ -36,10 +36,10 @@ from acpgen.compat.language.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.language.meaning import holds
+from schema_inclusion.meaning import holds
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.forms import Forms
+    from schema_inclusion.forms import Forms
 
 MOST_UNTAGGED: Final = 6
 """Branches without a tag up to which they are written into every case of a switch."""
@@ -84,8 +84,8 @@ def scalars_of(forms: Forms, formula: Formula) -> Scalars | None:
         isinstance(part, Types) or (isinstance(part, (Strings, Numbers)) and part.within) for part in formula.parts
     ):
         return None
-    facts = forms.facts(formula)
-    return Scalars(facts.kinds, facts.strings, facts.numbers)
+    constraints = forms.constraints(formula)
+    return Scalars(constraints.kinds, constraints.strings, constraints.numbers)
 
 
 def _finite_joined(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
@@ -157,7 +157,7 @@ def _without_covered(forms: Forms, parts: tuple[Formula, ...]) -> tuple[Formula,
 
 
 def _plain_covers(forms: Forms, plain: Types, part: Formula) -> bool:
-    return isinstance(part, All) and not forms.facts(part).kinds & ~plain.kinds
+    return isinstance(part, All) and not forms.constraints(part).kinds & ~plain.kinds
 
 
 # Tagged branches.
@@ -171,15 +171,15 @@ def tags_of(forms: Forms, formula: Formula) -> dict[str, Constants]:
         return {}
     if not isinstance(formula, All):
         return {}
-    facts = forms.facts(formula)
-    if facts.kinds != Kind.OBJECT:
+    constraints = forms.constraints(formula)
+    if constraints.kinds != Kind.OBJECT:
         return {}
     found: dict[str, Constants] = {}
-    for name in facts.has:
-        constants = listed_in(forms.facts(facts.member.get(name, forms.top)))
+    for name in constraints.has:
+        constants = listed_in(forms.constraints(constraints.member.get(name, forms.top)))
         if constants is not None:
             found[name] = constants
-    for clause in facts.clauses:
+    for clause in constraints.clauses:
         if isinstance(clause, Switch):
             found.update({name: values for name, values in tags_of(forms, clause).items() if name not in found})
     return found
@@ -266,7 +266,7 @@ def exclusive(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
 def _overlapping(forms: Forms, parts: tuple[Formula, ...]) -> list[tuple[Formula, Formula]]:
     """The pairs that kinds and tags do not tell apart."""
     marks = [tags_of(forms, part) for part in parts]
-    kinds = [forms.facts(part).kinds for part in parts]
+    kinds = [forms.constraints(part).kinds for part in parts]
     shared = next((name for name in (marks[0] if marks else {}) if all(name in mark for mark in marks)), None)
     if shared is None:
         return [(parts[i], parts[j]) for i, j in combinations(range(len(parts)), 2) if kinds[i] & kinds[j]]

@@ -1,26 +1,26 @@
-"""Language mode: whether everything valid under one schema is valid under another, both ways, with proof.
+"""Questions about whole schemas: whether everything valid under one is valid under another, both ways.
 
 "yes" is a proof of inclusion, "no" a witness that `jsonschema` has confirmed on both sides and that exact numbers and
-ECMA-262's patterns do not contradict; everything else is "undecided" and says why. `format` is an annotation.
+ECMA-262's patterns do not contradict; everything else is "undecided". `format` is an annotation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
-from acpgen.compat.language import engine
-from acpgen.compat.language.budget import Budget, OverBudget
-from acpgen.compat.language.document import Document, UnknownDialect, dialect_of, every_schema, opened
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula
-from acpgen.compat.language.inclusion import Prover
-from acpgen.compat.language.judge import is_schema, judge
-from acpgen.compat.language.normal import Normaliser
-from acpgen.compat.language.outcome import Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json, same
-from acpgen.compat.language.witness import Judged, Witness, searched, shown
+from schema_inclusion import engine
+from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
+from schema_inclusion.budget import Budget, OverBudget
+from schema_inclusion.document import Dialect, SchemaDocument, UnknownDialect, dialect_of, every_schema, opened
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula
+from schema_inclusion.inclusion import Prover
+from schema_inclusion.normal import Normaliser
+from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.validation import is_schema, reference_validator
+from schema_inclusion.values import Json, same
+from schema_inclusion.witness import Checker, searched, shown
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
@@ -29,70 +29,49 @@ STEPS_OF_SEARCH: Final = 10_000
 """Steps that the search for a witness may take when the proof has failed."""
 
 
-class Verdict(Enum):
-    """The answer to "is everything valid here valid there?"."""
-
-    YES = "yes"
-    NO = "no"
-    UNDECIDED = "undecided"
+EQUAL: Final = Relation(Verdict.YES, "The schemas are equal.")
+PROVEN: Final = Relation(Verdict.YES, "Proven: no value is valid under the one schema and not under the other.")
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A verdict with its proof: a witness for "no", the reason for "undecided"."""
-
-    verdict: Verdict
-    witness: Witness | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Both directions. `backward`: what is valid under the old schema is valid under the new one; `forward`: the reverse.
-
-    `same` says that the two mean the same on their face: equal, or equal in normal form.
-    """
-
-    backward: Relation
-    forward: Relation
-    same: bool
-
-
-_YES: Final = Relation(Verdict.YES)
+def refuted(witness: Witness) -> Relation:
+    """A "no", which only a verified witness gives."""
+    assert witness.verified
+    return Relation(Verdict.NO, "The witness is valid under the one schema and not under the other.", witness)
 
 
 def _undecided(reason: str) -> Relation:
-    return Relation(Verdict.UNDECIDED, reason=reason)
+    return Relation(Verdict.UNDECIDED, reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
     """One schema of a question, in its document."""
 
-    document: Document
+    document: SchemaDocument
     schema: Json
 
 
 class Comparer:
     """Compares many schemas of two documents and remembers what it has proven.
 
+    `steps` bounds the work of one question. `dialect` is that of documents that name none; without it, their keywords tell.
     The documents, and every schema asked about, must not change while the comparer lives. Not for use by two threads.
     """
 
-    def __init__(self, old: Json, new: Json, *, steps: int = STEPS) -> None:
+    def __init__(self, old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> None:
         self._steps = steps + STEPS_A_SCHEMA * sum(1 for root in (old, new) for _ in every_schema(root))
         self._budget = Budget(self._steps)
         self._normal = Normaliser(Forms(self._budget))
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
         self._fault = ""
-        self._old = self._opened(old, "old")
-        self._new = self._opened(new, "new")
+        self._old = self._opened(old, "old", dialect)
+        self._new = self._opened(new, "new", dialect)
         self._equal_roots = same(old, new)
 
-    def _opened(self, root: Json, side: str) -> Document | None:
+    def _opened(self, root: Json, side: str, unnamed: Dialect | None) -> SchemaDocument | None:
         try:
-            dialect = dialect_of(root)
+            dialect = dialect_of(root, unnamed)
         except UnknownDialect as fault:
             self._fault = self._fault or f"The {side} schema is written in a dialect that is not understood: {fault}."
             return None
@@ -108,7 +87,7 @@ class Comparer:
             return Comparison(_undecided(sides), _undecided(sides), same=False)
         ours, theirs = sides
         if self._plainly_equal(ours, theirs):
-            return Comparison(_YES, _YES, same=True)
+            return Comparison(EQUAL, EQUAL, same=True)
         backward, forward = self._include(ours, theirs), self._include(theirs, ours)
         return Comparison(backward, forward, same=self._equal_forms(ours, theirs))
 
@@ -117,14 +96,14 @@ class Comparer:
         sides = self._sides(old, new)
         if isinstance(sides, str):
             return _undecided(sides)
-        return _YES if self._plainly_equal(*sides) else self._include(*sides)
+        return EQUAL if self._plainly_equal(*sides) else self._include(*sides)
 
     def include_back(self, new: Json | None = None, old: Json | None = None) -> Relation:
         """Whether everything valid under the new schema is valid under the old one."""
         sides = self._sides(old, new)
         if isinstance(sides, str):
             return _undecided(sides)
-        return _YES if self._plainly_equal(*sides) else self._include(sides[1], sides[0])
+        return EQUAL if self._plainly_equal(*sides) else self._include(sides[1], sides[0])
 
     def _sides(self, old: Json | None, new: Json | None) -> tuple[_Side, _Side] | str:
         if self._old is None or self._new is None:
@@ -176,29 +155,31 @@ class Comparer:
     def _include(self, ours: _Side, theirs: _Side) -> Relation:
         outcome = self._decided(ours, theirs)
         if isinstance(outcome, Empty):
-            return _YES
+            return PROVEN
         self._budget.renew(STEPS_OF_SEARCH, apart=0)
-        accepts, refuses = self._judged(ours), self._judged(theirs)
+        accepts, refuses = self._checker(ours), self._checker(theirs)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
-            return Relation(Verdict.NO, witness)
+            return refuted(witness)
         if isinstance(outcome, Unknown):
             answer = engine.compared(ours.document, ours.schema, theirs.document, theirs.schema)
             if answer.covered:
-                return _YES
+                return Relation(Verdict.YES, f"`jsonschema-rs` proves it. Our own proof failed: {outcome.reason}.")
             witness = shown(self._left_over(ours, answer), accepts, refuses)
             if witness is not None:
-                return Relation(Verdict.NO, witness)
+                return refuted(witness)
         self._budget.renew(STEPS_OF_SEARCH, apart=0)
         witness = searched(self._prover, accepts, refuses)
         if witness is not None:
-            return Relation(Verdict.NO, witness)
-        if isinstance(outcome, Found):
-            return _undecided("A value was found that should tell the schemas apart, and the judge did not confirm it.")
+            return refuted(witness)
+        if isinstance(outcome, Satisfied):
+            return _undecided(
+                "A value was found that should tell the schemas apart, and the validator did not confirm it."
+            )
         return _undecided(f"No proof and no witness: {outcome.reason}.")
 
-    def _left_over(self, ours: _Side, answer: engine.Answer) -> Outcome:
-        """A value of what the engine says is left over: a suggestion, since the judge has the last word."""
+    def _left_over(self, ours: _Side, answer: engine.Covering) -> Outcome:
+        """A value of what the engine says is left over: a suggestion, since the validator has the last word."""
         if answer.remainder is None:
             return Unknown("the engine has no suggestion")
         self._kept.append(answer.remainder)
@@ -210,9 +191,11 @@ class Comparer:
             self._reset()
             return Unknown("the engine's suggestion is too large")
 
-    def _judged(self, side: _Side) -> Judged:
+    def _checker(self, side: _Side) -> Checker:
         formula = self._form_or_doubt(side)
-        return Judged(judge(side.document, side.schema, apart=self._normal.tangled), self._normal.forms, formula)
+        return Checker(
+            reference_validator(side.document, side.schema, apart=self._normal.tangled), self._normal.forms, formula
+        )
 
     def _form_or_doubt(self, side: _Side) -> Formula:
         try:
@@ -222,11 +205,23 @@ class Comparer:
             return self._normal.forms.opaque("the schema is too large")
 
 
-def compare_language(old: Json, new: Json, *, steps: int = STEPS) -> Comparison:
-    """Both directions of two whole schema documents."""
-    return Comparer(old, new, steps=steps).compare()
+def compare(old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Comparison:
+    """Both directions of two whole schema documents. The options are those of `Comparer`."""
+    return Comparer(old, new, steps=steps, dialect=dialect).compare()
 
 
-def include(old: Json, new: Json, *, steps: int = STEPS) -> Relation:
+def include(old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Relation:
     """Whether everything valid under the old schema document is valid under the new one."""
-    return Comparer(old, new, steps=steps).include()
+    return Comparer(old, new, steps=steps, dialect=dialect).include()
+
+
+def is_satisfiable(schema: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Satisfiability:
+    """Whether any value is valid under a schema document: it is not if `false` includes it."""
+    relation = include(schema, False, steps=steps, dialect=dialect)
+    match relation.verdict:
+        case Verdict.YES:
+            return Satisfiability(Verdict.NO, "Proven: no value is valid under the schema.")
+        case Verdict.NO:
+            return Satisfiability(Verdict.YES, "The instance is valid under the schema.", relation.witness)
+        case Verdict.UNDECIDED:
+            return Satisfiability(Verdict.UNDECIDED, relation.reason)

@@ -12,7 +12,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from acpgen.compat.language.values import Json
+from schema_inclusion.values import Json
 
 SPECIFICATIONS: Final = cast("referencing.Registry[Any]", importlib.import_module("jsonschema_specifications").REGISTRY)
 """The published meta-schemas. The module that holds them has no types."""
@@ -90,8 +90,8 @@ def patterns_of(schema: dict[str, Json]) -> Iterator[str]:
         yield from table
 
 
-def dialect_of(root: Json) -> Dialect:
-    """The dialect that a document names; if none, the one that its keywords belong to, and 2020-12 if they do not tell.
+def dialect_of(root: Json, unnamed: Dialect | None = None) -> Dialect:
+    """The dialect that a document names; if none, the one given, or that of its keywords, and 2020-12 if they do not tell.
 
     Raises `UnknownDialect`.
     """
@@ -101,7 +101,7 @@ def dialect_of(root: Json) -> Dialect:
         if dialect is None:
             raise UnknownDialect(named)
         return dialect
-    return _guessed(root)
+    return unnamed or _guessed(root)
 
 
 def _named(address: str) -> Dialect | None:
@@ -126,7 +126,7 @@ def _guessed(root: Json) -> Dialect:
     return Dialect.DRAFT_07 if legacy else Dialect.DRAFT_2020_12
 
 
-class Found(Protocol):
+class Lookup(Protocol):
     """What a resolver found: the contents, and the resolver for references inside them."""
 
     @property
@@ -139,7 +139,7 @@ class Found(Protocol):
 class Resolver(Protocol):
     """What is used of the resolvers of `referencing`, which does not export their class."""
 
-    def lookup(self, ref: str) -> Found: ...
+    def lookup(self, ref: str) -> Lookup: ...
 
     def in_subresource(self, subresource: referencing.Resource[Any]) -> Any: ...
 
@@ -168,7 +168,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class SchemaDocument:
     """One schema document. Its parts are known by their Python identity, so it must not change."""
 
     root: Json
@@ -176,14 +176,14 @@ class Document:
     scope: Scope
 
 
-def opened(root: Json, dialect: Dialect | None = None) -> Document:
+def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:
     """The document of a schema, in the dialect given or its own. Raises `UnknownDialect`."""
     chosen = dialect_of(root) if dialect is None else dialect
     specification = referencing.jsonschema.specification_with(chosen.value)
     resource: referencing.Resource[Any] = specification.create_resource(cast("Any", root))
     address = resource.id() or ""
     registry = SPECIFICATIONS.with_resource(address, resource)
-    return Document(root, chosen, Scope(registry.resolver(address), id(root), root, chosen))
+    return SchemaDocument(root, chosen, Scope(registry.resolver(address), id(root), root, chosen))
 
 
 def within(scope: Scope, schema: dict[str, Json]) -> Scope:

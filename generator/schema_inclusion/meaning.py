@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
-from acpgen.compat.language.constants import constant_of
-from acpgen.compat.language.formula import (
+from schema_inclusion.constants import constant_of
+from schema_inclusion.formula import (
     All,
     Bound,
     Count,
@@ -35,11 +35,11 @@ from acpgen.compat.language.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.language.patterns import matches
-from acpgen.compat.language.values import Json, all_distinct, exact
+from schema_inclusion.patterns import matches
+from schema_inclusion.values import Json, all_distinct, exact
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.forms import Forms
+    from schema_inclusion.forms import Forms
 
 
 def kind_of(value: Json) -> Kinds:

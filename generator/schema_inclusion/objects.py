@@ -1,4 +1,4 @@
-"""Leaves of the proof: an object that satisfies settled facts without alternatives.
+"""Leaves of the proof: an object that satisfies settled constraints without alternatives.
 
 Members are independent of one another once it is known which there are; what remains is to give each demand for "some
 member" a name, and to reach the least number of members. Names that nobody mentions are alike if the same constraints on
@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.language.conjunction import member_form
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import All, Formula, Kind
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json
+from schema_inclusion.conjunction import member_form
+from schema_inclusion.constraints import Constraints
+from schema_inclusion.formula import All, Formula, Kind
+from schema_inclusion.meaning import holds
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.values import Json
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.inclusion import Prover
+    from schema_inclusion.inclusion import Prover
 
 MOST_ADDED: Final = 100
 MOST_REGIONS: Final = 8
@@ -30,12 +30,12 @@ def parts(formula: Formula) -> tuple[Formula, ...]:
     return formula.parts if isinstance(formula, All) else (formula,)
 
 
-def member_object(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
-    """An object that satisfies the facts."""
+def member_object(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+    """An object that satisfies the constraints."""
     members: dict[str, Json] = {}
     doubt: Unknown | None = None
-    for name in facts.has:
-        outcome = prover.inner(member_form(prover.forms, facts, name))
+    for name in constraints.has:
+        outcome = prover.inner(member_form(prover.forms, constraints, name))
         if isinstance(outcome, Empty):
             return EMPTY
         if isinstance(outcome, Unknown):
@@ -44,13 +44,13 @@ def member_object(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
                 members[name] = outcome.guess[0]
         else:
             members[name] = outcome.value
-    if facts.some:
-        return _with_needs(prover, formula, facts)
-    if facts.count[0] > len(facts.has):
-        return _with_more(prover, formula, facts)
+    if constraints.some:
+        return _with_needs(prover, formula, constraints)
+    if constraints.count[0] > len(constraints.has):
+        return _with_more(prover, formula, constraints)
     if doubt is not None:
-        return Unknown(doubt.reason, (members,) if len(members) == len(facts.has) else ())
-    return Found(members)
+        return Unknown(doubt.reason, (members,) if len(members) == len(constraints.has) else ())
+    return Satisfied(members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +61,33 @@ class _Place:
     sure: bool
 
 
-def _with_needs(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+def _with_needs(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
     """Gives the first demand for some member each of the names it may have, one after the other."""
     forms = prover.forms
-    need = next(iter(facts.some))
+    need = next(iter(constraints.some))
     rest = forms.all_of(*(part for part in parts(formula) if part is not need))
     doubt: Unknown | None = None
-    for place in _places(prover, facts, need.names, need.form):
+    for place in _places(prover, constraints, need.names, need.form):
         if isinstance(place, Unknown):
             doubt = doubt or place
             continue
         chosen = forms.all_of(rest, forms.has(place.name), forms.member(place.name, need.form))
         outcome = prover.decide(chosen)
-        if isinstance(outcome, Found):
+        if isinstance(outcome, Satisfied):
             return outcome
         if isinstance(outcome, Unknown):
             doubt = outcome if doubt is None or not doubt.guess else doubt
     return doubt or EMPTY
 
 
-def _with_more(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+def _with_more(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
     """Adds members, whichever: they do not get in one another's way."""
     forms = prover.forms
-    if facts.count[0] - len(facts.has) > MOST_ADDED:
+    if constraints.count[0] - len(constraints.has) > MOST_ADDED:
         return Unknown("an object would need too many members to write down")
-    while len(facts.has) < facts.count[0]:
+    while len(constraints.has) < constraints.count[0]:
         doubt: Unknown | None = None
-        for place in _places(prover, facts, forms.types(Kind.STRING), forms.top, new=True):
+        for place in _places(prover, constraints, forms.types(Kind.STRING), forms.top, new=True):
             if isinstance(place, _Place) and place.sure:
                 formula = forms.all_of(formula, forms.has(place.name))
                 break
@@ -96,30 +96,33 @@ def _with_more(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
             )
         else:
             return doubt or EMPTY
-        facts = forms.facts(formula)
+        constraints = forms.constraints(formula)
     return prover.decide(formula)
 
 
 def _places(
-    prover: Prover, facts: Facts, names: Formula, form: Formula, *, new: bool = False
+    prover: Prover, constraints: Constraints, names: Formula, form: Formula, *, new: bool = False
 ) -> Iterator[_Place | Unknown]:
     """The names, one of each class, that a member with such a name and value may have; `new` leaves out those in use."""
     forms = prover.forms
-    mentioned = dict.fromkeys([*facts.has, *facts.member])
+    mentioned = dict.fromkeys([*constraints.has, *constraints.member])
     for name in mentioned:
-        if name in facts.lacks or (new and name in facts.has):
+        if name in constraints.lacks or (new and name in constraints.has):
             continue
         fits = holds(forms, names, name)
         if fits is not False:
-            outcome = prover.inner(forms.all_of(member_form(forms, facts, name), form))
+            outcome = prover.inner(forms.all_of(member_form(forms, constraints, name), form))
             if isinstance(outcome, Empty):
                 continue
             if fits is None:
                 yield Unknown("a pattern for names is outside what can be compared")
             else:
-                yield _Place(name, isinstance(outcome, Found))
-    fresh = forms.all_of(forms.types(Kind.STRING), forms.strings([*mentioned, *facts.lacks], within=False), names)
-    regions = [*facts.members.items(), *((need.names, forms.top) for need in facts.some if need.names is not names)]
+                yield _Place(name, isinstance(outcome, Satisfied))
+    fresh = forms.all_of(forms.types(Kind.STRING), forms.strings([*mentioned, *constraints.lacks], within=False), names)
+    regions = [
+        *constraints.members.items(),
+        *((need.names, forms.top) for need in constraints.some if need.names is not names),
+    ]
     if len(regions) > MOST_REGIONS:
         yield Unknown("names are constrained in too many ways at once")
     else:
@@ -145,4 +148,4 @@ def _fresh(
     if isinstance(found, Unknown):
         yield found
     elif isinstance(found.value, str):
-        yield _Place(found.value, isinstance(value, Found))
+        yield _Place(found.value, isinstance(value, Satisfied))

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from acpgen.compat.language.comparer import Relation, Verdict, compare_language
-from acpgen.compat.language.document import opened
-from acpgen.compat.language.judge import judge
+from schema_inclusion import Relation, Verdict, compare
+from schema_inclusion.document import opened
+from schema_inclusion.validation import reference_validator
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "keyword_cases.json").read_text())
 SIDES = {"backward": ("old", "new"), "forward": ("new", "old")}
@@ -21,7 +21,7 @@ SIDES = {"backward": ("old", "new"), "forward": ("new", "old")}
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_no_verdict_is_wrong_and_what_is_open_is_explained(case: dict[str, Any]) -> None:
-    comparison = compare_language(case["old"], case["new"])
+    comparison = compare(case["old"], case["new"])
     for direction, (sender, receiver) in SIDES.items():
         relation: Relation = getattr(comparison, direction)
         if direction in case.get("open", ()):
@@ -30,7 +30,7 @@ def test_no_verdict_is_wrong_and_what_is_open_is_explained(case: dict[str, Any])
             continue
         assert relation.verdict is (Verdict.YES if case[direction] else Verdict.NO), relation.reason
         if relation.witness is not None:
-            judges = [judge(opened(case[side]), case[side]) for side in (sender, receiver)]
+            judges = [reference_validator(opened(case[side]), case[side]) for side in (sender, receiver)]
             assert [each.accepts(relation.witness.value) for each in judges] == [True, False]
 
 

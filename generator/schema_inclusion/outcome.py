@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from acpgen.compat.language.values import Json
+from schema_inclusion.values import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Satisfied:
     """A value that satisfies the formula."""
 
     value: Json
@@ -28,6 +28,6 @@ class Unknown:
     guess: tuple[Json, ...] = ()
 
 
-Outcome: TypeAlias = Found | Empty | Unknown
+Outcome: TypeAlias = Satisfied | Empty | Unknown
 
 EMPTY = Empty()

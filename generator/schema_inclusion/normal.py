@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from acpgen.compat.language import unevaluated
-from acpgen.compat.language.document import (
+from schema_inclusion import unevaluated
+from schema_inclusion.document import (
     Dialect,
     Scope,
     Target,
@@ -23,9 +23,9 @@ from acpgen.compat.language.document import (
     resolved,
     within,
 )
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula, Kind, Types
-from acpgen.compat.language.values import Json, exact
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula, Kind, Types
+from schema_inclusion.values import Json, exact
 
 DEEPEST_AT_ONCE: Final = 24
 """Schemas nested deeper than this are left as references and unfolded when they are needed."""

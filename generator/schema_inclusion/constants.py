@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import Constant, Kind, Kinds
-from acpgen.compat.language.values import Json, exact, spelled
+from schema_inclusion.constraints import Constraints
+from schema_inclusion.formula import Constant, Kind, Kinds
+from schema_inclusion.values import Json, exact, spelled
 
 Constants: TypeAlias = frozenset[Constant]
 
@@ -41,31 +41,31 @@ def order_of(constant: Constant) -> tuple[Kinds, str, Fraction]:
     return (kind, "", value) if isinstance(value, Fraction) else (kind, value, Fraction(0))
 
 
-def listed_in(facts: Facts) -> Constants | None:
-    """The constants that the facts leave, if they leave nothing else; settled facts, without open alternatives."""
+def listed_in(constraints: Constraints) -> Constants | None:
+    """The constants that the constraints leave, if they leave nothing else; settled constraints, without open alternatives."""
     finite = Kind.NULL | Kind.BOOLEAN
-    found = {(kind, "") for kind in (Kind.NULL, Kind.FALSE, Kind.TRUE) if facts.kinds & kind}
+    found = {(kind, "") for kind in (Kind.NULL, Kind.FALSE, Kind.TRUE) if constraints.kinds & kind}
     constants: set[Constant] = {*found}
-    if facts.strings is not None:
+    if constraints.strings is not None:
         finite |= Kind.STRING
-        constants |= {(Kind.STRING, text) for text in facts.strings}
-    if facts.numbers is not None:
+        constants |= {(Kind.STRING, text) for text in constraints.strings}
+    if constraints.numbers is not None:
         finite |= Kind.NUMBER
-        constants |= {(Kind.NUMBER, number) for number in facts.numbers}
-    return None if facts.kinds & ~finite else frozenset(constants)
+        constants |= {(Kind.NUMBER, number) for number in constraints.numbers}
+    return None if constraints.kinds & ~finite else frozenset(constants)
 
 
-def allowed_by(facts: Facts, constants: Iterable[Constant]) -> list[Constant]:
-    """The constants that the facts do not plainly exclude."""
-    return [constant for constant in constants if _allowed(facts, constant)]
+def allowed_by(constraints: Constraints, constants: Iterable[Constant]) -> list[Constant]:
+    """The constants that the constraints do not plainly exclude."""
+    return [constant for constant in constants if _allowed(constraints, constant)]
 
 
-def _allowed(facts: Facts, constant: Constant) -> bool:
+def _allowed(constraints: Constraints, constant: Constant) -> bool:
     kind, value = constant
-    if not facts.kinds & kind:
+    if not constraints.kinds & kind:
         return False
     if isinstance(value, Fraction):
-        return value not in facts.not_numbers and (facts.numbers is None or value in facts.numbers)
+        return value not in constraints.not_numbers and (constraints.numbers is None or value in constraints.numbers)
     if kind == Kind.STRING:
-        return value not in facts.not_strings and (facts.strings is None or value in facts.strings)
+        return value not in constraints.not_strings and (constraints.strings is None or value in constraints.strings)
     return True

@@ -22,16 +22,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acpgen.compat.language.budget import Budget, OverBudget
-from acpgen.compat.language.comparer import Verdict, compare_language
-from acpgen.compat.language.document import Dialect, opened
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula, Kind
-from acpgen.compat.language.inclusion import Prover
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.normal import Normaliser
-from acpgen.compat.language.outcome import Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json
+from schema_inclusion import Verdict, compare
+from schema_inclusion.budget import Budget, OverBudget
+from schema_inclusion.document import Dialect, opened
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula, Kind
+from schema_inclusion.inclusion import Prover
+from schema_inclusion.meaning import holds
+from schema_inclusion.normal import Normaliser
+from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.values import Json
 
 Schema: TypeAlias = dict[str, Any]
 Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
@@ -228,7 +228,7 @@ def models(schema: Schema, amount: int) -> list[Json]:
     found: list[Json] = []
     for _ in range(amount):
         outcome: Outcome = prover.decide(formula)
-        if not isinstance(outcome, Found):
+        if not isinstance(outcome, Satisfied):
             break
         found.append(outcome.value)
         formula = forms.all_of(formula, forms.negate(forms.constant(outcome.value)))
@@ -244,7 +244,7 @@ def test_no_yes_is_refuted_and_nearly_everything_is_decided() -> None:
         old, new = pair
         if not (is_schema(old) and is_schema(new)):
             return
-        comparison = compare_language(old, new, steps=10_000)
+        comparison = compare(old, new, steps=10_000)
         for relation, accepts, refuses in ((comparison.backward, old, new), (comparison.forward, new, old)):
             seen[relation.verdict] += 1
             if relation.verdict is Verdict.YES:
@@ -293,13 +293,13 @@ def test_what_is_called_empty_has_no_value_and_what_is_found_is_one() -> None:
         for kind in (Kind.ANY, Kind.OBJECT, Kind.ARRAY, Kind.STRING, Kind.NUMBER):
             outcome = Prover(forms).decide(forms.all_of(formula, forms.types(kind)))
             seen[type(outcome)] += 1
-            if isinstance(outcome, Found):
+            if isinstance(outcome, Satisfied):
                 assert judge.is_valid(outcome.value)
             elif isinstance(outcome, Empty):
                 assert not any(judge.is_valid(value) and holds(forms, forms.types(kind), value) for value in POOL)
 
     hunt()
-    assert seen[Found] > 100 and seen[Empty] > 100, seen
+    assert seen[Satisfied] > 100 and seen[Empty] > 100, seen
 
 
 def test_an_answer_that_leaned_on_an_open_question_is_not_kept() -> None:
@@ -313,9 +313,9 @@ def test_an_answer_that_leaned_on_an_open_question_is_not_kept() -> None:
     ]
     forms.unfold = lambda place: bodies[place]
     prover = Prover(forms)
-    assert isinstance(prover.decide(forms.ref(0)), Found)
+    assert isinstance(prover.decide(forms.ref(0)), Satisfied)
     outcome = prover.decide(forms.ref(1))
-    assert isinstance(outcome, Found) and holds(forms, bodies[1], outcome.value)
+    assert isinstance(outcome, Satisfied) and holds(forms, bodies[1], outcome.value)
     assert isinstance(prover.decide(forms.all_of(forms.ref(0), forms.negate(bodies[0]))), Empty)
 
 
@@ -365,8 +365,8 @@ def test_known_steps_have_their_known_effect() -> None:
         definitions = {**old["$defs"], "Z": body}
         wider = {**widening[1](body), "$defs": definitions}
         same = {**equal[1](body), "$defs": definitions}
-        backward = compare_language(old, wider, steps=10_000).backward
-        comparison = compare_language(old, same, steps=10_000)
+        backward = compare(old, wider, steps=10_000).backward
+        comparison = compare(old, same, steps=10_000)
         assert backward.verdict is not Verdict.NO, widening[0]
         assert comparison.backward.verdict is not Verdict.NO, equal[0]
         assert comparison.forward.verdict is not Verdict.NO, equal[0]
@@ -678,7 +678,7 @@ def test_in_a_small_universe_no_value_contradicts_a_formula_or_an_answer(univers
             seen[type(outcome)] += 1
             if isinstance(outcome, Empty):
                 assert not rows[one] & ~rows[other], (schemas[one], schemas[other])
-            elif isinstance(outcome, Found):
+            elif isinstance(outcome, Satisfied):
                 assert told(schemas[one], [outcome.value]) and not told(schemas[other], [outcome.value]), outcome.value
-    assert seen[Empty] > 20 * FACTOR and seen[Found] > 60 * FACTOR, seen
-    assert seen.total() - seen[Empty] - seen[Found] < 0.1 * seen.total(), seen
+    assert seen[Empty] > 20 * FACTOR and seen[Satisfied] > 60 * FACTOR, seen
+    assert seen.total() - seen[Empty] - seen[Satisfied] < 0.1 * seen.total(), seen

@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 from typing import Final, cast
 
-from acpgen.compat.language.values import Json
+from schema_inclusion.values import Json
 
 SECONDS: Final = 1
 """Of processor time, after what starting takes: a busy machine changes no verdict."""
 LONGEST_WAIT: Final = 15.0
 """Seconds by the clock, where processor time cannot be limited or the machine is very busy."""
 
-_CHILD: Final = "import sys; sys.path.insert(0, sys.argv[1]); from acpgen.compat.language.apart import child; sys.exit(child(sys.argv[2]))"
+_CHILD: Final = "import sys; sys.path.insert(0, sys.argv[1]); from schema_inclusion.apart import child; sys.exit(child(sys.argv[2]))"
 
 
 class OutOfTime(Exception):
@@ -29,7 +29,7 @@ def asked(module: str, order: Json) -> Json:
     """What the function `serve` of a module answers to the order. Raises `OutOfTime`."""
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and a module of ours
-            [sys.executable, "-c", _CHILD, str(Path(__file__).parents[3]), module],
+            [sys.executable, "-P", "-c", _CHILD, str(Path(__file__).parents[1]), module],
             input=json.dumps(order),
             capture_output=True,
             text=True,

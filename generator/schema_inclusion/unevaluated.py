@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.compat.language.document import Dialect, Scope, only_dynamic_target
-from acpgen.compat.language.formula import Formula, Kind
+from schema_inclusion.document import Dialect, Scope, only_dynamic_target
+from schema_inclusion.formula import Formula, Kind
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.forms import Forms
-    from acpgen.compat.language.normal import Normaliser
-from acpgen.compat.language.values import Json
+    from schema_inclusion.forms import Forms
+    from schema_inclusion.normal import Normaliser
+from schema_inclusion.values import Json
 
 MOST_CHOICES: Final = 128
 DEEPEST: Final = 12
@@ -32,7 +32,7 @@ class Applied:
 
 
 class TooTangled(ValueError):
-    """More conditions than can be told apart, references that never end, or a keyword that judges read in two ways."""
+    """More conditions than can be told apart, references that never end, or a keyword that validators read in two ways."""
 
 
 def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula, depth: int) -> Iterator[Applied]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from acpgen.compat.language.formula import Either, Formula, Kind, Kinds, Opaque, Ref, SomeMember, Switch
+from schema_inclusion.formula import Either, Formula, Kind, Kinds, Opaque, Ref, SomeMember, Switch
 
 
 @dataclass(slots=True)
-class Facts:
+class Constraints:
     """What a conjunction says, merged per subject. Filled by `forms.Forms` and read-only afterwards.
 
     `None` as an upper limit is no limit, as a set of allowed values "any". `lower` and `upper` of numbers are the limit
@@ -43,9 +43,9 @@ class Facts:
     clauses: dict[Either | Switch, None] = field(default_factory=dict["Either | Switch", None])
     opaque: dict[Opaque, None] = field(default_factory=dict[Opaque, None])
 
-    def copy(self) -> Facts:
-        """The same facts, to be added to."""
-        return Facts(
+    def copy(self) -> Constraints:
+        """The same constraints, to be added to."""
+        return Constraints(
             *(self.kinds, self.strings, self.not_strings, self.length, self.patterns.copy()),
             *(self.numbers, self.not_numbers, self.lower, self.upper, self.multiples.copy()),
             *(self.size, self.item.copy(), self.items.copy(), self.counts.copy(), self.unique),

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from acpgen.compat.language import arrays, objects, scalars
-from acpgen.compat.language.conjunction import joint_inner
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Either, Formula, Kind, Switch
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
+from schema_inclusion import arrays, objects, scalars
+from schema_inclusion.conjunction import joint_inner
+from schema_inclusion.constraints import Constraints
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Either, Formula, Kind, Switch
+from schema_inclusion.meaning import holds
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
 
 DEEPEST_VALUE: Final = 60
 MOST_UNFOLDED: Final = 200
@@ -102,7 +102,7 @@ class Prover:
 
     def _remember(self, formula: Formula, outcome: Outcome, question: _Question, lent_before: int) -> None:
         settled = question.leans_on >= question.position
-        if isinstance(outcome, Found):
+        if isinstance(outcome, Satisfied):
             self._answers[formula] = outcome
         later = list(self._provisional)[lent_before:]
         if not isinstance(outcome, Empty):
@@ -112,7 +112,7 @@ class Prover:
         elif settled:
             for each in later:
                 self._answers[each] = self._provisional.pop(each)[0]
-        if isinstance(outcome, Found):
+        if isinstance(outcome, Satisfied):
             return
         if settled:
             self._answers[formula] = outcome
@@ -125,12 +125,12 @@ class Prover:
         unfolded = self._unfolded(formula)
         if isinstance(unfolded, Unknown):
             return unfolded
-        kinds = self.forms.facts(unfolded).kinds if unfolded is not self.forms.bottom else Kind.NONE
+        kinds = self.forms.constraints(unfolded).kinds if unfolded is not self.forms.bottom else Kind.NONE
         doubt: Unknown | None = None
         for kind in _SINGLE_KINDS:
             if kinds & kind:
                 outcome = self._split(self.forms.all_of(unfolded, self.forms.types(kind)))
-                if isinstance(outcome, Found):
+                if isinstance(outcome, Satisfied):
                     return outcome
                 doubt = _worse(doubt, outcome)
         return doubt or EMPTY
@@ -140,13 +140,13 @@ class Prover:
         for _ in range(MOST_UNFOLDED):
             if formula is self.forms.bottom:
                 return formula
-            facts = self.forms.facts(formula)
-            if not facts.refs:
+            constraints = self.forms.constraints(formula)
+            if not constraints.refs:
                 return formula
             self.forms.budget.spend()
-            targets = [(ref, self.forms.unfold(ref.place)) for ref in facts.refs]
+            targets = [(ref, self.forms.unfold(ref.place)) for ref in constraints.refs]
             formula = self.forms.all_of(
-                self._without(formula, *facts.refs),
+                self._without(formula, *constraints.refs),
                 *(target if ref.holds else self.forms.negate(target) for ref, target in targets),
             )
         return Unknown("references lead on and on")
@@ -159,33 +159,37 @@ class Prover:
     def _split(self, formula: Formula) -> Outcome:
         """Decides a formula of one kind of value by splitting its alternatives."""
         while formula is not self.forms.bottom:
-            facts = self.forms.facts(formula)
-            if facts.refs:
+            constraints = self.forms.constraints(formula)
+            if constraints.refs:
                 return self.decide(formula)
-            if not facts.clauses:
-                return self._leaf(formula, facts)
-            atoms = self._without(formula, *facts.clauses)
+            if not constraints.clauses:
+                return self._leaf(formula, constraints)
+            atoms = self._without(formula, *constraints.clauses)
             base = self.decide(atoms)
             if isinstance(base, Empty):
                 return EMPTY
             hit = self._hit(formula, base)
             if hit is not None:
                 return hit
-            switch = next((clause for clause in facts.clauses if isinstance(clause, Switch)), None)
+            switch = next((clause for clause in constraints.clauses if isinstance(clause, Switch)), None)
             if switch is not None:
                 return self._by_tag(formula, switch)
-            shorter = self._without_dead(formula, facts)
+            shorter = self._without_dead(formula, constraints)
             if shorter is formula:
-                return self._by_trial(formula, facts, atoms)
+                return self._by_trial(formula, constraints, atoms)
             formula = shorter
         return EMPTY
 
-    def _hit(self, formula: Formula, outcome: Outcome) -> Found | None:
+    def _hit(self, formula: Formula, outcome: Outcome) -> Satisfied | None:
         """The value found, or guessed, for a weaker formula, if it satisfies this one too."""
         values = (
-            (outcome.value,) if isinstance(outcome, Found) else outcome.guess if isinstance(outcome, Unknown) else ()
+            (outcome.value,)
+            if isinstance(outcome, Satisfied)
+            else outcome.guess
+            if isinstance(outcome, Unknown)
+            else ()
         )
-        return next((Found(value) for value in values if holds(self.forms, formula, value)), None)
+        return next((Satisfied(value) for value in values if holds(self.forms, formula, value)), None)
 
     def _by_tag(self, formula: Formula, switch: Switch) -> Outcome:
         forms = self.forms
@@ -195,45 +199,47 @@ class Prover:
             marked = forms.member(switch.tag, forms.among([constant]))
             tagged = forms.all_of(forms.types(Kind.OBJECT), forms.has(switch.tag), marked)
             outcome = self.decide(forms.all_of(rest, tagged, case))
-            if isinstance(outcome, Found):
+            if isinstance(outcome, Satisfied):
                 return outcome
             doubt = _worse(doubt, outcome)
         others = forms.member(switch.tag, forms.negate(forms.among(constant for constant, _ in switch.cases)))
         return _worst(doubt, self.decide(forms.all_of(rest, others, switch.otherwise)))
 
-    def _without_dead(self, formula: Formula, facts: Facts) -> Formula:
+    def _without_dead(self, formula: Formula, constraints: Constraints) -> Formula:
         """The formula without branches that some member or item of its own makes impossible."""
         forms = self.forms
         shorter: list[tuple[Either, Formula]] = []
-        for clause in facts.clauses:
+        for clause in constraints.clauses:
             if isinstance(clause, Either):
-                live = [branch for branch in clause.parts if not self._dead(facts, branch)]
+                live = [branch for branch in clause.parts if not self._dead(constraints, branch)]
                 if len(live) < len(clause.parts):
                     shorter.append((clause, forms.any_of(*live)))
         if not shorter:
             return formula
         return forms.all_of(self._without(formula, *(clause for clause, _ in shorter)), *(left for _, left in shorter))
 
-    def _dead(self, facts: Facts, branch: Formula) -> bool:
-        inner = joint_inner(self.forms, facts, self.forms.facts(branch))
+    def _dead(self, constraints: Constraints, branch: Formula) -> bool:
+        inner = joint_inner(self.forms, constraints, self.forms.constraints(branch))
         return any(isinstance(self.inner(each), Empty) for each in inner)
 
-    def _by_trial(self, formula: Formula, facts: Facts, atoms: Formula) -> Outcome:
+    def _by_trial(self, formula: Formula, constraints: Constraints, atoms: Formula) -> Outcome:
         """Decides by trying branches out: all clauses at once, then each branch with what is certain, then one by one."""
-        if len(facts.clauses) > 1:
-            leapt = self._leapt(formula, facts, atoms)
+        if len(constraints.clauses) > 1:
+            leapt = self._leapt(formula, constraints, atoms)
             if leapt is not None:
                 return leapt
-            found, shorter = self._looked_ahead(formula, atoms, facts)
+            found, shorter = self._looked_ahead(formula, atoms, constraints)
             if found is not None:
                 return found
             if shorter is not formula:
                 return self._split(shorter)
-        return self._by_branch(formula, facts)
+        return self._by_branch(formula, constraints)
 
-    def _looked_ahead(self, formula: Formula, atoms: Formula, facts: Facts) -> tuple[Found | None, Formula]:
+    def _looked_ahead(
+        self, formula: Formula, atoms: Formula, constraints: Constraints
+    ) -> tuple[Satisfied | None, Formula]:
         """Drops branches that contradict what is certain; a value that happens to satisfy everything ends it."""
-        for clause in facts.clauses:
+        for clause in constraints.clauses:
             if isinstance(clause, Switch):
                 continue
             live: list[Formula] = []
@@ -248,9 +254,9 @@ class Prover:
                 return None, self.forms.all_of(self._without(formula, clause), self.forms.any_of(*live))
         return None, formula
 
-    def _leapt(self, formula: Formula, facts: Facts, atoms: Formula) -> Found | None:
+    def _leapt(self, formula: Formula, constraints: Constraints, atoms: Formula) -> Satisfied | None:
         """A value that takes the first, or the last, branch of every clause at once, if there is one."""
-        clauses = [clause for clause in facts.clauses if isinstance(clause, Either)]
+        clauses = [clause for clause in constraints.clauses if isinstance(clause, Either)]
         for end in (0, -1):
             outcome = self.decide(self.forms.all_of(atoms, *(clause.parts[end] for clause in clauses)))
             hit = self._hit(formula, outcome)
@@ -258,37 +264,37 @@ class Prover:
                 return hit
         return None
 
-    def _by_branch(self, formula: Formula, facts: Facts) -> Outcome:
-        clauses = [clause for clause in facts.clauses if isinstance(clause, Either)]
+    def _by_branch(self, formula: Formula, constraints: Constraints) -> Outcome:
+        clauses = [clause for clause in constraints.clauses if isinstance(clause, Either)]
         clause = min(clauses, key=lambda each: len(each.parts))
         rest = self._without(formula, clause)
         doubt: Unknown | None = None
         for branch in clause.parts:
             outcome = self.decide(self.forms.all_of(rest, branch))
-            if isinstance(outcome, Found):
+            if isinstance(outcome, Satisfied):
                 return outcome
             doubt = _worse(doubt, outcome)
         return doubt or EMPTY
 
     # Leaves.
 
-    def _leaf(self, formula: Formula, facts: Facts) -> Outcome:
-        outcome = self._bare_leaf(formula, facts)
-        if facts.opaque and isinstance(outcome, Found):
-            return Unknown(next(iter(facts.opaque)).reason, (outcome.value,))
+    def _leaf(self, formula: Formula, constraints: Constraints) -> Outcome:
+        outcome = self._bare_leaf(formula, constraints)
+        if constraints.opaque and isinstance(outcome, Satisfied):
+            return Unknown(next(iter(constraints.opaque)).reason, (outcome.value,))
         return outcome
 
-    def _bare_leaf(self, formula: Formula, facts: Facts) -> Outcome:
-        kinds = facts.kinds
+    def _bare_leaf(self, formula: Formula, constraints: Constraints) -> Outcome:
+        kinds = constraints.kinds
         if kinds & Kind.STRING:
-            return scalars.string(facts, self.forms.budget)
+            return scalars.string(constraints, self.forms.budget)
         if kinds & Kind.NUMBER:
-            return scalars.number(facts)
+            return scalars.number(constraints)
         if kinds & Kind.ARRAY:
-            return arrays.array(self, formula, facts)
+            return arrays.array(self, formula, constraints)
         if kinds & Kind.OBJECT:
-            return objects.member_object(self, formula, facts)
-        return Found(None if kinds & Kind.NULL else bool(kinds & Kind.TRUE))
+            return objects.member_object(self, formula, constraints)
+        return Satisfied(None if kinds & Kind.NULL else bool(kinds & Kind.TRUE))
 
 
 def _worse(doubt: Unknown | None, outcome: Outcome) -> Unknown | None:
@@ -299,4 +305,4 @@ def _worse(doubt: Unknown | None, outcome: Outcome) -> Unknown | None:
 
 
 def _worst(doubt: Unknown | None, outcome: Outcome) -> Outcome:
-    return outcome if isinstance(outcome, Found) else _worse(doubt, outcome) or outcome
+    return outcome if isinstance(outcome, Satisfied) else _worse(doubt, outcome) or outcome

@@ -21,8 +21,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acpgen.compat.language.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
-from acpgen.compat.language.regex import UnsupportedPattern, may_backtrack, read
+from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
+from schema_inclusion.regex import UnsupportedPattern, may_backtrack, read
 
 MORE = os.environ.get("ACPGEN_EXAMPLES", "")
 FACTOR = int(MORE or "1")

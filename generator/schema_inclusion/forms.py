@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar, assert_never, cast
 
-from acpgen.compat.language import alternatives, conjunction
-from acpgen.compat.language.budget import Budget
-from acpgen.compat.language.constants import order_of, value_of
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import (
+from schema_inclusion import alternatives, conjunction
+from schema_inclusion.budget import Budget
+from schema_inclusion.constants import order_of, value_of
+from schema_inclusion.constraints import Constraints
+from schema_inclusion.formula import (
     All,
     Bound,
     Constant,
@@ -40,7 +40,7 @@ from acpgen.compat.language.formula import (
     Types,
     Unique,
 )
-from acpgen.compat.language.values import Json, exact
+from schema_inclusion.values import Json, exact
 
 _F = TypeVar(
     "_F",
@@ -92,7 +92,7 @@ class Forms:
         default_factory=dict[tuple[Formula, Formula, str], Opaque]
     )
     unfold: Callable[[int], Formula] = field(default=_nowhere)
-    _facts: dict[Formula, Facts] = field(default_factory=dict[Formula, Facts])
+    _facts: dict[Formula, Constraints] = field(default_factory=dict[Formula, Constraints])
     top: Types = field(init=False)
     bottom: Types = field(init=False)
 
@@ -203,7 +203,7 @@ class Forms:
         names = self.all_of(names, self.types(Kind.STRING))
         if form is self.top or names is self.bottom:
             return self.top
-        listed = self.facts(names).strings
+        listed = self.constraints(names).strings
         if listed is not None and names is self._listed(listed):
             return self.all_of(*(self.member(name, form) for name in sorted(listed)))
         if form is self.bottom and names is self.types(Kind.STRING):
@@ -215,7 +215,7 @@ class Forms:
         names = self.all_of(names, self.types(Kind.STRING))
         if form is self.bottom or names is self.bottom:
             return self.types(Kind.ANY & ~Kind.OBJECT)
-        listed = self.facts(names).strings
+        listed = self.constraints(names).strings
         if listed is not None and names is self._listed(listed):
             return self.any_of(*(self.all_of(self.has(name), self.member(name, form)) for name in sorted(listed)))
         if form is self.top and names is self.types(Kind.STRING):
@@ -271,12 +271,12 @@ class Forms:
         chosen = set(parts)
         if any(self._negations.get(part) in chosen for part in parts):
             return self.bottom
-        facts = conjunction.settled(self, parts)
-        if facts is None:
+        constraints = conjunction.settled(self, parts)
+        if constraints is None:
             return self.bottom
-        result = self._whole(conjunction.parts_of(self, facts))
+        result = self._whole(conjunction.parts_of(self, constraints))
         if result not in self._facts:
-            self._facts[result] = facts
+            self._facts[result] = constraints
         return result
 
     def _whole(self, parts: tuple[Formula, ...]) -> Formula:
@@ -320,16 +320,16 @@ class Forms:
         ordered = tuple(sorted(cases.items(), key=lambda case: order_of(case[0])))
         return self._keep((tag, ordered, otherwise), Switch(tag, ordered, otherwise))
 
-    def facts(self, formula: Formula) -> Facts:
+    def constraints(self, formula: Formula) -> Constraints:
         """The formula taken apart."""
         known = self._facts.get(formula)
         if known is None:
             settled = conjunction.settled(self, (formula,))
-            known = Facts(kinds=Kind.NONE) if settled is None else settled
+            known = Constraints(kinds=Kind.NONE) if settled is None else settled
             self._facts[formula] = known
         return known
 
-    def known_facts(self, formula: Formula) -> Facts | None:
+    def known_facts(self, formula: Formula) -> Constraints | None:
         """The formula taken apart if it has been."""
         return self._facts.get(formula)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from string import ascii_letters, digits
 from typing import TypeAlias
 
-from acpgen.compat.language.values import Json
+from schema_inclusion.values import Json
 
 Schema: TypeAlias = "bool | dict[str, Json]"
 Case: TypeAlias = tuple[str, Schema, Schema, bool, bool]

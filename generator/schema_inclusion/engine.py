@@ -13,9 +13,9 @@ from typing import Any, Final, cast
 import jsonschema_rs
 from jsonschema_rs import CanonicalSchema, canonical
 
-from acpgen.compat.language.apart import OutOfTime, asked
-from acpgen.compat.language.document import Dialect, Document, every_schema, patterns_of
-from acpgen.compat.language.values import Json
+from schema_inclusion.apart import OutOfTime, asked
+from schema_inclusion.document import Dialect, SchemaDocument, every_schema, patterns_of
+from schema_inclusion.values import Json
 
 _DRAFTS: Final = {
     Dialect.DRAFT_04: jsonschema_rs.Draft4,
@@ -29,17 +29,17 @@ _UNREAD: Final = frozenset({"contentEncoding", "contentMediaType", "contentSchem
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Covering:
     """What the engine says: whether inclusion is proven, and a schema of what is left over, if it has one."""
 
     covered: bool
     remainder: Json | None
 
 
-NO_ANSWER: Final = Answer(covered=False, remainder=None)
+NO_ANSWER: Final = Covering(covered=False, remainder=None)
 
 
-def compared(old: Document, old_schema: Json, new: Document, new_schema: Json) -> Answer:
+def compared(old: SchemaDocument, old_schema: Json, new: SchemaDocument, new_schema: Json) -> Covering:
     """What the engine says of "everything valid under the old schema is valid under the new one"."""
     if not (_readable(old, old_schema) and _readable(new, new_schema)):
         return NO_ANSWER
@@ -52,7 +52,7 @@ def compared(old: Document, old_schema: Json, new: Document, new_schema: Json) -
     except OutOfTime:
         return NO_ANSWER
     assert isinstance(answer, dict)
-    return Answer(answer["covered"] is True, answer["remainder"])
+    return Covering(answer["covered"] is True, answer["remainder"])
 
 
 def serve(order: Any) -> dict[str, Json]:
@@ -81,7 +81,7 @@ def _canonical(draft: int, schema: Any) -> CanonicalSchema | None:
         return None
 
 
-def _readable(document: Document, schema: Json) -> bool:
+def _readable(document: SchemaDocument, schema: Json) -> bool:
     """Whether the engine reads the schema as we do: no keyword that it takes differently, no reference out of reach."""
     if not isinstance(schema, (dict, bool)):
         return False
@@ -98,7 +98,7 @@ def _has_dot(pattern: str) -> bool:
     return "." in pattern.replace(r"\\", "").replace(r"\.", "")
 
 
-def _placed(document: Document, schema: Json) -> Json:
+def _placed(document: SchemaDocument, schema: Json) -> Json:
     """The schema with the document's definitions around it."""
     if schema is document.root or not isinstance(document.root, dict) or not isinstance(schema, dict):
         return schema

@@ -1,4 +1,4 @@
-"""Leaves of the proof: an array that satisfies settled facts without alternatives.
+"""Leaves of the proof: an array that satisfies settled constraints without alternatives.
 
 From some index on all items are under the same constraints; items there that no demand needs can be taken out of a
 satisfying array. So it is enough to look at arrays that are long enough for what is mentioned and demanded.
@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.language.conjunction import item_form
-from acpgen.compat.language.facts import Facts
-from acpgen.compat.language.formula import Formula
-from acpgen.compat.language.objects import parts
-from acpgen.compat.language.outcome import EMPTY, Empty, Found, Outcome, Unknown
-from acpgen.compat.language.values import Json, same
+from schema_inclusion.conjunction import item_form
+from schema_inclusion.constraints import Constraints
+from schema_inclusion.formula import Formula
+from schema_inclusion.objects import parts
+from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.values import Json, same
 
 if TYPE_CHECKING:
-    from acpgen.compat.language.inclusion import Prover
+    from schema_inclusion.inclusion import Prover
 
 LONGEST: Final = 2_000
 MOST_DISTINCT: Final = 60
@@ -26,37 +26,37 @@ MOST_COUNTS: Final = 4
 MOST_COUNTED: Final = 64
 
 
-def array(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
-    """An array that satisfies the facts."""
-    shorter = _limited(prover, facts)
+def array(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
+    """An array that satisfies the constraints."""
+    shorter = _limited(prover, constraints)
     if shorter is not None:
         return prover.decide(prover.forms.all_of(formula, prover.forms.size(0, shorter)))
-    counts = [key for key, limits in facts.counts.items() if limits != (0, None)]
+    counts = [key for key, limits in constraints.counts.items() if limits != (0, None)]
     if counts:
-        return _counted(prover, formula, facts)
-    if facts.size[0] > LONGEST:
-        return _long(prover, facts)
-    if facts.unique is False:
-        return _with_repeat(prover, facts)
-    outcomes = [prover.inner(item_form(prover.forms, facts, index)) for index in range(facts.size[0])]
-    if facts.unique:
-        return _distinct(prover, facts, outcomes)
+        return _counted(prover, formula, constraints)
+    if constraints.size[0] > LONGEST:
+        return _long(prover, constraints)
+    if constraints.unique is False:
+        return _with_repeat(prover, constraints)
+    outcomes = [prover.inner(item_form(prover.forms, constraints, index)) for index in range(constraints.size[0])]
+    if constraints.unique:
+        return _distinct(prover, constraints, outcomes)
     return _joined(outcomes)
 
 
-def _uniform_from(facts: Facts) -> int:
+def _uniform_from(constraints: Constraints) -> int:
     """The index from which all items are under the same constraints."""
-    starts = [start for start, _ in facts.counts]
-    return max([0, *(index + 1 for index in facts.item), *facts.items, *starts])
+    starts = [start for start, _ in constraints.counts]
+    return max([0, *(index + 1 for index in constraints.item), *constraints.items, *starts])
 
 
-def _limited(prover: Prover, facts: Facts) -> int | None:
+def _limited(prover: Prover, constraints: Constraints) -> int | None:
     """The number of items that the array cannot exceed because the next one is impossible, where that is news."""
-    high = facts.size[1]
-    for index in range(_uniform_from(facts) + 1):
+    high = constraints.size[1]
+    for index in range(_uniform_from(constraints) + 1):
         if high is not None and index >= high:
             return None
-        if isinstance(prover.inner(item_form(prover.forms, facts, index)), Empty):
+        if isinstance(prover.inner(item_form(prover.forms, constraints, index)), Empty):
             return index
     return None
 
@@ -73,14 +73,14 @@ def _joined(outcomes: list[Outcome]) -> Outcome:
         else:
             values.append(outcome.value)
     if doubt is None:
-        return Found(values)
+        return Satisfied(values)
     return Unknown(doubt.reason, (values,) if len(values) == len(outcomes) else ())
 
 
-def _long(prover: Prover, facts: Facts) -> Outcome:
-    uniform = _uniform_from(facts)
-    if uniform < LONGEST and facts.unique is None:
-        first = _joined([prover.inner(item_form(prover.forms, facts, index)) for index in range(uniform + 1)])
+def _long(prover: Prover, constraints: Constraints) -> Outcome:
+    uniform = _uniform_from(constraints)
+    if uniform < LONGEST and constraints.unique is None:
+        first = _joined([prover.inner(item_form(prover.forms, constraints, index)) for index in range(uniform + 1)])
         if isinstance(first, Empty):
             return EMPTY
     return Unknown("an array would have to be too long to write down")
@@ -89,38 +89,38 @@ def _long(prover: Prover, facts: Facts) -> Outcome:
 # Items that differ, or repeat.
 
 
-def _with_repeat(prover: Prover, facts: Facts) -> Outcome:
+def _with_repeat(prover: Prover, constraints: Constraints) -> Outcome:
     """An array in which two items are equal: some pair of places can hold the same value."""
     forms = prover.forms
-    low, high = facts.size
-    uniform = _uniform_from(facts)
+    low, high = constraints.size
+    uniform = _uniform_from(constraints)
     doubt: Unknown | None = None
     if uniform > MOST_DISTINCT:
         return Unknown("too many different items to find two that may be equal")
     for first, second in combinations(range(uniform + 2), 2):
         if high is not None and second >= high:
             continue
-        shared = prover.inner(forms.all_of(item_form(forms, facts, first), item_form(forms, facts, second)))
+        shared = prover.inner(forms.all_of(item_form(forms, constraints, first), item_form(forms, constraints, second)))
         if isinstance(shared, Empty):
             continue
         length = max(low, second + 1)
         outcome = _joined(
             [
-                shared if index in (first, second) else prover.inner(item_form(forms, facts, index))
+                shared if index in (first, second) else prover.inner(item_form(forms, constraints, index))
                 for index in range(length)
             ]
         )
-        if isinstance(outcome, Found):
+        if isinstance(outcome, Satisfied):
             return outcome
         if isinstance(outcome, Unknown):
             doubt = doubt or outcome
     return doubt or EMPTY
 
 
-def _distinct(prover: Prover, facts: Facts, outcomes: list[Outcome]) -> Outcome:
+def _distinct(prover: Prover, constraints: Constraints, outcomes: list[Outcome]) -> Outcome:
     """An array of different items, one at each place."""
     joined = _joined(outcomes)
-    if not isinstance(joined, Found):
+    if not isinstance(joined, Satisfied):
         return joined
     amount = len(outcomes)
     if amount > MOST_DISTINCT:
@@ -128,18 +128,18 @@ def _distinct(prover: Prover, facts: Facts, outcomes: list[Outcome]) -> Outcome:
     choices: list[list[Json] | None] = []
     greedy: list[Json] = []
     for index in range(amount):
-        value = _another(prover, item_form(prover.forms, facts, index), greedy)
-        if not isinstance(value, Found):
+        value = _another(prover, item_form(prover.forms, constraints, index), greedy)
+        if not isinstance(value, Satisfied):
             break
         greedy.append(value.value)
     else:
-        return Found(greedy)
+        return Satisfied(greedy)
     for index in range(amount):
-        domain = _domain(prover, item_form(prover.forms, facts, index), amount)
+        domain = _domain(prover, item_form(prover.forms, constraints, index), amount)
         if isinstance(domain, Unknown):
             return domain
         choices.append(domain)
-    return _matched(prover, facts, choices)
+    return _matched(prover, constraints, choices)
 
 
 def _another(prover: Prover, form: Formula, taken: list[Json]) -> Outcome:
@@ -161,7 +161,7 @@ def _domain(prover: Prover, form: Formula, amount: int) -> list[Json] | Unknown 
     return None
 
 
-def _matched(prover: Prover, facts: Facts, choices: list[list[Json] | None]) -> Outcome:
+def _matched(prover: Prover, constraints: Constraints, choices: list[list[Json] | None]) -> Outcome:
     """One value for each place, all different: places with few values are matched, the others take what is left."""
     owner: list[tuple[Json, int]] = []
 
@@ -185,46 +185,46 @@ def _matched(prover: Prover, facts: Facts, choices: list[list[Json] | None]) -> 
     chosen = {index: value for value, index in owner}
     for index in range(len(choices)):
         if index not in chosen:
-            outcome = _another(prover, item_form(prover.forms, facts, index), list(chosen.values()))
-            if not isinstance(outcome, Found):
+            outcome = _another(prover, item_form(prover.forms, constraints, index), list(chosen.values()))
+            if not isinstance(outcome, Satisfied):
                 return Unknown("no array of different items was found, and none ruled out")
             chosen[index] = outcome.value
-    return Found([chosen[index] for index in range(len(choices))])
+    return Satisfied([chosen[index] for index in range(len(choices))])
 
 
 # Counting.
 
 
-def _counted(prover: Prover, formula: Formula, facts: Facts) -> Outcome:
+def _counted(prover: Prover, formula: Formula, constraints: Constraints) -> Outcome:
     """Goes along the array: what each next item is, or that there is none, until nothing is left to count."""
     forms = prover.forms
-    counts = [(start, form, limits) for (start, form), limits in facts.counts.items() if limits != (0, None)]
+    counts = [(start, form, limits) for (start, form), limits in constraints.counts.items() if limits != (0, None)]
     if (
         len(counts) > MOST_COUNTS
-        or facts.size[0] > MOST_COUNTED
+        or constraints.size[0] > MOST_COUNTED
         or any(low > MOST_COUNTED for _, _, (low, _) in counts)
     ):
         return Unknown("too much of an array is counted at once")
-    if facts.unique is False and any(high is not None for _, _, (_, high) in counts):
+    if constraints.unique is False and any(high is not None for _, _, (_, high) in counts):
         return Unknown("repeated items together with counted ones are not compared")
     position = min(start for start, _, _ in counts)
-    rest = forms.all_of(*(part for part in parts(formula) if part not in _count_parts(prover, facts)))
+    rest = forms.all_of(*(part for part in parts(formula) if part not in _count_parts(prover, constraints)))
     doubt: Unknown | None = None
-    for branch in _next_item(prover, facts, counts, position):
+    for branch in _next_item(prover, constraints, counts, position):
         outcome = prover.decide(forms.all_of(rest, branch))
-        if isinstance(outcome, Found):
+        if isinstance(outcome, Satisfied):
             return outcome
         if isinstance(outcome, Unknown):
             doubt = doubt or outcome
     return doubt or EMPTY
 
 
-def _count_parts(prover: Prover, facts: Facts) -> set[Formula]:
-    return {prover.forms.amount(start, form, *limits) for (start, form), limits in facts.counts.items()}
+def _count_parts(prover: Prover, constraints: Constraints) -> set[Formula]:
+    return {prover.forms.amount(start, form, *limits) for (start, form), limits in constraints.counts.items()}
 
 
 def _next_item(
-    prover: Prover, facts: Facts, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
+    prover: Prover, constraints: Constraints, counts: list[tuple[int, Formula, tuple[int, int | None]]], position: int
 ) -> Iterator[Formula]:
     """What may be at `position`, as formulas that count on from the next place.
 
@@ -232,7 +232,7 @@ def _next_item(
     only fill the array up to its least size.
     """
     forms = prover.forms
-    low, high = facts.size
+    low, high = constraints.size
     needed = any(least > 0 for _, _, (least, _) in counts)
     if position >= low and not needed:
         yield forms.size(0, position)
@@ -240,7 +240,7 @@ def _next_item(
         return
     here = [count for count in counts if count[0] == position]
     later = [forms.amount(start, form, *limits) for start, form, limits in counts if start > position]
-    alike = position >= _uniform_from(facts)
+    alike = position >= _uniform_from(constraints)
     for labels in product((True, False), repeat=len(here)):
         useful = any(label and limits[0] > 0 for label, (_, _, limits) in zip(labels, here, strict=True))
         if alike and not useful and (needed or position >= low):

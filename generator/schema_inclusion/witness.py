@@ -1,6 +1,6 @@
 """Witnesses: values that one schema accepts and another refuses.
 
-None is shown that the reference judge has not confirmed, nor one that the judge reads otherwise than ECMA-262 or exact numbers do.
+None is shown that the reference validator has not confirmed, nor one that the validator reads otherwise than ECMA-262 or exact numbers do.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from acpgen.compat.language.budget import OverBudget
-from acpgen.compat.language.forms import Forms
-from acpgen.compat.language.formula import Formula
-from acpgen.compat.language.inclusion import Prover
-from acpgen.compat.language.judge import LONGEST_AT_ONCE, Judge, longest_text
-from acpgen.compat.language.meaning import holds
-from acpgen.compat.language.outcome import Found, Outcome, Unknown
-from acpgen.compat.language.values import Json
+from schema_inclusion.answers import Witness
+from schema_inclusion.budget import OverBudget
+from schema_inclusion.forms import Forms
+from schema_inclusion.formula import Formula
+from schema_inclusion.inclusion import Prover
+from schema_inclusion.meaning import holds
+from schema_inclusion.outcome import Outcome, Satisfied, Unknown
+from schema_inclusion.validation import LONGEST_AT_ONCE, ReferenceValidator, longest_text
+from schema_inclusion.values import Json
 
 MOST_VALUES: Final = 24
 MOST_CHANGES: Final = 40
@@ -32,18 +33,11 @@ _OBJECTS: Final[list[Json]] = [{}, {"a": None}, {"a": 1, "b": "b"}]
 _SMALL: Final[tuple[Json, ...]] = (None, True, False, 0, 1, -1, 2, 0.5, 10, 1000, *_TEXTS, *_LISTS, *_OBJECTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """A value that the judge accepts by one schema and refuses by another."""
-
-    value: Json
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """One schema: the reference judge of it, and its formula."""
+class Checker:
+    """One schema: the reference validator of it, and its formula."""
 
-    judge: Judge
+    validator: ReferenceValidator
     forms: Forms
     formula: Formula
 
@@ -55,30 +49,32 @@ class Judged:
             return None
 
 
-def confirmed(value: Json, accepts: Judged, refuses: Judged) -> bool:
-    """Whether the judge says of the value what a witness needs, and neither formula the contrary."""
-    return accepts.judge.accepts(value) is True and _refused(value, accepts, refuses)
+def told(value: Json, accepts: Checker, refuses: Checker) -> Witness:
+    """The value with what the validators say of it. Who does not accept it is not asked further."""
+    accepted = accepts.validator.accepts(value)
+    other = refuses.validator.accepts(value) if accepted else None
+    return Witness(value, accepted, None if other is None else not other)
 
 
-def _refused(value: Json, accepts: Judged, refuses: Judged) -> bool:
-    return (
-        refuses.judge.accepts(value) is False and accepts.means(value) is not False and refuses.means(value) is not True
-    )
+def confirmed(witness: Witness, accepts: Checker, refuses: Checker) -> bool:
+    """Whether the validators say of the value what a witness needs, and neither formula the contrary."""
+    return witness.verified and accepts.means(witness.value) is not False and refuses.means(witness.value) is not True
 
 
-def shown(outcome: Outcome, accepts: Judged, refuses: Judged) -> Witness | None:
+def shown(outcome: Outcome, accepts: Checker, refuses: Checker) -> Witness | None:
     """The witness in what the prover found or guessed, if it is confirmed."""
-    return next((Witness(value) for value in _offered(outcome) if confirmed(value, accepts, refuses)), None)
+    witnesses = (told(value, accepts, refuses) for value in _offered(outcome))
+    return next((each for each in witnesses if confirmed(each, accepts, refuses)), None)
 
 
 def _offered(outcome: Outcome) -> tuple[Json, ...]:
-    if isinstance(outcome, Found):
+    if isinstance(outcome, Satisfied):
         return (outcome.value, _told_by_both(outcome.value))
     return outcome.guess if isinstance(outcome, Unknown) else ()
 
 
 def _told_by_both(value: Json) -> Json:
-    """The value without a line end at the end of a text: there the judge lets a `$` match, and ECMA-262 does not."""
+    """The value without a line end at the end of a text: there the validator lets a `$` match, and ECMA-262 does not."""
     match value:
         case str():
             return f"{value}a" if value.endswith("\n") else value
@@ -90,9 +86,9 @@ def _told_by_both(value: Json) -> Json:
             return value
 
 
-def searched(prover: Prover, accepts: Judged, refuses: Judged) -> Witness | None:
+def searched(prover: Prover, accepts: Checker, refuses: Checker) -> Witness | None:
     """A witness among some values of what the first schema says, their small changes, and small values."""
-    if accepts.judge.apart or refuses.judge.apart:
+    if accepts.validator.apart or refuses.validator.apart:
         return None
     candidates = (
         candidate
@@ -102,10 +98,10 @@ def searched(prover: Prover, accepts: Judged, refuses: Judged) -> Witness | None
     )
     unanswered = 0
     for candidate in islice(candidates, MOST_CANDIDATES):
-        accepted = accepts.judge.accepts(candidate)
-        if accepted and _refused(candidate, accepts, refuses):
-            return Witness(candidate)
-        unanswered += accepted is None
+        witness = told(candidate, accepts, refuses)
+        if confirmed(witness, accepts, refuses):
+            return witness
+        unanswered += witness.accepted is None
         if unanswered > MOST_UNANSWERED:
             return None
     return None

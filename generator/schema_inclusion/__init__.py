@@ -1,0 +1,44 @@
+"""Whether everything valid under one JSON Schema is valid under another: a proof, a witness, or "undecided".
+
+`compare` answers both directions for two documents, `include` one, `is_satisfiable` asks whether anything is valid at all.
+A `Comparer` answers many questions about the schemas of two documents and remembers what it has proven.
+`schema_inclusion.patterns` (texts of regular expressions) and `schema_inclusion.values` (exact equality and numbers) are
+public as well; all other modules are not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
+
+if TYPE_CHECKING:
+    from schema_inclusion.comparer import Comparer, compare, include, is_satisfiable
+    from schema_inclusion.document import Dialect
+
+__version__ = "0.1.0"
+__all__ = [
+    "Comparer",
+    "Comparison",
+    "Dialect",
+    "Relation",
+    "Satisfiability",
+    "Verdict",
+    "Witness",
+    "compare",
+    "include",
+    "is_satisfiable",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what needs validators when it is asked for, so that patterns and values alone stay cheap."""
+    if name == "Dialect":
+        from schema_inclusion.document import Dialect
+
+        return Dialect
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from schema_inclusion import comparer
+
+    return getattr(comparer, name)

@@ -1,0 +1,159 @@
+"""The command: compares two JSON Schema files, or asks of one whether anything is valid under it.
+
+    python -m schema_inclusion old.json new.json
+    python -m schema_inclusion schema.json
+
+Exit codes: 0 yes, 1 no, 2 a file or an option that cannot be read, 3 undecided. With two files the question is whether
+everything valid under the old schema is valid under the new one; `--need` asks for the reverse or for both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NoReturn
+
+from schema_inclusion.answers import Relation, Satisfiability, Verdict, Witness
+from schema_inclusion.comparer import STEPS, compare, is_satisfiable
+from schema_inclusion.document import Dialect
+from schema_inclusion.values import Json
+
+EXIT_CODES: Final = {Verdict.YES: 0, Verdict.NO: 1, Verdict.UNDECIDED: 3}
+UNREADABLE: Final = 2
+DRAFTS: Final = {
+    "04": Dialect.DRAFT_04,
+    "06": Dialect.DRAFT_06,
+    "07": Dialect.DRAFT_07,
+    "2019-09": Dialect.DRAFT_2019_09,
+    "2020-12": Dialect.DRAFT_2020_12,
+}
+HEADINGS: Final = {
+    "backward": "Is everything valid under the old schema valid under the new one?",
+    "forward": "Is everything valid under the new schema valid under the old one?",
+    "satisfiable": "Is anything valid under the schema?",
+}
+
+
+class Unreadable(ValueError):
+    """A file that holds no JSON value, in one line."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Answers and returns the exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if len(options.files) > 2:
+        parser.error("name one file or two")
+    try:
+        schemas = [read(path) for path in options.files]
+    except Unreadable as fault:
+        print(fault, file=sys.stderr)
+        return UNREADABLE
+    answers = _answers(schemas, options.steps, DRAFTS.get(options.draft))
+    print(_as_json(answers) if options.json else "\n".join(_as_text(answers)))
+    asked = [answer for name, answer in answers.items() if options.need in (name, "both") or name == "satisfiable"]
+    return _exit_code([answer.verdict for answer in asked])
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m schema_inclusion",
+        description="Whether everything valid under one JSON Schema is valid under another, with proof.",
+        epilog="Exit codes: 0 yes, 1 no, 2 a file or an option that cannot be read, 3 undecided.",
+    )
+    add = parser.add_argument
+    add("files", nargs="+", type=Path, metavar="FILE", help="old and new; or one schema: is anything valid under it?")
+    add("--json", action="store_true", help="print the answer as JSON")
+    add(
+        "--need",
+        choices=("backward", "forward", "both"),
+        default="backward",
+        help="the direction that the exit code is about: old in new (backward, the default), new in old, or both",
+    )
+    add("--draft", choices=DRAFTS, help="the draft of a schema without $schema; its keywords tell if it is not given")
+    add("--steps", type=_steps, default=STEPS, help="the budget of one question, the same on every machine")
+    return parser
+
+
+def _steps(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of steps")
+    return int(text)
+
+
+def read(path: Path) -> Json:
+    """The JSON value of a file. Raises `Unreadable`."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return _value(text)
+    except OSError as fault:
+        raise Unreadable(f"{path}: cannot be read: {fault.strerror or fault}. Name a file.") from fault
+    except RecursionError as fault:
+        raise Unreadable(f"{path}: is nested too deeply to be read.") from fault
+    except ValueError as fault:
+        raise Unreadable(f"{path}: is not JSON: {str(fault).splitlines()[0]}. Name a JSON Schema.") from fault
+
+
+def _value(text: str) -> Json:
+    value: Json = json.loads(text, parse_constant=_refused, object_pairs_hook=_members)
+    return value
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object gives {json.dumps(next(each for each in names if names.count(each) > 1))} twice")
+    return members
+
+
+def _answers(
+    schemas: Sequence[Json], steps: int, dialect: Dialect | None
+) -> dict[str, Relation] | dict[str, Satisfiability]:
+    if len(schemas) == 1:
+        return {"satisfiable": is_satisfiable(schemas[0], steps=steps, dialect=dialect)}
+    comparison = compare(schemas[0], schemas[1], steps=steps, dialect=dialect)
+    return {"backward": comparison.backward, "forward": comparison.forward}
+
+
+def _exit_code(verdicts: Sequence[Verdict]) -> int:
+    """That of the worst verdict."""
+    worst = next(each for each in (Verdict.NO, Verdict.UNDECIDED, Verdict.YES) if each in verdicts)
+    return EXIT_CODES[worst]
+
+
+def _shown(answer: Relation | Satisfiability) -> tuple[str, Witness | None]:
+    """What the value of an answer is called, and the value."""
+    return ("witness", answer.witness) if isinstance(answer, Relation) else ("instance", answer.instance)
+
+
+def _as_json(answers: dict[str, Relation] | dict[str, Satisfiability]) -> str:
+    return json.dumps({name: _data(answer) for name, answer in answers.items()}, indent=2)
+
+
+def _data(answer: Relation | Satisfiability) -> dict[str, Json]:
+    data: dict[str, Json] = {"verdict": answer.verdict.value, "reason": answer.reason}
+    name, witness = _shown(answer)
+    if witness is not None:
+        data[name] = {"value": witness.value, "verified": witness.verified}
+    return data
+
+
+def _as_text(answers: dict[str, Relation] | dict[str, Satisfiability]) -> Iterator[str]:
+    for heading, answer in answers.items():
+        yield f"{HEADINGS[heading]} {answer.verdict.value}"
+        yield f"  {answer.reason}"
+        name, witness = _shown(answer)
+        if witness is not None:
+            yield f"  {name}: {json.dumps(witness.value)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

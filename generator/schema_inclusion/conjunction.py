@@ -1,0 +1,706 @@
+"""Joins what must hold together: merges each subject, drops what cannot matter, sees plain contradictions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
+
+from schema_inclusion.constants import allowed_by, listed_in
+from schema_inclusion.constraints import Constraints, narrowed, void
+from schema_inclusion.formula import (
+    All,
+    Bound,
+    Count,
+    Either,
+    Formula,
+    Has,
+    Item,
+    Items,
+    Kind,
+    Kinds,
+    Lacks,
+    Length,
+    Matches,
+    Member,
+    MemberCount,
+    Members,
+    Multiple,
+    Numbers,
+    Opaque,
+    Ref,
+    Size,
+    SomeMember,
+    Strings,
+    Switch,
+    Types,
+    Unique,
+)
+from schema_inclusion.meaning import holds, number_obeys, string_fits
+from schema_inclusion.patterns import matches
+
+if TYPE_CHECKING:
+    from schema_inclusion.forms import Forms
+
+
+def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
+    """The conjunction of the parts taken apart and simplified; `None` if nothing can satisfy it, as far as is plain."""
+    pending: list[Formula] = list(parts)
+    constraints = Constraints()
+    largest = max(pending, key=lambda part: len(part.parts) if isinstance(part, All) else 0)
+    known = forms.known_facts(largest)
+    if known is not None and isinstance(largest, All):
+        constraints = known.copy()
+        pending.remove(largest)
+    while pending:
+        for part in pending:
+            _absorb(forms, constraints, part)
+        pending.clear()
+        _settle(forms, constraints)
+        if not constraints.kinds:
+            return None
+        forms.budget.weigh(len(constraints.has) + len(constraints.member) + len(constraints.clauses))
+        for clause in list(constraints.clauses):
+            shorter = _shortened(forms, constraints, clause)
+            if shorter is not clause:
+                del constraints.clauses[clause]
+                pending.append(shorter)
+    return constraints
+
+
+def parts_of(forms: Forms, constraints: Constraints) -> tuple[Formula, ...]:
+    """The formulas that make up settled constraints."""
+    made = [
+        *(_string_parts(forms, constraints)),
+        *(_number_parts(forms, constraints)),
+        *(_array_parts(forms, constraints)),
+        *(_object_parts(forms, constraints)),
+        *constraints.refs,
+        *constraints.clauses,
+        *constraints.opaque,
+    ]
+    unique = dict.fromkeys(part for part in made if part is not forms.top)
+    return (() if constraints.kinds == Kind.ANY else (forms.types(constraints.kinds),)) + tuple(unique)
+
+
+def _string_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+    parts = [] if constraints.strings is None else [forms.strings(constraints.strings, within=True)]
+    parts.append(forms.strings(constraints.not_strings, within=False))
+    parts.append(forms.length(*constraints.length))
+    return parts + [forms.matches(pattern, holds=wanted) for pattern, wanted in constraints.patterns.items()]
+
+
+def _number_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+    parts = [] if constraints.numbers is None else [forms.numbers(constraints.numbers, within=True)]
+    parts.append(forms.numbers(constraints.not_numbers, within=False))
+    if constraints.lower is not None:
+        parts.append(forms.bound(constraints.lower[0], upper=False, strict=constraints.lower[1]))
+    if constraints.upper is not None:
+        parts.append(forms.bound(constraints.upper[0], upper=True, strict=constraints.upper[1]))
+    return parts + [forms.multiple(of, holds=wanted) for of, wanted in constraints.multiples.items()]
+
+
+def _array_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+    parts = [forms.size(*constraints.size)]
+    parts += [forms.item(index, form) for index, form in constraints.item.items()]
+    parts += [forms.items(start, form) for start, form in constraints.items.items()]
+    parts += [forms.amount(start, form, *limits) for (start, form), limits in constraints.counts.items()]
+    return parts if constraints.unique is None else [*parts, forms.unique(holds=constraints.unique)]
+
+
+def _object_parts(forms: Forms, constraints: Constraints) -> list[Formula]:
+    low, high = constraints.count
+    parts = [forms.has(name) for name in constraints.has] + [forms.lacks(name) for name in constraints.lacks]
+    parts += [forms.member(name, form) for name, form in constraints.member.items()]
+    parts += [forms.members(names, form) for names, form in constraints.members.items()]
+    parts += list(constraints.some)
+    return [*parts, forms.member_count(low if low > len(constraints.has) else 0, high)]
+
+
+# Absorbing one formula.
+
+
+def _absorb(forms: Forms, constraints: Constraints, formula: Formula) -> None:
+    match formula:
+        case All(parts):
+            for part in parts:
+                _absorb(forms, constraints, part)
+        case Types(kinds):
+            constraints.kinds &= kinds
+        case Strings() | Length() | Matches():
+            _absorb_string(constraints, formula)
+        case Numbers() | Bound() | Multiple():
+            _absorb_number(constraints, formula)
+        case Size() | Item() | Items() | Count() | Unique():
+            _absorb_array(forms, constraints, formula)
+        case Has() | Lacks() | Member() | Members() | SomeMember() | MemberCount():
+            _absorb_object(forms, constraints, formula)
+        case Either():
+            constraints.clauses[formula] = None
+        case Switch():
+            _absorb_switch(forms, constraints, formula)
+        case Ref():
+            constraints.refs[formula] = None
+            if any(other.place == formula.place and other.holds != formula.holds for other in constraints.refs):
+                constraints.kinds = Kind.NONE
+        case Opaque():
+            constraints.opaque[formula] = None
+            if any(forms.contrary(formula, other) for other in constraints.opaque):
+                constraints.kinds = Kind.NONE
+        case _:
+            assert_never(formula)
+
+
+def _absorb_string(constraints: Constraints, formula: Strings | Length | Matches) -> None:
+    match formula:
+        case Strings(values, True):
+            constraints.strings = values if constraints.strings is None else constraints.strings & values
+        case Strings(values, _):
+            constraints.not_strings |= values
+        case Length(low, high):
+            constraints.length = narrowed(constraints.length, (low, high))
+        case Matches(pattern, wanted):
+            if constraints.patterns.setdefault(pattern, wanted) != wanted:
+                constraints.kinds &= ~Kind.STRING
+        case _:
+            assert_never(formula)
+
+
+def _absorb_number(constraints: Constraints, formula: Numbers | Bound | Multiple) -> None:
+    match formula:
+        case Numbers(values, True):
+            constraints.numbers = values if constraints.numbers is None else constraints.numbers & values
+        case Numbers(values, _):
+            constraints.not_numbers |= values
+        case Bound(limit, True, strict):
+            if constraints.upper is None or (limit, not strict) < (constraints.upper[0], not constraints.upper[1]):
+                constraints.upper = (limit, strict)
+        case Bound(limit, _, strict):
+            if constraints.lower is None or (limit, strict) > constraints.lower:
+                constraints.lower = (limit, strict)
+        case Multiple(of, wanted):
+            if constraints.multiples.setdefault(of, wanted) != wanted:
+                constraints.kinds &= ~Kind.NUMBER
+        case _:
+            assert_never(formula)
+
+
+def _absorb_array(forms: Forms, constraints: Constraints, formula: Size | Item | Items | Count | Unique) -> None:
+    match formula:
+        case Size(low, high):
+            constraints.size = narrowed(constraints.size, (low, high))
+        case Item(index, form):
+            constraints.item[index] = forms.all_of(constraints.item.get(index, forms.top), form)
+        case Items(start, form):
+            constraints.items[start] = forms.all_of(constraints.items.get(start, forms.top), form)
+        case Count(start, form, low, high):
+            constraints.counts[start, form] = narrowed(constraints.counts.get((start, form), (0, None)), (low, high))
+        case Unique(wanted):
+            if constraints.unique is not None and constraints.unique != wanted:
+                constraints.kinds &= ~Kind.ARRAY
+            constraints.unique = wanted
+        case _:
+            assert_never(formula)
+
+
+def _absorb_object(
+    forms: Forms, constraints: Constraints, formula: Has | Lacks | Member | Members | SomeMember | MemberCount
+) -> None:
+    match formula:
+        case Has(name):
+            constraints.has[name] = None
+        case Lacks(name):
+            constraints.lacks[name] = None
+        case Member(name, form):
+            constraints.member[name] = forms.all_of(constraints.member.get(name, forms.top), form)
+        case Members(names, form):
+            constraints.members[names] = forms.all_of(constraints.members.get(names, forms.top), form)
+        case SomeMember():
+            constraints.some[formula] = None
+        case MemberCount(low, high):
+            constraints.count = narrowed(constraints.count, (low, high))
+        case _:
+            assert_never(formula)
+
+
+def _absorb_switch(forms: Forms, constraints: Constraints, switch: Switch) -> None:
+    """Adds a switch; two switches on one tag become one, case by case."""
+    twin = next((each for each in constraints.clauses if isinstance(each, Switch) and each.tag == switch.tag), None)
+    if twin is None or twin is switch:
+        constraints.clauses[switch] = None
+        return
+    del constraints.clauses[twin]
+    ours, theirs = dict(switch.cases), dict(twin.cases)
+    cases = {
+        constant: forms.all_of(theirs.get(constant, twin.otherwise), ours.get(constant, switch.otherwise))
+        for constant in {**theirs, **ours}
+    }
+    _absorb(forms, constraints, forms.switch(switch.tag, cases, forms.all_of(twin.otherwise, switch.otherwise)))
+
+
+# Settling each subject.
+
+
+def _settle(forms: Forms, constraints: Constraints) -> None:
+    if constraints.kinds & Kind.STRING:
+        _settle_strings(constraints)
+    if not constraints.kinds & Kind.STRING:
+        constraints.drop_strings()
+    if constraints.kinds & Kind.NUMBER:
+        _settle_numbers(constraints)
+    if not constraints.kinds & Kind.NUMBER:
+        constraints.drop_numbers()
+    if constraints.kinds & Kind.ARRAY:
+        _settle_arrays(forms, constraints)
+    if not constraints.kinds & Kind.ARRAY:
+        constraints.drop_arrays()
+    if constraints.kinds & Kind.OBJECT:
+        _settle_objects(forms, constraints)
+    if not constraints.kinds & Kind.OBJECT:
+        constraints.drop_objects()
+
+
+def _settle_strings(constraints: Constraints) -> None:
+    low, high = constraints.length
+
+    def refused(text: str) -> bool:
+        return not (low <= len(text) and (high is None or len(text) <= high)) or any(
+            matches(pattern, text) is (not wanted) for pattern, wanted in constraints.patterns.items()
+        )
+
+    constraints.not_strings = frozenset(text for text in constraints.not_strings if not refused(text))
+    if void(constraints.length):
+        constraints.kinds &= ~Kind.STRING
+    elif constraints.strings is not None:
+        left = frozenset(text for text in constraints.strings - constraints.not_strings if not refused(text))
+        constraints.strings, constraints.not_strings, constraints.length = left, frozenset(), (0, None)
+        for pattern in list(constraints.patterns):
+            if all(matches(pattern, text) is not None for text in left):
+                del constraints.patterns[pattern]
+        if not left:
+            constraints.kinds &= ~Kind.STRING
+
+
+def number_fits(constraints: Constraints, number: Fraction) -> bool:
+    """Whether the number satisfies everything that the constraints say of numbers."""
+    kind = Kind.INTEGER if number.denominator == 1 else Kind.FRACTION
+    return (
+        bool(constraints.kinds & kind)
+        and (constraints.numbers is None or number in constraints.numbers)
+        and number not in constraints.not_numbers
+        and (
+            constraints.lower is None
+            or number > constraints.lower[0]
+            or (number == constraints.lower[0] and not constraints.lower[1])
+        )
+        and (
+            constraints.upper is None
+            or number < constraints.upper[0]
+            or (number == constraints.upper[0] and not constraints.upper[1])
+        )
+        and all(((number / of).denominator == 1) == wanted for of, wanted in constraints.multiples.items())
+    )
+
+
+def _settle_numbers(constraints: Constraints) -> None:
+    if constraints.kinds & Kind.NUMBER == Kind.INTEGER:
+        _settle_integers(constraints)
+    for of, wanted in constraints.multiples.items():
+        if wanted and of.denominator == 1:
+            constraints.kinds &= ~Kind.FRACTION
+    for of, wanted in list(constraints.multiples.items()):
+        implied = any(
+            other != of and holding and (other / of).denominator == 1
+            for other, holding in constraints.multiples.items()
+        )
+        if implied and wanted:
+            del constraints.multiples[of]
+        elif implied:
+            constraints.kinds &= ~Kind.NUMBER
+    if constraints.lower is not None and constraints.upper is not None:
+        (low, open_below), (high, open_above) = constraints.lower, constraints.upper
+        if low > high or (low == high and (open_below or open_above)):
+            constraints.kinds &= ~Kind.NUMBER
+        elif low == high and constraints.numbers is None:
+            constraints.numbers = frozenset({low})
+    if constraints.numbers is not None:
+        left = frozenset(number for number in constraints.numbers if number_fits(constraints, number))
+        constraints.drop_numbers()
+        constraints.numbers = left
+        if not any(number.denominator == 1 for number in left):
+            constraints.kinds &= ~Kind.INTEGER
+        if all(number.denominator == 1 for number in left):
+            constraints.kinds &= ~Kind.FRACTION
+    elif constraints.not_numbers:
+        rest = constraints.not_numbers
+        constraints.not_numbers = frozenset()
+        constraints.not_numbers = frozenset(number for number in rest if number_fits(constraints, number))
+
+
+def _settle_integers(constraints: Constraints) -> None:
+    """Only integers are left: whole limits, and multiples that tell integers apart."""
+    if constraints.lower is not None:
+        low, strict = constraints.lower
+        constraints.lower = (Fraction(math.floor(low) + 1 if strict else math.ceil(low)), False)
+    if constraints.upper is not None:
+        high, strict = constraints.upper
+        constraints.upper = (Fraction(math.ceil(high) - 1 if strict else math.floor(high)), False)
+    for of, wanted in list(constraints.multiples.items()):
+        if (1 / of).denominator == 1:
+            if wanted:
+                del constraints.multiples[of]
+            else:
+                constraints.kinds &= ~Kind.NUMBER
+        elif of.denominator != 1:
+            # An integer that is a multiple of p/q is one of p.
+            del constraints.multiples[of]
+            whole = Fraction(of.numerator)
+            if constraints.multiples.setdefault(whole, wanted) != wanted:
+                constraints.kinds &= ~Kind.NUMBER
+
+
+def item_form(forms: Forms, constraints: Constraints, index: int) -> Formula:
+    """What the constraints say of the item at `index`, if there is one."""
+    rest = [form for start, form in constraints.items.items() if start <= index]
+    return forms.all_of(constraints.item.get(index, forms.top), *rest)
+
+
+def _settle_arrays(forms: Forms, constraints: Constraints) -> None:
+    low, high = constraints.size
+    for index, form in list(constraints.item.items()):
+        if form is forms.bottom:
+            high = index if high is None else min(high, index)
+        if form is forms.bottom or form is forms.top:
+            del constraints.item[index]
+    for start, form in list(constraints.items.items()):
+        if form is forms.bottom:
+            high = start if high is None else min(high, start)
+        if form is forms.bottom or form is forms.top:
+            del constraints.items[start]
+    for (start, form), (least, most) in list(constraints.counts.items()):
+        if void((least, most)):
+            constraints.kinds &= ~Kind.ARRAY
+        elif most == 0:
+            del constraints.counts[start, form]
+            constraints.items[start] = forms.all_of(constraints.items.get(start, forms.top), forms.negate(form))
+        elif least:
+            low = max(low, start + least)
+    if constraints.unique is False:
+        low = max(low, 2)
+    if constraints.unique is True and high is not None and high < 2:
+        constraints.unique = None
+    if high is not None:
+        for table in (constraints.item, constraints.items):
+            for place in [place for place in table if place >= high]:
+                del table[place]
+    constraints.size = (low, high)
+    if void(constraints.size) or _items_contradict(forms, constraints):
+        constraints.kinds &= ~Kind.ARRAY
+
+
+def _items_contradict(forms: Forms, constraints: Constraints) -> bool:
+    low = constraints.size[0]
+    if any(
+        index < low and item_form(forms, constraints, index) is forms.bottom
+        for index in (*constraints.item, *constraints.items)
+    ):
+        return True
+    for (start, form), (least, _) in constraints.counts.items():
+        if least and all(index < start for index in constraints.item):
+            rest = [other for begin, other in constraints.items.items() if begin <= start]
+            if rest and forms.all_of(form, *rest) is forms.bottom:
+                return True
+    return False
+
+
+def member_form(forms: Forms, constraints: Constraints, name: str) -> Formula:
+    """What the constraints say of the member `name`, if it is there."""
+    if name in constraints.lacks:
+        return forms.bottom
+    parts = [constraints.member.get(name, forms.top)]
+    for names, form in constraints.members.items():
+        fits = holds(forms, names, name)
+        if fits is None:
+            parts.append(forms.doubt(names, form, name))
+        elif fits:
+            parts.append(form)
+    return forms.all_of(*parts)
+
+
+def _settle_objects(forms: Forms, constraints: Constraints) -> None:
+    for name, form in list(constraints.member.items()):
+        if form is forms.bottom:
+            constraints.lacks[name] = None
+        if form is forms.top or name in constraints.lacks:
+            del constraints.member[name]
+    for names, form in list(constraints.members.items()):
+        if form is forms.top:
+            del constraints.members[names]
+    for name in list(constraints.member):
+        if name in constraints.lacks:
+            del constraints.member[name]
+    low, high = max(constraints.count[0], len(constraints.has), 1 if constraints.some else 0), constraints.count[1]
+    constraints.count = (low, high)
+    if (
+        void(constraints.count)
+        or any(name in constraints.lacks for name in constraints.has)
+        or any(member_form(forms, constraints, name) is forms.bottom for name in constraints.has)
+        or any(_need_contradicts(forms, constraints, need) for need in constraints.some)
+    ):
+        constraints.kinds &= ~Kind.OBJECT
+
+
+def _need_contradicts(forms: Forms, constraints: Constraints, need: SomeMember) -> bool:
+    everywhere = forms.types(Kind.STRING)
+    return any(
+        names in (need.names, everywhere) and forms.all_of(form, need.form) is forms.bottom
+        for names, form in constraints.members.items()
+    )
+
+
+# Shortening clauses by what is known.
+
+
+def _shortened(forms: Forms, constraints: Constraints, clause: Either | Switch) -> Formula:
+    if isinstance(clause, Switch):
+        return _chosen(forms, constraints, clause)
+    left: list[Formula] = []
+    forms.budget.weigh(len(clause.parts))
+    for part in clause.parts:
+        state = False if _denied(forms, constraints, part) else _status(forms, constraints, part)
+        if state is True:
+            return forms.top
+        if state is None:
+            left.append(part)
+    if len(left) == len(clause.parts):
+        return clause
+    return forms.any_of(*left) if left else forms.bottom
+
+
+def _denied(forms: Forms, constraints: Constraints, formula: Formula) -> bool:
+    """Whether the formula's negation is among the clauses as it is: the cheap case in comparisons of long lists."""
+    contrary = forms.known_negation(formula)
+    return isinstance(contrary, (Either, Switch)) and contrary in constraints.clauses
+
+
+def _chosen(forms: Forms, constraints: Constraints, switch: Switch) -> Formula:
+    if not constraints.kinds & Kind.OBJECT or switch.tag in constraints.lacks:
+        return switch.otherwise
+    if switch.tag not in constraints.member and not constraints.members:
+        return switch
+    tag = forms.constraints(member_form(forms, constraints, switch.tag))
+    all_cases = dict(switch.cases)
+    cases = {constant: all_cases[constant] for constant in allowed_by(tag, all_cases)}
+    present = constraints.kinds == Kind.OBJECT and switch.tag in constraints.has
+    possible = listed_in(tag) if present else None
+    certain = possible is not None and possible <= cases.keys()
+    if certain and len(cases) == 1:
+        return next(iter(cases.values()))
+    if len(cases) == len(switch.cases) and not (certain and switch.otherwise is not forms.bottom):
+        return switch
+    return forms.switch(switch.tag, cases, forms.bottom if certain else switch.otherwise)
+
+
+def joint_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> Iterator[Formula]:
+    """What members and items must be that the constraints and a branch together demand: if one cannot be, neither can both.
+
+    Yields the impossible formula if the two exclude each other otherwise. Only what they plainly share is looked at.
+    """
+    kinds = constraints.kinds & branch.kinds
+    if not kinds:
+        yield forms.bottom
+    elif kinds == Kind.OBJECT:
+        for name in branch.has:
+            yield forms.all_of(member_form(forms, constraints, name), member_form(forms, branch, name))
+        for name in constraints.has:
+            if name in branch.lacks:
+                yield forms.bottom
+            elif name in branch.member and name not in branch.has:
+                yield forms.all_of(member_form(forms, constraints, name), branch.member[name])
+    elif kinds == Kind.ARRAY:
+        low, high = narrowed(constraints.size, branch.size)
+        if high is not None and low > high:
+            yield forms.bottom
+        for index in dict.fromkeys((*branch.item, *branch.items)):
+            if index < low:
+                yield forms.all_of(item_form(forms, constraints, index), item_form(forms, branch, index))
+
+
+def _status(forms: Forms, constraints: Constraints, formula: Formula) -> bool | None:
+    """Whether the constraints plainly entail the formula (`True`) or exclude it (`False`)."""
+    match formula:
+        case Types(kinds):
+            if not constraints.kinds & kinds:
+                return False
+            return True if not constraints.kinds & ~kinds else None
+        case All(parts):
+            if any(inner is forms.bottom for inner in joint_inner(forms, constraints, forms.constraints(formula))):
+                return False
+            states = [_status(forms, constraints, part) for part in parts]
+            return False if False in states else True if all(states) else None
+        case Either(parts):
+            states = [_status(forms, constraints, part) for part in parts]
+            return True if True in states else False if all(state is False for state in states) else None
+        case Switch():
+            chosen = _chosen(forms, constraints, formula)
+            return None if chosen is formula or isinstance(chosen, Switch) else _status(forms, constraints, chosen)
+        case Ref():
+            if formula in constraints.refs:
+                return True
+            return False if any(forms.contrary(formula, other) for other in constraints.refs) else None
+        case Opaque():
+            return True if formula in constraints.opaque else None
+        case Strings() | Length() | Matches():
+            return _guarded(constraints, Kind.STRING, lambda: _string_status(constraints, formula))
+        case Numbers() | Bound() | Multiple():
+            return _guarded(constraints, Kind.NUMBER, lambda: _number_status(constraints, formula))
+        case Size() | Item() | Items() | Count() | Unique():
+            return _guarded(constraints, Kind.ARRAY, lambda: _array_status(forms, constraints, formula))
+        case Has() | Lacks() | Member() | Members() | SomeMember() | MemberCount():
+            return _guarded(constraints, Kind.OBJECT, lambda: _object_status(forms, constraints, formula))
+        case _:
+            assert_never(formula)
+
+
+def _guarded(constraints: Constraints, kinds: Kinds, judge: Callable[[], bool | None]) -> bool | None:
+    """A constraint on some kinds: true of all others, so excluded only if there are no others."""
+    if not constraints.kinds & kinds:
+        return True
+    state = judge()
+    return None if state is False and constraints.kinds & ~kinds else state
+
+
+def _agreed(states: Iterable[bool | None]) -> bool | None:
+    """What all states agree on."""
+    seen = set(states)
+    return seen.pop() if len(seen) == 1 else None
+
+
+def _range_status(known: tuple[int, int | None], wanted: tuple[int, int | None]) -> bool | None:
+    both = narrowed(known, wanted)
+    return True if both == known else False if void(both) else None
+
+
+def _string_status(constraints: Constraints, formula: Strings | Length | Matches) -> bool | None:
+    if constraints.strings is not None:
+        return _agreed(string_fits(formula, text) for text in constraints.strings)
+    match formula:
+        case Strings(values, within):
+            return not within if values <= constraints.not_strings else None
+        case Length(low, high):
+            return _range_status(constraints.length, (low, high))
+        case Matches(pattern, wanted):
+            known = constraints.patterns.get(pattern)
+            return None if known is None else known == wanted
+        case _:
+            assert_never(formula)
+
+
+def _number_status(constraints: Constraints, formula: Numbers | Bound | Multiple) -> bool | None:
+    if constraints.numbers is not None:
+        return _agreed(number_obeys(formula, number) for number in constraints.numbers)
+    match formula:
+        case Numbers(values, within):
+            return not within if values <= constraints.not_numbers else None
+        case Bound(limit, upper, strict):
+            return _bound_status(constraints, limit, upper, strict)
+        case Multiple(of, wanted):
+            known = constraints.multiples.get(of)
+            if known is not None:
+                return known == wanted
+            implied = any(holding and (other / of).denominator == 1 for other, holding in constraints.multiples.items())
+            return wanted if implied else None
+        case _:
+            assert_never(formula)
+
+
+def _bound_status(constraints: Constraints, limit: Fraction, upper: bool, strict: bool) -> bool | None:
+    ours, theirs = (constraints.upper, constraints.lower) if upper else (constraints.lower, constraints.upper)
+    if ours is not None and (
+        (ours[0] < limit if upper else ours[0] > limit) or (ours[0] == limit and (ours[1] or not strict))
+    ):
+        return True
+    if theirs is not None:
+        beyond = theirs[0] > limit if upper else theirs[0] < limit
+        if beyond or (theirs[0] == limit and (theirs[1] or strict)):
+            return False
+    return None
+
+
+def _array_status(forms: Forms, constraints: Constraints, formula: Size | Item | Items | Count | Unique) -> bool | None:
+    low, high = constraints.size
+    match formula:
+        case Size(least, most):
+            return _range_status(constraints.size, (least, most))
+        case Item(index, form):
+            if high is not None and high <= index:
+                return True
+            known = item_form(forms, constraints, index)
+            joint = forms.all_of(known, form)
+            return True if joint is known else False if joint is forms.bottom and index < low else None
+        case Items(start, form):
+            if high is not None and high <= start:
+                return True
+            places = _places(forms, constraints, start, form)
+            if any(both is forms.bottom and index < low for index, _, both in places):
+                return False
+            return True if all(both is there for _, there, both in places) else None
+        case Count(start, form, least, most):
+            known_count = constraints.counts.get((start, form))
+            if known_count is not None:
+                return _range_status(known_count, (least, most))
+            if least and all(both is forms.bottom for _, _, both in _places(forms, constraints, start, form)):
+                return False
+            return None
+        case Unique(wanted):
+            return None if constraints.unique is None else constraints.unique == wanted
+        case _:
+            assert_never(formula)
+
+
+def _places(forms: Forms, constraints: Constraints, start: int, form: Formula) -> list[tuple[int, Formula, Formula]]:
+    """Places from `start` on that stand for all: index, what is known there, and that joined with `form`.
+
+    What is known changes at an item of its own, behind it, and where a rule for all further items begins.
+    """
+    changes = (start, *constraints.items, *constraints.item, *(index + 1 for index in constraints.item))
+    indices = dict.fromkeys(index for index in changes if index >= start)
+    known = [(index, item_form(forms, constraints, index)) for index in indices]
+    return [(index, there, forms.all_of(there, form)) for index, there in known]
+
+
+def _object_status(
+    forms: Forms, constraints: Constraints, formula: Has | Lacks | Member | Members | SomeMember | MemberCount
+) -> bool | None:
+    match formula:
+        case Has(name) | Lacks(name):
+            wanted = isinstance(formula, Has)
+            if name in constraints.has:
+                return wanted
+            return not wanted if member_form(forms, constraints, name) is forms.bottom else None
+        case Member(name, form):
+            known = member_form(forms, constraints, name)
+            joint = forms.all_of(known, form)
+            return True if joint is known else False if joint is forms.bottom and name in constraints.has else None
+        case Members(names, form):
+            known = constraints.members.get(names, forms.top)
+            if forms.all_of(known, form) is known:
+                return True
+            excluded = any(
+                holds(forms, names, name) and forms.all_of(member_form(forms, constraints, name), form) is forms.bottom
+                for name in constraints.has
+            )
+            return False if excluded else None
+        case SomeMember():
+            return (
+                True
+                if formula in constraints.some
+                else False
+                if _need_contradicts(forms, constraints, formula)
+                else None
+            )
+        case MemberCount(low, high):
+            return _range_status(constraints.count, (low, high))
+        case _:
+            assert_never(formula)

@@ -1,0 +1,74 @@
+"""What the library offers: verdicts with reasons, witnesses with what was said of them, satisfiability, drafts."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import schema_inclusion
+from schema_inclusion import Dialect, Verdict, Witness, compare, comparer, include, is_satisfiable
+from schema_inclusion.engine import Covering
+
+README = Path(schema_inclusion.__file__).with_name("README.md")
+
+
+def test_the_examples_of_the_readme_are_true() -> None:
+    failed, tried = doctest.testfile(str(README), module_relative=False)
+    assert tried > 4 and not failed
+
+
+@pytest.mark.parametrize(
+    ("accepted", "refused", "verified"),
+    [(True, True, True), (True, False, False), (False, True, False), (None, True, False), (True, None, False)],
+)
+def test_a_witness_is_verified_where_both_sides_were_confirmed(
+    accepted: bool | None, refused: bool | None, verified: bool
+) -> None:
+    assert Witness(0, accepted, refused).verified is verified
+
+
+def test_a_refusal_without_confirmation_is_a_mistake_of_ours() -> None:
+    with pytest.raises(AssertionError):
+        comparer.refuted(Witness(0, accepted=True, refused=None))
+
+
+def test_every_yes_says_what_it_rests_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "equal" in include({"minimum": 1}, {"minimum": 1.0}).reason
+    assert "Proven" in include({"minimum": 1}, {"minimum": 0}).reason
+    look_ahead: Any = {"type": "string", "pattern": "(?=a)"}
+    assert include(look_ahead, {"pattern": "a"}).verdict is Verdict.UNDECIDED
+
+    def covering(*_: object) -> Covering:
+        return Covering(covered=True, remainder=None)
+
+    monkeypatch.setattr("schema_inclusion.engine.compared", covering)
+    relation = include(look_ahead, {"pattern": "a"})
+    assert relation.verdict is Verdict.YES and "jsonschema-rs" in relation.reason
+
+
+@pytest.mark.parametrize(
+    ("schema", "verdict"),
+    [
+        (True, Verdict.YES),
+        (False, Verdict.NO),
+        ({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, Verdict.NO),
+        ({"required": ["a"], "properties": {"a": {"$ref": "#"}}, "type": "object"}, Verdict.NO),
+        ({"anyOf": [{"$ref": "#"}]}, Verdict.UNDECIDED),
+        ({"type": "strin"}, Verdict.UNDECIDED),
+    ],
+)
+def test_a_schema_is_satisfiable_exactly_if_it_has_an_instance(schema: Any, verdict: Verdict) -> None:
+    answer = is_satisfiable(schema)
+    assert answer.verdict is verdict and answer.reason
+    assert (answer.instance is not None and answer.instance.verified) == (verdict is Verdict.YES)
+
+
+def test_a_draft_is_that_of_schemas_that_name_none() -> None:
+    guessed: dict[str, Any] = {"exclusiveMinimum": True, "minimum": 1}
+    assert compare(guessed, {"minimum": 1}).backward.verdict is Verdict.YES
+    assert "meta-schema" in include(guessed, True, dialect=Dialect.DRAFT_07).reason
+    named: dict[str, Any] = {"$schema": Dialect.DRAFT_04.value, **guessed}
+    assert include(named, {"minimum": 1}, dialect=Dialect.DRAFT_07).verdict is Verdict.YES
