@@ -74,7 +74,14 @@ def test_ci_finds_the_blocks_of_the_readme_and_runs_every_check() -> None:
         )
         assert found.stdout == block
     tests = script.index("$(block 2 | tail -n 1)")
-    for step in ("ruff check", "ruff format --check", "bin/mypy", "bin/pyright", "acpgen lint", "acpgen generate --check"):
+    for step in (
+        "ruff check",
+        "ruff format --check",
+        "bin/mypy",
+        "bin/pyright",
+        "acpgen lint",
+        "acpgen generate --check",
+    ):
         assert script.index("$(block 2 | sed '$d')") < script.index(step) < tests
     assert script.index("export CI=") < tests
     assert os.access(ROOT / ".ci/run", os.X_OK)
