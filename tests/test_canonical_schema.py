@@ -13,6 +13,7 @@ from typing import Any, Final
 import jsonschema_rs
 import pytest
 
+import evidence
 from acpgen import ir
 from acpgen.bundle import bundle
 from acpgen.dialect import dialect_file, keywords, meta_schema
@@ -23,7 +24,6 @@ from oracle.values import is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"
-UPSTREAM: Final = ROOT.parent / "shared" / "data" / "upstream"
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 FILES: Final = sorted(path for protocol in PROTOCOLS for path in (SCHEMA / protocol).glob("[!.]*.json"))
 STANDARD: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -419,12 +419,13 @@ def descriptions(value: Any) -> Iterator[str]:
             yield from descriptions(inner)
 
 
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="../shared/data/upstream with upstream's words is not here")
 def test_no_eight_words_in_a_row_are_upstreams() -> None:
+    published = evidence.known("upstream/*/schema*.json")
+    evidence.need(*published)
     theirs = {
         run
-        for path in sorted(UPSTREAM.glob("*/schema*.json"))
-        for text in descriptions(json.loads(path.read_bytes()))
+        for name in published
+        for text in descriptions(json.loads(evidence.path(name).read_bytes()))
         for run in runs(text)
     }
     assert len(theirs) > 10_000

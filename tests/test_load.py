@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evidence
 from acpgen import positions
 from acpgen.errors import (
     DuplicateKey,
@@ -32,7 +33,6 @@ from acpgen.errors import (
 from acpgen.ir import JSON
 from acpgen.load import LARGEST, check, load, parse_json, read
 
-UPSTREAM = Path(__file__).parents[2] / "shared" / "data" / "upstream"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 VALUES: st.SearchStrategy[JSON] = st.recursive(
@@ -76,11 +76,11 @@ def test_a_file_lends_its_name_and_a_folder_too(tmp_path: Path) -> None:
     assert load(tmp_path / "v7" / "schema.json").documents[0].path == "schema.json"
 
 
-@pytest.mark.skipif(not UPSTREAM.is_dir(), reason="shared/data is not beside this checkout")
 def test_every_published_schema_is_read_and_accepted() -> None:
-    files = sorted(UPSTREAM.glob("*/schema*.json"))
-    assert len(files) > 10
-    for file in files:
+    names = evidence.known("upstream/*/schema*.json")
+    assert len(names) > 9
+    evidence.need(*names)
+    for file in map(evidence.path, names):
         assert load(file).documents[0].value == json.loads(file.read_text(encoding="utf-8"))
 
 

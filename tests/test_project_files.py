@@ -53,7 +53,9 @@ def test_the_readme_has_exactly_two_shell_blocks_set_up_and_run_then_set_up_and_
     assert first.startswith("python3 -m venv .venv && .venv/bin/pip install")
     assert first.rstrip().endswith(".venv/bin/acpgen generate")
     assert second.startswith("python3 -m venv .venv && .venv/bin/pip install")
-    assert ".venv/bin/pytest" in second
+    set_up, test = second.splitlines()
+    assert set_up.endswith(".venv/bin/python tests/evidence.py")
+    assert test.startswith(".venv/bin/pytest")
 
 
 def test_the_blocks_of_the_readme_are_shell(tmp_path: Path) -> None:
@@ -71,8 +73,17 @@ def test_ci_finds_the_blocks_of_the_readme_and_runs_every_check() -> None:
             ["bash", "-c", f"{awk.group()}\nblock {number}"], cwd=ROOT, capture_output=True, text=True, check=True
         )
         assert found.stdout == block
-    for step in ("ruff check", "ruff format --check", "bin/mypy", "bin/pyright", "acpgen generate --check"):
-        assert step in script
+    tests = script.index("$(block 2 | tail -n 1)")
+    for step in (
+        "ruff check",
+        "ruff format --check",
+        "bin/mypy",
+        "bin/pyright",
+        "acpgen lint",
+        "acpgen generate --check",
+    ):
+        assert script.index("$(block 2 | sed '$d')") < script.index(step) < tests
+    assert script.index("export CI=") < tests
     assert os.access(ROOT / ".ci/run", os.X_OK)
     assert script.splitlines()[2] == "set -euo pipefail"
 

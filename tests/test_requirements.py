@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import pytest
 
+import evidence
 from acpgen import borrowed, judge, lint
 from acpgen.load import read
 from acpgen.publish import table
@@ -29,8 +30,8 @@ from monitor.cases import CASES, MCP_CASES
 from validators import judges
 
 ROOT: Final = Path(__file__).parents[1]
-SEEDS: Final = ROOT.parent / "shared" / "seeds"
-needs_document = pytest.mark.skipif(not SEEDS.exists(), reason="../shared/seeds is not here")
+DOCUMENT: Final = "seeds/requirements.md"
+needs_document = pytest.mark.evidence(DOCUMENT)
 FILE: Final = ROOT / "schema" / "requirements.json"
 TABLE: Final = table.parse(json.loads(FILE.read_text("utf-8")), "schema/requirements.json")
 BY_NUMBER: Final = {rule.number: rule for rule in TABLE.rules}
@@ -66,7 +67,7 @@ def document() -> dict[int, tuple[str, str, set[str]]]:
     """Level, peer and letters of each requirement in the shared document."""
     rows = re.findall(
         r"^\| (\d+) \| ([^|]+) \| ([^|]+) \|.*\| ([SVRL/]+) \|$",
-        (SEEDS / "requirements.md").read_text("utf-8"),
+        evidence.path(DOCUMENT).read_text("utf-8"),
         re.MULTILINE,
     )
     return {int(number): (level, who, set(letters.split("/"))) for number, level, who, letters in rows}
@@ -119,7 +120,7 @@ def test_no_rule_is_said_in_the_words_of_the_document() -> None:
         words = re.findall(r"[a-z0-9_/$]+", text.lower())
         return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
 
-    theirs = {run for path in SEEDS.iterdir() for run in runs(path.read_text("utf-8"))}
+    theirs = {run for path in evidence.path(DOCUMENT).parent.iterdir() for run in runs(path.read_text("utf-8"))}
     for rule in TABLE.rules:
         for text in sentences(rule):
             assert not runs(text) & theirs, rule.number

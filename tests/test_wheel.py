@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import evidence
+
 ROOT = Path(__file__).parents[1]
-UPSTREAM = ROOT.parent / "shared" / "data" / "upstream" / "acp-v1-newest" / "schema.json"
+UPSTREAM = "upstream/acp-v1-newest/schema.json"
 
 LIKE_UPSTREAM: dict[str, object] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -93,15 +95,21 @@ def test_the_wheel_holds_code_and_templates_and_nothing_else(wheel: Path) -> Non
     assert not [name for name in names if "__pycache__" in name or name.endswith("pyproject.toml")]
 
 
-def test_an_installed_wheel_generates_in_an_empty_folder_what_python_imports(wheel: Path, tmp_path: Path) -> None:
-    environment = tmp_path / "venv"
-    call(sys.executable, "-m", "venv", environment, cwd=tmp_path)
-    programs = environment / ("Scripts" if os.name == "nt" else "bin")
+@pytest.fixture(scope="module")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that has the wheel and what it needs."""
+    folder = tmp_path_factory.mktemp("environment")
+    call(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
+    found = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
     call(
-        *(programs / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+        *(found / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
         *("-c", ROOT / "requirements-ci.txt", wheel),
-        cwd=tmp_path,
+        cwd=folder,
     )
+    return found
+
+
+def test_an_installed_wheel_generates_in_an_empty_folder_what_python_imports(programs: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     (tmp_path / "schema.json").write_text(json.dumps(LIKE_UPSTREAM), encoding="utf-8")
@@ -122,6 +130,10 @@ def test_an_installed_wheel_generates_in_an_empty_folder_what_python_imports(whe
         *("--out", "made"),
         cwd=empty,
     )
-    if UPSTREAM.is_file():
-        call(programs / "acpgen", "generate", "--schema", UPSTREAM, "--package", "acme.v1", "--out", "real", cwd=empty)
-        assert call(programs / "python", "-c", CHECK, cwd=empty / "real") == "True\n"
+
+
+@pytest.mark.evidence(UPSTREAM)
+def test_an_installed_wheel_generates_from_a_published_schema(programs: Path, tmp_path: Path) -> None:
+    file = evidence.path(UPSTREAM)
+    call(programs / "acpgen", "generate", "--schema", file, "--package", "acme.v1", "--out", "real", cwd=tmp_path)
+    assert call(programs / "python", "-c", CHECK, cwd=tmp_path / "real") == "True\n"

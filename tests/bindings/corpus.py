@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import pytest
-
+import evidence
 from bindings.meaning import Path
-from bindings.subjects import DATA, Subject
+from bindings.subjects import Subject
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,9 @@ class Row:
 @cache
 def rows(version: int) -> tuple[Row, ...]:
     """The corpus of one protocol version. Skips the test where it is absent."""
-    file = DATA / "corpus" / f"v{version}.jsonl"
-    if not file.exists():
-        pytest.skip(f"the shared data is absent: {file}")
-    return tuple(map(_row, file.read_text("utf-8").splitlines()))
+    name = f"corpus/v{version}.jsonl"
+    evidence.need(name)
+    return tuple(map(_row, evidence.path(name).read_text("utf-8").splitlines()))
 
 
 def _row(line: str) -> Row:

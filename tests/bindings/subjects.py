@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+import evidence
 from acpgen import ir
 from acpgen.bundle import Bundle, bundle, tolerant
 from acpgen.load import load
@@ -24,21 +25,21 @@ from acpgen.walk import is_array, is_object
 from bindings.meaning import Meaning
 
 ROOT: Final = Path(__file__).parents[2]
-DATA: Final = ROOT.parent / "shared" / "data"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A schema, and how its bindings are wanted."""
+    """A schema, and how its bindings are wanted. `evidence` is its name if others published it."""
 
     path: Path
     protocol: str
     keep_unknown: bool = False
+    evidence: str | None = None
 
 
 def _upstream(folder: str, *, unstable: bool = False, keep_unknown: bool = False) -> Source:
-    file = DATA / "upstream" / folder / ("schema.unstable.json" if unstable else "schema.json")
-    return Source(file, folder, keep_unknown)
+    name = f"upstream/{folder}/{'schema.unstable.json' if unstable else 'schema.json'}"
+    return Source(evidence.path(name), folder, keep_unknown, name)
 
 
 SOURCES: Final = {
@@ -113,11 +114,11 @@ class Subjects:
         sys.path.insert(0, str(folder))
 
     def __call__(self, name: str) -> Subject:
-        """One of `SOURCES`. Skips the test where the shared data is absent."""
+        """One of `SOURCES`."""
         if name not in self.known:
             source = SOURCES[name]
-            if not source.path.exists():
-                pytest.skip(f"the shared data is absent: {source.path}")
+            if source.evidence is not None:
+                evidence.need(source.evidence)
             self.known[name] = self.make(name, source)
         return self.known[name]
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import jsonschema
 import pytest
 
+import evidence
 from acpgen import ir
 from acpgen.bundle import bundle
 from acpgen.errors import Faults
@@ -18,7 +19,7 @@ from acpgen.load import load
 from acpgen.meaning import lower
 from acpgen.targets.python.naming import name_all
 from acpgen.walk import is_array, is_object
-from bindings.subjects import DATA, Subject, Subjects
+from bindings.subjects import Subject, Subjects
 
 Schema = dict[str, Any]
 
@@ -453,7 +454,7 @@ def test_schemas_that_chance_makes_are_judged_right_or_listed(subjects: Subjects
 
 # --- the JSON Schema test suite --------------------------------------------------------------------------------------
 
-SUITE: Final = DATA / "json-schema-test-suite" / "draft2020-12"
+SUITE: Final = "json-schema-test-suite/draft2020-12"
 
 
 def _local(schema: Any, name: str) -> Any:
@@ -478,12 +479,11 @@ def _is_accepted(folder: Path, schema: Any) -> bool:
     return True
 
 
+@pytest.mark.evidence(SUITE)
 def test_the_test_suite_of_json_schema_is_judged_right_or_listed(subjects: Subjects, tmp_path: Path) -> None:
-    if not SUITE.exists():
-        pytest.skip(f"the shared data is absent: {SUITE}")
     groups = [
         (f"Group{chr(65 + number // 26 % 26)}{chr(97 + number % 26)}{path.stem}", group)
-        for path in sorted(SUITE.glob("*.json"))
+        for path in sorted(evidence.path(SUITE).glob("*.json"))
         for number, group in enumerate(json.loads(path.read_text("utf-8")))
         if _is_accepted(tmp_path, group["schema"])
     ]

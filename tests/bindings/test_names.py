@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+import evidence
 from acpgen import ir
 from acpgen.bundle import bundle
 from acpgen.load import load
@@ -20,37 +20,27 @@ from acpgen.meaning import lower
 from acpgen.names import method_key
 from acpgen.targets.python.naming import name_all
 from acpgen.walk import is_array, is_object
-from bindings.subjects import DATA
+from compat.protocols import releases
 
-UPSTREAM: Final = DATA / "upstream"
-
-pytestmark = pytest.mark.skipif(not UPSTREAM.exists(), reason=f"the shared data is absent: {DATA}")
+PUBLISHED: Final = evidence.known("upstream/*/schema*.json", "history/*/*.schema.json")
 
 
-def in_order(folder: str) -> list[Path]:
-    """The schemas of a history in the order of their releases."""
-    files = (DATA / "history" / folder).glob("v*.schema.json")
-    return sorted(files, key=lambda file: [int(part) for part in re.findall(r"\d+", file.name)])
+def file_of(name: str) -> Path:
+    """A published schema."""
+    evidence.need(name)
+    return evidence.path(name)
 
 
-def pairs() -> list[tuple[Path, Path]]:
-    """Schemas that follow one another, and those of which one adds to the other."""
+def pairs() -> list[tuple[str, str]]:
+    """Published schemas that follow one another, and those of which one adds to the other."""
     followers = [
-        *pairwise(in_order("v1")),
-        *pairwise(in_order("v2")),
-        (UPSTREAM / "acp-v1-2026-07-02" / "schema.json", UPSTREAM / "acp-v1-1.21.0" / "schema.json"),
-        (UPSTREAM / "acp-v1-1.21.0" / "schema.json", UPSTREAM / "acp-v1-newest" / "schema.json"),
-        (UPSTREAM / "acp-v2-2026-07-02" / "schema.json", UPSTREAM / "acp-v2-alpha.3" / "schema.json"),
-        (UPSTREAM / "acp-v2-alpha.3" / "schema.json", UPSTREAM / "acp-v2-newest" / "schema.json"),
-        (UPSTREAM / "mcp-2025-06-18" / "schema.json", UPSTREAM / "mcp-2025-11-25" / "schema.json"),
+        ("history/v1/v0.4.0.schema.json", "history/v1/v0.6.2.schema.json"),
+        ("upstream/acp-v1-sdk-2.0.0/schema.json", "upstream/acp-v1-newest/schema.json"),
+        ("upstream/acp-v2-sdk-2.0.0/schema.json", "upstream/acp-v2-newest/schema.json"),
+        ("upstream/mcp-2025-06-18/schema.json", "upstream/mcp-2025-11-25/schema.json"),
     ]
-    unstable = sorted(UPSTREAM.glob("*/schema.unstable.json"))
-    return [*followers, *((file.with_name("schema.json"), file) for file in unstable)]
-
-
-def files() -> list[Path]:
-    """Every schema file at hand."""
-    return sorted({*UPSTREAM.glob("*/schema*.json"), *(DATA / "history").glob("*/*.schema.json")})
+    unstable = [name for name in PUBLISHED if name.endswith("/schema.unstable.json")]
+    return [*followers, *((name.replace(".unstable", ""), name) for name in unstable)]
 
 
 def title(value: object) -> str:
@@ -94,8 +84,17 @@ def places(protocol: ir.Protocol) -> dict[str, tuple[str, str, object]]:
     return {at: entries[0] for at, entries in found.items() if len(entries) == 1}
 
 
-@pytest.mark.parametrize(("old", "new"), pairs(), ids=title)
+@pytest.mark.parametrize(("old", "new"), [*pairwise(releases("v1")), *pairwise(releases("v2"))], ids=title)
 def test_a_class_whose_definition_did_not_change_keeps_its_name(old: Path, new: Path) -> None:
+    assert_names_kept(old, new)
+
+
+@pytest.mark.parametrize(("old", "new"), pairs())
+def test_a_published_class_whose_definition_did_not_change_keeps_its_name(old: str, new: str) -> None:
+    assert_names_kept(file_of(old), file_of(new))
+
+
+def assert_names_kept(old: Path, new: Path) -> None:
     before, after = places(protocol_of(old)), places(protocol_of(new))
     kept = 0
     for at, (_, name, meaning) in before.items():
@@ -119,7 +118,7 @@ def named(schema: Mapping[str, Any], tmp_path: Path) -> dict[str, tuple[str, obj
 
 def schema_of(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A published schema and its definitions, to be changed."""
-    schema: dict[str, Any] = json.loads((UPSTREAM / folder / "schema.json").read_text("utf-8"))
+    schema: dict[str, Any] = json.loads(file_of(f"upstream/{folder}/schema.json").read_text("utf-8"))
     return schema, schema["$defs"] if "$defs" in schema else schema["definitions"]
 
 
@@ -177,15 +176,17 @@ def source_names(file: Path) -> set[str]:
     return set(schema.get("$defs") or schema["definitions"])
 
 
-@pytest.mark.parametrize("file", files(), ids=title)
-def test_no_class_ends_in_a_digit_that_its_definition_does_not_end_in(file: Path) -> None:
+@pytest.mark.parametrize("published", PUBLISHED)
+def test_no_class_ends_in_a_digit_that_its_definition_does_not_end_in(published: str) -> None:
+    file = file_of(published)
     known = source_names(file)
     for name, class_ in name_all(protocol_of(file)).classes.items():
         assert not class_[-1].isdigit() or name in known, class_
 
 
-@pytest.mark.parametrize("file", files(), ids=title)
-def test_every_method_is_in_the_table_on_its_side(file: Path) -> None:
+@pytest.mark.parametrize("published", PUBLISHED)
+def test_every_method_is_in_the_table_on_its_side(published: str) -> None:
+    file = file_of(published)
     schema: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
     methods = protocol_of(file).methods
     table = {(method.side, method.name) for method in methods}
@@ -205,8 +206,9 @@ def test_every_method_is_in_the_table_on_its_side(file: Path) -> None:
         assert (method.result is None) == (method.kind == "notification")
 
 
-@pytest.mark.parametrize("file", sorted(UPSTREAM.glob("*/meta.json")), ids=title)
-def test_the_table_says_what_the_published_one_says(file: Path) -> None:
+@pytest.mark.parametrize("published", evidence.known("upstream/*/meta.json"))
+def test_the_table_says_what_the_published_one_says(published: str) -> None:
+    file = file_of(published)
     meta: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
     methods = protocol_of(file.with_name("schema.json")).methods
     for key, side in (("agentMethods", "agent"), ("clientMethods", "client"), ("protocolMethods", "protocol")):

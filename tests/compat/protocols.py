@@ -14,18 +14,18 @@ from acpgen.compat.findings import Finding, Mode, Report
 from acpgen.load import Document, Documents
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared" / "data"
-HISTORY = DATA / "history"
-UPSTREAM = DATA / "upstream"
+RELEASES = ROOT / "schema" / "releases" / "acp"
+"""Earlier releases, as facts alone."""
+
 CANONICAL = tuple(ROOT / "schema" / name for name in ("acp/v1", "acp/v2", "mcp/2025-06-18"))
 
 Schema = dict[str, Any]
 
 
-def schemas_at_hand() -> list[Path]:
-    """Every published and canonical schema, in a fixed order."""
-    found = [*HISTORY.glob("v*/*.json"), *UPSTREAM.glob("*/schema*.json")]
-    return [*sorted(found), *CANONICAL]
+def releases(version: str) -> list[Path]:
+    """The releases of a version of ACP, oldest first."""
+    index = json.loads((RELEASES / version / "index.json").read_text("utf-8"))
+    return [RELEASES / version / f"{name}.json" for name in index["versions"]]
 
 
 def documents(value: Schema, name: str = "p") -> Documents:

@@ -14,16 +14,13 @@ from typing import Any
 
 import pytest
 
+import evidence
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Report
 from acpgen.compat.report import FORMATS, written
 from acpgen.errors import Faults
 from acpgen.load import Document, Documents
-from compat.protocols import DATA, HISTORY, UPSTREAM, Schema, compared, found, go, protocol
-
-WILD = DATA / "wild"
-
-needs_data = pytest.mark.skipif(not WILD.exists(), reason="../shared/data is absent")
+from compat.protocols import RELEASES, Schema, compared, found, go, protocol
 
 STRING: Schema = {"type": "string"}
 THING = go({"a": {"type": "integer"}}, ("a",))
@@ -273,10 +270,10 @@ def test_what_is_marked_unstable_explains_nothing_and_breaks_nothing() -> None:
 
 
 def wild(name: str) -> Schema:
-    return json.loads((WILD / name).read_text())  # type: ignore[no-any-return]
+    evidence.need(f"wild/{name}")
+    return json.loads(evidence.path(f"wild/{name}").read_text("utf-8"))  # type: ignore[no-any-return]
 
 
-@needs_data
 @pytest.mark.parametrize("name", ["Breakpoint", "Capabilities", "StackFrame"])
 def test_a_definition_of_the_debug_adapter_protocol_that_demands_more_is_found(name: str) -> None:
     old = wild("dap.json")
@@ -288,7 +285,6 @@ def test_a_definition_of_the_debug_adapter_protocol_that_demands_more_is_found(n
     assert report.coverage is not None and report.coverage.not_compared == ()
 
 
-@needs_data
 @pytest.mark.parametrize("file", ["a2a-0.2.0.json", "a2a-0.3.0.json"])
 def test_the_agent_card_is_compared(file: str) -> None:
     old = wild(file)
@@ -382,12 +378,16 @@ def test_what_is_changed_at_random_gets_a_verdict_or_a_fault(seed: int) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [HISTORY / "v1" / "v0.10.0.schema.json", UPSTREAM / "acp-v2-newest" / "schema.json", WILD / "a2a-0.3.0.json"],
-    ids=lambda path: path.parent.name,
+    [
+        RELEASES / "v1" / "0.10.0.json",
+        *(
+            pytest.param(evidence.path(name), marks=pytest.mark.evidence(name))
+            for name in ("upstream/acp-v2-newest/schema.json", "wild/a2a-0.3.0.json")
+        ),
+    ],
+    ids=["acp-v1", "acp-v2", "a2a"],
 )
 def test_real_schemas_that_are_changed_at_random_get_a_verdict_or_a_fault(path: Path) -> None:
-    if not path.exists():
-        pytest.skip("../shared/data is absent")
     schema = json.loads(path.read_text())
     for seed in range(4):
         _judged(schema, mutated(schema, random.Random(seed)))

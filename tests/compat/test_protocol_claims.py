@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
+import evidence
 from acpgen.bundle import bundle
 from acpgen.load import load
 from acpgen.meaning import lower
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.nodes import Schemas
-from compat.protocols import CANONICAL, ROOT, UPSTREAM, Schema, compared, found, validates
+from compat.protocols import CANONICAL, ROOT, Schema, compared, found, validates
 
 V1, V2 = CANONICAL[0], CANONICAL[1]
 
@@ -119,13 +120,14 @@ def _forget_tag(schema: Any, tag: str) -> None:
             _forget_tag(item, tag)
 
 
-SOURCES = [V1, V2, UPSTREAM / "acp-v1-newest" / "schema.json", UPSTREAM / "acp-v2-newest" / "schema.json"]
+PUBLISHED = [
+    pytest.param(evidence.path(name), marks=pytest.mark.evidence(name))
+    for name in ("upstream/acp-v1-newest/schema.json", "upstream/acp-v2-newest/schema.json")
+]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=["v1", "v2", "v1-upstream", "v2-upstream"])
+@pytest.mark.parametrize("path", [V1, V2, *PUBLISHED], ids=["v1", "v2", "v1-upstream", "v2-upstream"])
 def test_a_required_field_planted_in_one_method_is_found_there_with_a_message_that_proves_it(path: Path) -> None:
-    if not path.exists():
-        pytest.skip("../shared/data is absent")
     old = bundled(path)
     methods, _ = find_methods(Schemas(bundle(load(path))))
     planted = 0

@@ -12,7 +12,7 @@ import pytest
 from acpgen.compat.compare import compare
 from acpgen.compat.sources import found
 from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound
-from compat.protocols import CANONICAL, HISTORY, Schema, go, protocol
+from compat.protocols import CANONICAL, RELEASES, Schema, go, protocol
 
 SMALL = protocol({})
 LARGER = protocol({"GoRequest": go({"id": {"type": "string"}, "cwd": {"type": "string"}}, ("id", "cwd"))})
@@ -127,11 +127,10 @@ def test_paths_and_loaded_documents_are_the_same_source(project: Path) -> None:
     assert found(path).files == found("acme/v1").files
 
 
-@pytest.mark.skipif(not HISTORY.exists(), reason="../shared/data is absent")
 def test_every_finding_names_a_place_that_exists_on_both_sides() -> None:
     for old, new in (
         (CANONICAL[0], CANONICAL[1]),
-        (HISTORY / "v1/v0.4.0.schema.json", HISTORY / "v1/v0.13.5.schema.json"),
+        (RELEASES / "v1/0.4.0.json", RELEASES / "v1/0.13.5.json"),
     ):
         for finding in compare(old, new).findings:
             assert finding.old is not None or finding.new is not None

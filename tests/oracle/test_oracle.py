@@ -11,10 +11,9 @@ from typing import Any, Final
 
 import pytest
 
+import evidence
 from oracle.instances import Maker, damaged
 from oracle.upstream import (
-    ABSENT,
-    DATA,
     Judge,
     Row,
     Table,
@@ -25,8 +24,6 @@ from oracle.upstream import (
     tables,
     written,
 )
-
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=ABSENT)
 
 PROTOCOLS: Final = tuple(tables())
 ROWS: Final = [row for table in tables().values() for row in table.rows]
@@ -140,6 +137,7 @@ def test_rows_without_a_witness_change_no_verdict(table: Table) -> None:
 
 
 def test_verdicts_agree_on_the_corpus_but_for_the_listed_messages(table: Table) -> None:
+    need_corpus(table.protocol)
     ours, upstream, theirs = judges(table.protocol)
     judged = Counter[bool]()
     seen: set[str] = set()
@@ -159,6 +157,7 @@ def test_verdicts_agree_on_the_corpus_but_for_the_listed_messages(table: Table) 
 def test_whole_messages_of_the_corpus_are_judged_alike_by_the_roots(table: Table) -> None:
     if not table.protocol.startswith("acp/"):
         pytest.skip("MCP's file has no root, and the corpus no message of MCP")
+    need_corpus(table.protocol)
     ours, _, theirs = judges(table.protocol)
     messages = [row["message"] for row in corpus(table.protocol) if "jsonrpc" in row["message"]]
     assert len(messages) > 20
@@ -202,10 +201,20 @@ def instances(protocol: str, *, made: int) -> Iterator[tuple[str, Any]]:
             yield name, damaged(instance, random)
 
 
+def recorded(protocol: str) -> str:
+    """What the corpus of a protocol is called, if it has one."""
+    return f"corpus/{protocol.rsplit('/')[-1]}.jsonl"
+
+
+def need_corpus(protocol: str) -> None:
+    if protocol.startswith("acp/"):
+        evidence.need(recorded(protocol))
+
+
 @cache
 def corpus(protocol: str) -> tuple[Mapping[str, Any], ...]:
-    """The recorded messages of types that the protocol has."""
-    file = DATA / "corpus" / f"{protocol.rsplit('/')[-1]}.jsonl"
+    """The recorded messages of types that the protocol has, where they are at hand."""
+    file = evidence.path(recorded(protocol))
     if not file.exists():
         return ()
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

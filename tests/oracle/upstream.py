@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+import evidence
 from acpgen.bundle import ABSOLUTE_PATH, Bundle, bundle
 from acpgen.collect import Collected, collect
 from acpgen.load import load
@@ -19,9 +20,6 @@ from acpgen.walk import pointer_parts
 from oracle.values import Schema, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[2]
-DATA: Final = ROOT.parent / "shared" / "data"
-ABSENT: Final = "../shared/data with upstream's schemas and the corpus is not here"
-
 
 _WORDS: Final = frozenset(
     {
@@ -108,7 +106,8 @@ def _row(protocol: str, row: Mapping[str, Any]) -> Row:
 @cache
 def published(path: str) -> Schema:
     """A schema file of upstream; draft-07 writes its definitions as 2020-12 does."""
-    text = (DATA / "upstream" / path).read_text(encoding="utf-8")
+    evidence.need(f"upstream/{path}")
+    text = evidence.path(f"upstream/{path}").read_text(encoding="utf-8")
     text = text.replace('"definitions":', '"$defs":').replace("#/definitions/", "#/$defs/")
     schema: Schema = json.loads(text)
     return {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"}

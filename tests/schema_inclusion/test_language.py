@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import cast
 
 import jsonschema
 import pytest
 
+import evidence
 from inclusion_cases import CASES, DRAFT_07, INTEGER, STRING, Case, record
 from schema_inclusion import Comparer, Relation, Verdict, compare, include
 from schema_inclusion.document import Dialect, every_schema, opened
 from schema_inclusion.validation import reference_validator
 from schema_inclusion.values import Json
 
-DATA = Path(__file__).parents[2] / ".." / "shared" / "data"
+CASES_OF_OTHERS = "compat/cases.json"
+SUITE = "json-schema-test-suite/draft2020-12"
 
 
 def expected(state: bool) -> Verdict:
@@ -54,14 +55,9 @@ def test_every_schema_of_the_cases_equals_itself(case: Case) -> None:
         assert comparison.backward.verdict is comparison.forward.verdict is Verdict.YES
 
 
-def shared_cases() -> list[dict[str, Json]]:
-    path = DATA / "compat" / "cases.json"
-    return cast("list[dict[str, Json]]", json.loads(path.read_text("utf-8"))) if path.exists() else []
-
-
-@pytest.mark.skipif(not shared_cases(), reason="../shared/data/compat/cases.json is not here")
-def test_the_shared_cases_are_all_decided_rightly() -> None:
-    for case in shared_cases():
+@pytest.mark.evidence(CASES_OF_OTHERS)
+def test_the_cases_of_others_are_all_decided_rightly() -> None:
+    for case in cast("list[dict[str, Json]]", json.loads(evidence.path(CASES_OF_OTHERS).read_text("utf-8"))):
         comparison = compare(case["old"], case["new"])
         verdicts = (comparison.backward.verdict, comparison.forward.verdict)
         assert verdicts == (expected(case["backward"] is True), expected(case["forward"] is True)), case["name"]
@@ -168,14 +164,10 @@ def test_normal_forms_tell_equal_schemas() -> None:
 # Real files.
 
 
-def real_files() -> Iterator[Path]:
-    for folder in ("upstream", "history"):
-        yield from sorted(each for each in (DATA / folder).rglob("*schema*.json"))
-
-
-@pytest.mark.skipif(not any(real_files()), reason="../shared/data/upstream and history are not here")
 def test_every_real_file_equals_itself_whole_and_by_definition() -> None:
-    for path in real_files():
+    published = evidence.known("upstream/*/schema*.json", "history/*/*.schema.json")
+    evidence.need(*published)
+    for path in map(evidence.path, published):
         old = cast("dict[str, Json]", json.loads(path.read_text("utf-8")))
         new: dict[str, Json] = {**cast("dict[str, Json]", json.loads(path.read_text("utf-8"))), "description": "again"}
         comparer = Comparer(old, new)
@@ -193,13 +185,13 @@ def test_every_real_file_equals_itself_whole_and_by_definition() -> None:
 
 def suite() -> list[tuple[str, Json, list[dict[str, Json]]]]:
     found: list[tuple[str, Json, list[dict[str, Json]]]] = []
-    for path in sorted((DATA / "json-schema-test-suite" / "draft2020-12").glob("*.json")):
+    for path in sorted(evidence.path(SUITE).glob("*.json")):
         for group in json.loads(path.read_text("utf-8")):
             found += [(f"{path.stem}: {group['description']}", group["schema"], group["tests"])]
     return found
 
 
-@pytest.mark.skipif(not suite(), reason="../shared/data/json-schema-test-suite is not here")
+@pytest.mark.evidence(SUITE)
 def test_constants_of_the_public_suite_are_included_exactly_if_valid() -> None:
     decided = undecided = 0
     for name, schema, tests in suite():

@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
@@ -21,12 +20,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import evidence
 from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
 from schema_inclusion.regex import UnsupportedPattern, may_backtrack, read
 
 MORE = os.environ.get("ACPGEN_EXAMPLES", "")
 FACTOR = int(MORE or "1")
-SUITE = Path(__file__).parents[2] / ".." / "shared" / "data" / "json-schema-test-suite" / "draft2020-12"
+SUITE = "json-schema-test-suite/draft2020-12"
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_what_engines_read_differently_or_cannot_be_compared_is_refused(pattern:
     assert isinstance(example(Wanted((pattern,))), TooHard)
 
 
-@pytest.mark.skipif(not SUITE.exists(), reason="../shared/data/json-schema-test-suite is not here")
+@pytest.mark.evidence(SUITE)
 def test_the_public_suite_is_answered_rightly_or_not_at_all() -> None:
     answered = 0
     for name in ("pattern", "optional/ecmascript-regex", "optional/non-bmp-regex"):
-        for group in json.loads((SUITE / f"{name}.json").read_text("utf-8")):
+        for group in json.loads((evidence.path(SUITE) / f"{name}.json").read_text("utf-8")):
             pattern = group["schema"].get("pattern")
             for test in group["tests"] if pattern else ():
                 state = matches(pattern, test["data"]) if isinstance(test["data"], str) else None

@@ -25,6 +25,7 @@ from acp_bindings import MISSING, Request, v1, v2
 from mcp_bindings import Request as McpRequest
 from mcp_bindings import roots
 
+import evidence
 from acp_session.baseline import BASELINE, missing_methods
 from acp_session.containment import Refused, bind, guarantees, open_file
 from acp_session.errors import (
@@ -53,7 +54,7 @@ from acp_session.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scop
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
 TABLE: Final = Path(__file__).parents[2] / "schema" / "requirements.json"
-DOCUMENT: Final = Path(__file__).parents[3] / "shared" / "seeds" / "requirements.md"
+DOCUMENT: Final = "seeds/requirements.md"
 
 Check = Callable[[Path], object]
 CHECKS: dict[int, Check] = {}
@@ -118,9 +119,12 @@ def bodies(name: str) -> set[CodeType]:
 
 def test_every_requirement_of_running_programs_is_in_the_table() -> None:
     assert set(FUNCTIONS) == set(CHECKS)
-    if not DOCUMENT.exists():
-        pytest.skip("the document with the requirements is not at hand")
-    rows = re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.evidence(DOCUMENT)
+def test_every_requirement_that_the_document_gives_to_running_programs_is_checked() -> None:
+    text = evidence.path(DOCUMENT).read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", text, re.MULTILINE)
     wanted = {int(number) for number, by in rows if "R" in by.strip().split("/")}
     assert len(wanted) == 48
     assert wanted <= set(CHECKS)

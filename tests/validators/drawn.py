@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
-import pytest
-
+import evidence
 from acpgen import ir
 from acpgen.walk import is_array, is_object
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 PATHS = {"AbsolutePath": "/home/mara"}
 
 
 def corpus(version: int) -> list[dict[str, Any]]:
     """The rows of the corpus; the test is skipped where there is none."""
-    path = DATA / "corpus" / f"v{version}.jsonl"
-    if not path.exists():
-        pytest.skip("../shared/data/corpus is not here")
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    name = f"corpus/v{version}.jsonl"
+    evidence.need(name)
+    return [json.loads(line) for line in evidence.path(name).read_text("utf-8").splitlines()]
 
 
 def least(protocol: ir.Protocol, name: str, depth: int = 0) -> Any:

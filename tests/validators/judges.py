@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
+import evidence
 from acpgen import ir, judge
 from acpgen.bundle import Bundle
 from acpgen.generate import understand
 from acpgen.load import load
 from acpgen.walk import is_object
-from validators.drawn import DATA
 
 NAMES = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 UPSTREAM = ("acp-v1-newest", "acp-v2-newest", "mcp-2025-06-18", "mcp-2025-11-25")
@@ -104,4 +103,5 @@ def subject(name: str) -> Subject:
     """A protocol of this repository, or an upstream file."""
     if name in NAMES:
         return Subject(judge.find(name))
-    return Subject(load(Path(DATA / "upstream" / name / "schema.json"), name=name))
+    evidence.need(f"upstream/{name}/schema.json")
+    return Subject(load(evidence.path(f"upstream/{name}/schema.json"), name=name))
