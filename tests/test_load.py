@@ -31,6 +31,7 @@ from acpgen.errors import (
 )
 from acpgen.ir import JSON
 from acpgen.load import LARGEST, check, load, parse_json, read
+from acpgen.pointers import plain_pointer, pointer_parts
 
 UPSTREAM = Path(__file__).parents[2] / "shared" / "data" / "upstream"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -337,12 +338,12 @@ def test_every_value_is_found_where_it_stands(value: JSON, indent: int | None) -
         at = sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
         found, end = decoder.raw_decode(text, at)
         if is_member:
-            assert found == pointer.rsplit("/", 1)[1].replace("~1", "/").replace("~0", "~")
+            assert found == pointer_parts(pointer)[-1]
             found, _ = decoder.raw_decode(text, end + len(text[end:]) - len(text[end:].lstrip(": ")))
         assert found == inner
         if isinstance(inner, dict):
             for key, child in inner.items():
-                walk(child, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}", True)
+                walk(child, pointer + plain_pointer(key), True)
         elif isinstance(inner, list):
             for index, child in enumerate(inner):
                 walk(child, f"{pointer}/{index}", False)

@@ -34,6 +34,7 @@ from acpgen.errors import (
     Unreadable,
     WrongEncoding,
 )
+from acpgen.pointers import plain_pointer
 from acpgen.positions import DEEPEST, LONGEST_INTEGER, Problem, line_and_column, walk
 
 if TYPE_CHECKING:
@@ -291,7 +292,7 @@ def check_schema(value: JSON, at: str, dialect: str) -> Iterator[Fault]:
     """What the meta-schema of a dialect says against one schema, which stands at `file#/pointer`; nothing, if all is well."""
     told: set[str] = set()
     for error in _judge(dialect).iter_errors(value):
-        where = "".join(f"/{_escape(str(part))}" for part in error.instance_path)
+        where = plain_pointer(*error.instance_path)
         if where not in told:
             told.add(where)
             yield NotASchema(at=f"{at}{where}", reason=_reason(error), dialect=dialect)
@@ -409,7 +410,3 @@ def _fault(problem: Problem, text: str, at: str) -> Fault:
             return TooDeep(at=here, limit=DEEPEST)
         case "value":
             return NotRepresentable(at=here, reason=problem.detail)
-
-
-def _escape(part: str) -> str:
-    return part.replace("~", "~0").replace("/", "~1")

@@ -12,6 +12,7 @@ from acpgen.bundle import Bundle, common_fields, frames
 from acpgen.errors import Fault, Faults, MalformedKeyword, NothingDefined, UnknownLeniency
 from acpgen.methods import find_methods
 from acpgen.patterns import in_rust
+from acpgen.pointers import escape, target
 from acpgen.unions import (
     ALL_KINDS,
     OBJECTS,
@@ -27,7 +28,7 @@ from acpgen.unions import (
     recognise,
     types_of,
 )
-from acpgen.walk import ASSERTIONS, BY_KIND, Schema, asserts, is_array, is_object, target
+from acpgen.walk import ASSERTIONS, BY_KIND, Schema, asserts, is_array, is_object
 
 LENIENCY: Final = {
     "x-deserialize-default-on-error": "default_on_error",
@@ -313,7 +314,7 @@ class _Lowering:
         patterns = schema.get("patternProperties", {})
         if not patterns:
             return self.type_of(*rest)
-        return self._either([*((sub, f"{at}/patternProperties/{_escape(key)}") for key, sub in patterns.items()), rest])
+        return self._either([*((sub, f"{at}/patternProperties/{escape(key)}") for key, sub in patterns.items()), rest])
 
     def _member(self, key: str, subs: list[tuple[Any, str, str]], required: bool) -> ir.Field:
         """One field, judged by the narrowest of the schemas that several parts have for it; the others are noted."""
@@ -344,7 +345,7 @@ class _Lowering:
         """Each property with the schemas that judge it, their places and owners, own ones first, in source order."""
         members: dict[str, list[tuple[Any, str, str]]] = {}
         for key, sub in schema.get("properties", {}).items():
-            members.setdefault(key, []).append((sub, f"{at}/properties/{_escape(key)}", owner))
+            members.setdefault(key, []).append((sub, f"{at}/properties/{escape(key)}", owner))
         for part, place in self._parts(schema, at):
             if not is_object(part):
                 continue
@@ -904,7 +905,3 @@ def _used(definition: ir.Definition) -> set[str]:
             return _referred(base)
         case ir.Alias(type=type_):
             return _referred(type_)
-
-
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

@@ -14,6 +14,8 @@ from functools import lru_cache
 from json import loads
 from typing import Final, Literal, TypeAlias
 
+from acpgen.pointers import pointer_parts
+
 DEEPEST: Final = 100
 """Levels of nesting beyond which a text is not read further. Published schemas need fewer than thirty."""
 
@@ -52,8 +54,8 @@ def position(text: str, pointer: str) -> tuple[int, int]:
     Raises `KeyError` where the pointer leads nowhere.
     """
     place = places(text)
-    for part in pointer.removeprefix("#").split("/")[1:]:
-        place = place.children[part.replace("~1", "/").replace("~0", "~")]
+    for part in pointer_parts(pointer):
+        place = place.children[part]
     return line_and_column(text, place.offset)
 
 

@@ -208,11 +208,6 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-def pointer(path: Path) -> str:
-    """The JSON Pointer of a path, written by the book (RFC 6901)."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
-
-
 def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other

@@ -16,7 +16,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from acpgen import borrowed, ir
-from acpgen.walk import is_array, is_object
+from acpgen.pointers import resolve
+from acpgen.walk import is_object
 from validators.drawn import DATA, damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
 
@@ -31,20 +32,6 @@ def request(method: str, params: Any) -> dict[str, Any]:
 
 def update(**fields: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": fields}}
-
-
-def at(schema: Any, pointer: str) -> Any:
-    for part in pointer[2:].split("/") if pointer != "#" else ():
-        key = part.replace("~1", "/").replace("~0", "~")
-        schema = schema[int(key)] if is_array(schema) else schema[key]
-    return schema
-
-
-def reach(value: Any, pointer: str) -> Any:
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        value = value[int(key)] if is_array(value) else value[key]
-    return value
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -111,8 +98,8 @@ def test_all_problems_are_told_at_once_and_their_pointers_lead_somewhere(name: s
             assert len({(p.pointer, p.schema, p.sentence) for p in problems}) == len(problems)
             for problem in problems:
                 told += 1
-                reach(instance, problem.pointer)
-                at(judged.bundle.schema, problem.schema)
+                resolve(instance, problem.pointer)
+                resolve(judged.bundle.schema, problem.schema)
                 assert problem.code == -32602
                 assert problem.sentence[0] != " "
                 assert len(problem.sentence) < 2000
@@ -516,8 +503,8 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
         found = list(pieces.problems(("$defs", "Thing"), value))
         assert rule in {name for _, _, _, name in found}, (schema, found)
         for path, where, _, _ in found:
-            at({"$defs": definitions}, where)
-            reach(value, "".join(f"/{step}" for step in path))
+            resolve({"$defs": definitions}, where)
+            resolve(value, "".join(f"/{step}" for step in path))
 
 
 def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:

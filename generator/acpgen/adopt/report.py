@@ -13,8 +13,9 @@ from acpgen.adopt.differences import Difference, differences, listed, pointer_in
 from acpgen.adopt.facts import fingerprint, same
 from acpgen.adopt.words import ROOM
 from acpgen.errors import printable
+from acpgen.pointers import pointer
 from acpgen.unions import is_null
-from acpgen.walk import children, is_array, is_object, pointer
+from acpgen.walk import children, is_array, is_object
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 

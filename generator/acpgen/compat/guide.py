@@ -22,7 +22,8 @@ from acpgen.compat.protocol.examples import Examples, NoExample
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.report.markdown import code, escaped, prose
-from acpgen.walk import is_object, pointer_parts
+from acpgen.pointers import place_parts
+from acpgen.walk import is_object
 
 _VERSION: Final = "protocolVersion"
 
@@ -283,7 +284,7 @@ def _members(side: Revised) -> dict[str, str]:
 
 def _field_key(at: str) -> str:
     """The name of the definition or field at a place, a field's with the fields on the way to it; empty where there is none."""
-    parts = pointer_parts(f"#{at.partition('#')[2]}")
+    parts = place_parts(at)
     names = [name for before, name in pairwise(parts) if before == "properties"]
     return ".".join((parts[1], *names)) if len(parts) == 2 or (len(parts) > 1 and names) else ""
 

@@ -12,7 +12,7 @@ from json import JSONDecoder
 from typing import TYPE_CHECKING, Final
 
 from acpgen.compat.findings import Spot
-from acpgen.walk import pointer, pointer_parts
+from acpgen.pointers import plain_pointer, pointer_parts
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
@@ -38,7 +38,7 @@ class Spots:
         value = file.value
         offset, begins = 0, file.root
         parts: list[str] = []
-        for part in pointer_parts(f"#{fragment}"):
+        for part in pointer_parts(fragment):
             inside = file.inside(begins)
             key = part if part in inside else {"$defs": "definitions"}.get(part, part)
             if key not in inside:
@@ -48,7 +48,7 @@ class Spots:
             parts.append(key)
         line = bisect_right(file.lines, offset)
         column = offset - file.lines[line - 1] + 1
-        return Spot(self.side.at(path), pointer(*parts)[1:], line, column, value if parts else None)
+        return Spot(self.side.at(path), plain_pointer(*parts), line, column, value if parts else None)
 
     def _file(self, path: str) -> _File:
         if path not in self._files:

@@ -18,8 +18,8 @@ from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.load import Source, parse_unchecked, place, read
 from acpgen.material import schemas
+from acpgen.pointers import pointer_parts
 from acpgen.positions import line_and_column, places
-from acpgen.walk import pointer_parts
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 from acpgen.dialect import keywords, meta_schema
 from acpgen.errors import did_you_mean, shown
 from acpgen.lint.subject import Remark, Subject
-from acpgen.walk import pointer
+from acpgen.pointers import pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs

@@ -17,7 +17,6 @@ from .errors import (
     Dropped,
     EncodeError,
     Problem,
-    json_pointer,
     limited,
     shown,
     told,
@@ -28,6 +27,7 @@ from .leniency import Edits, Leniency, explained, placed, repair, without_repeat
 from .markers import strict_adapter
 from .model import changed_defaults, forget_namesakes
 from .parse import Duplicates, copied, parse
+from .pointers import json_pointer
 from .trace import Path, chosen, find, with_strays
 
 Hook: TypeAlias = Callable[[Dropped], object]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-from urllib.parse import unquote
 
 from .contract import Path
 from .errors import told
 from .json_types import is_array, is_object
+from .pointers import referred, schema_pointer
 from .strict import did_you_mean, near_field
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Explainer:
 
         path, place = tuple(error.instance_path), tuple(error.schema_path)
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
-            yield path, pointer(place), TOO_MANY, "oneOf"
+            yield path, schema_pointer(place), TOO_MANY, "oneOf"
             return
         failed = self._failed(error)
         value = _reach(self.value, path)
@@ -74,7 +74,7 @@ class Explainer:
             value,
             sorted(failed),
             lambda index: self.all(failed[index]),
-            lambda indices: self._nearest(indices, failed, path, pointer(place), value),
+            lambda indices: self._nearest(indices, failed, path, schema_pointer(place), value),
         )
 
     def union(
@@ -99,16 +99,16 @@ class Explainer:
         if all(choice is not None for choice in choices):
             constants = [constant for choice in choices for constant in choice or ()]
             sentence = f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}"
-            yield path, pointer(place), sentence, "enum"
+            yield path, schema_pointer(place), sentence, "enum"
             return
-        known = pointer(place), tuple(real)
+        known = schema_pointer(place), tuple(real)
         if known not in self.tags:
             self.tags[known] = self._tag(branches, real)
         tag = self.tags[known]
         if tag is None:
             yield from nearest(real)
         elif not is_object(value):
-            yield path, pointer(place), f"an object is expected, not {told(value)}", "type"
+            yield path, schema_pointer(place), f"an object is expected, not {told(value)}", "type"
         else:
             given = value.get(tag.field)
             branch = tag.known.get(given) if isinstance(given, str | int | float) else None
@@ -117,7 +117,7 @@ class Explainer:
             elif tag.others:
                 yield from nearest(tag.others)
             else:
-                yield _untold(tag, path, pointer(place), value)
+                yield _untold(tag, path, schema_pointer(place), value)
 
     def _nearest(
         self, indices: Sequence[int], failed: Mapping[int, list[ValidationError]], path: Path, pointer: str, value: Any
@@ -179,7 +179,7 @@ class Explainer:
     def _one(self, error: ValidationError) -> Said:
         path, place, rule = tuple(error.instance_path), tuple(error.schema_path), error.kind.name
         value = _reach(self.value, path)
-        return path, pointer(place), self._sentence(error, rule, place, value), _RULES.get(rule, rule)
+        return path, schema_pointer(place), self._sentence(error, rule, place, value), _RULES.get(rule, rule)
 
     def _sentence(self, error: ValidationError, rule: str, place: Path, value: Any) -> str:
         given: Any = error.kind.value
@@ -326,14 +326,3 @@ def _reach(value: Any, path: Sequence[str | int]) -> Any:
     for step in path:
         value = value[step]
     return value
-
-
-def pointer(place: Sequence[str | int]) -> str:
-    """The pointer to a place of the schema."""
-    return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
-
-
-def referred(reference: str) -> tuple[str, ...]:
-    """The place that a reference within the schema leads to."""
-    steps = unquote(reference).removeprefix("#/").split("/")
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)

@@ -9,8 +9,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .errors import Dropped, Problem, json_pointer
+from .errors import Dropped, Problem
 from .json_types import is_array, is_object
+from .pointers import json_pointer
 from .trace import Found, Path, Place, problem
 
 

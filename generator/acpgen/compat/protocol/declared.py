@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.walk import Schema, reference_to
+from acpgen.pointers import reference_to
+from acpgen.walk import Schema
 
 Written: TypeAlias = "Schema | bool"
 

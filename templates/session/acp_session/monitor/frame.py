@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, reach, shown
+from .events import Event, Found, pointer_steps, reach, shown
 from .json_types import is_object
 from .rootpaths import is_about_roots
 from .rule import ACP, rule
@@ -215,7 +215,7 @@ def _malformed(event: Event, part: str) -> Iterator[Found]:
 
 
 def _requirements(event: Event, part: str, pointer: str, sentence: str) -> tuple[int, ...]:
-    steps = pointer.split("/")[2:] if pointer.startswith(f"/{part}/") else []
+    steps = pointer_steps(pointer)[1:] if pointer.startswith(f"/{part}/") else ()
     fields = {*steps[:1], *steps[-1:]}
     is_field_missing = not steps or steps[-1].isdigit()
     for (where, method, name), numbers in _WHERE.items():
@@ -227,5 +227,4 @@ def _requirements(event: Event, part: str, pointer: str, sentence: str) -> tuple
 
 def _at(event: Event, pointer: str, sentence: str, requirements: tuple[int, ...] | None = None) -> Found:
     """What the schema said of a message, placed in the line that it came in."""
-    steps = tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
-    return Found((*event.at, *steps), sentence, requirements=requirements)
+    return Found((*event.at, *pointer_steps(pointer)), sentence, requirements=requirements)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
 
 from .contract import Contract, Path, Route
 from .errors import (
@@ -23,13 +22,13 @@ from .errors import (
     PARSE_ERROR,
     DecodeError,
     Problem,
-    json_pointer,
     more_than,
     shown,
     told,
 )
 from .json_types import is_array, is_object
 from .parse import copied, parse_with_duplicates
+from .pointers import json_pointer, reference
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -246,8 +245,7 @@ class Strict:
     def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
         validator = self._validators.get(definition)
         if validator is None:
-            reference = quote(f"/$defs/{definition.replace('~', '~0').replace('/', '~1')}", safe="/$~")
-            validator = self._validators[definition] = self._compile({"$ref": f"#{reference}"})
+            validator = self._validators[definition] = self._compile({"$ref": reference(("$defs", definition))})
         if validator.is_valid(value):
             return
         if self._pieces is None:
