@@ -22,7 +22,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "names": frozenset({"errors"}),
     "load": frozenset({"errors", "ir", "positions"}),
     "material": frozenset({"errors", "ir", "load"}),
-    "values": frozenset({"ir"}),
+    "limits": frozenset({"ir"}),
+    "values": frozenset({"ir", "limits"}),
     "contract": frozenset({"ir"}),
     "unions": frozenset({"walk"}),
     "collect": frozenset({"dialect", "errors", "load", "names", "unions", "walk"}),
@@ -30,15 +31,27 @@ ARROWS: dict[str, frozenset[str]] = {
     "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
     "methods": frozenset({"bundle", "errors", "ir", "names", "unions", "walk"}),
     "coverage": frozenset({"bundle", "ir", "walk"}),
-    "lower": frozenset({"bundle", "errors", "ir", "methods", "patterns", "unions", "walk"}),
+    "lower": frozenset({"bundle", "errors", "ir", "limits", "methods", "patterns", "unions", "walk"}),
     "targets": frozenset(
         {
-            *("bundle", "contract", "coverage", "errors", "ir", "names", "patterns", "resources", "values", "walk"),
+            *(
+                "bundle",
+                "contract",
+                "coverage",
+                "errors",
+                "ir",
+                "limits",
+                "names",
+                "patterns",
+                "resources",
+                "values",
+                "walk",
+            ),
             "write",
         }
     ),
     "compat": frozenset(
-        {"bundle", "config", "errors", "ir", "load", "lower", "positions", "unions", "values", "walk"},
+        {"bundle", "config", "errors", "ir", "limits", "load", "lower", "positions", "unions", "values", "walk"},
     ),
     "adopt": frozenset(
         {"bundle", "collect", "errors", "generate", "ir", "load", "material", "names", "unions", "walk"}

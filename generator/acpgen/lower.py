@@ -10,6 +10,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.bundle import Bundle, common_fields, frames
 from acpgen.errors import Fault, Faults, MalformedKeyword, NothingDefined, UnknownLeniency
+from acpgen.limits import OF_NUMBERS
 from acpgen.methods import find_methods
 from acpgen.patterns import in_rust
 from acpgen.pointers import escape, target
@@ -619,8 +620,8 @@ class _Lowering:
                 self._note(schema, at, {"type"}, frozenset({"boolean"}))
                 return ir.Boolean()
             case "integer" | "number":
-                self._note(schema, at, {"type", *_NUMBER.values()}, frozenset({"number"}))
-                bounds = {name: schema.get(keyword) for name, keyword in _NUMBER.items()}
+                self._note(schema, at, {"type", *OF_NUMBERS.values()}, frozenset({"number"}))
+                bounds = {name: schema.get(keyword) for name, keyword in OF_NUMBERS.items()}
                 return ir.Number(integer=kind == "integer", format=schema.get("format"), **bounds)
             case "string":
                 checked = "pattern" in schema and in_rust(schema["pattern"]) is not None
@@ -679,14 +680,6 @@ _TELLING: Final = frozenset(
 """Keywords of a branch that make a type of it."""
 
 _KIND_OF: Final = {keyword: kind for kind, keywords in BY_KIND.items() for keyword in keywords}
-
-_NUMBER: Final = {
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "exclusive_minimum": "exclusiveMinimum",
-    "exclusive_maximum": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-}
 
 
 def _first_sentence(text: Any) -> str:

@@ -7,6 +7,7 @@ from math import ceil, floor
 from typing import Any, assert_never
 
 from acpgen import ir
+from acpgen.limits import limits_of
 from acpgen.patterns import in_rust
 from acpgen.targets.python.literals import literal
 
@@ -66,17 +67,11 @@ def _number(number: ir.Number) -> str:
 
 def _limits(number: ir.Number) -> dict[str, int | float]:
     """The limits of a number. Those of an integer are whole, which is all that pydantic takes there."""
-    given = {
-        "minimum": number.minimum,
-        "maximum": number.maximum,
-        "exclusiveMinimum": number.exclusive_minimum,
-        "exclusiveMaximum": number.exclusive_maximum,
-    }
-    limits: dict[str, int | float] = {key: value for key, value in given.items() if value is not None}
+    limits = limits_of(number)
+    step = limits.pop("multipleOf", None)
     if number.integer:
         rounding = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
         limits = {key: rounding[key](value) for key, value in limits.items()}
-    step = number.multiple_of
     if step is not None:
         limits["multipleOf"] = int(step) if step == int(step) else step
     return limits
@@ -152,14 +147,11 @@ def plain_schema(type_: ir.Type, classes: Mapping[str, str]) -> dict[str, Any]:
                 return {"$ref": f"#/$defs/{NUMBER}"}
             return {"type": "integer" if type_.integer else "number", **given}
         case ir.String():
-            lengths = {"minLength": type_.min_length, "maxLength": type_.max_length}
-            return {"type": "string", **{key: value for key, value in lengths.items() if value is not None}}
+            return {"type": "string", **{key: limit for key, limit in limits_of(type_).items() if key != "pattern"}}
         case ir.Constant():
             return {"const": type_.values[0]} if len(type_.values) == 1 else {"enum": list(type_.values)}
         case ir.Array():
-            limits = {"minItems": type_.min_items, "maxItems": type_.max_items}
-            given_limits = {key: value for key, value in limits.items() if value is not None}
-            return {"type": "array", "items": plain_schema(type_.items, classes), **given_limits}
+            return {"type": "array", "items": plain_schema(type_.items, classes), **limits_of(type_)}
         case ir.Map():
             return {"type": "object", "additionalProperties": plain_schema(type_.values, classes) or True}
         case ir.Ref():
