@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from .json_types import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.contract import Route, Use
+    from acp_bindings.runtime.contract import Method, Use
     from acp_bindings.runtime.strict import Violation
 
     from .state import Pending
@@ -55,7 +55,7 @@ class Event:
     id: Any = None
     body: Any = None
     request: Pending | None = None
-    route: Route | None = None
+    route: Method[str] | None = None
     problems: tuple[Violation, ...] = ()
     uses: tuple[Use, ...] = ()
     repeated: tuple[Violation, ...] = ()

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
+from .contract import Path
 from .errors import Problem, shown, told
 from .json_types import is_array, is_object
 from .markers import DEFAULT, LABEL, Discriminator
 from .model import wire_names
 from .pointers import json_pointer, schema_pointer
 
-Path = tuple["str | int", ...]
 Core = Mapping[str, Any]
 _Labels = tuple[tuple[int, str], ...]
 

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
-from .contract import Contract, Path, Route
+from .contract import Contract, Method, Path
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -66,7 +66,7 @@ class Strict:
         self._schema: Any = None
         self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
         self._pieces: Pieces | None = None
-        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.routes}
+        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.methods}
 
     # --- the public face ---
 
@@ -123,7 +123,7 @@ class Strict:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
         return _first(self._judged(value, sender, method, pending), limit)
 
-    def route(self, method: object, *, is_request: bool) -> Route | None:
+    def route(self, method: object, *, is_request: bool) -> Method[str] | None:
         """The row of a method, if the protocol has it in this form."""
         return self._routes.get((method, is_request)) if isinstance(method, str) else None
 
