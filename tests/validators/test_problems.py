@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from acpgen import borrowed, ir
-from acpgen.pointers import resolve
+from acpgen.pointers import plain_pointer, resolve
 from acpgen.walk import is_object
 from validators.drawn import DATA, damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
@@ -501,10 +501,10 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
 
         pieces = borrowed.runtime("pieces").Pieces({"$defs": definitions}, compile_)
         found = list(pieces.problems(("$defs", "Thing"), value))
-        assert rule in {name for _, _, _, name in found}, (schema, found)
-        for path, where, _, _ in found:
-            resolve({"$defs": definitions}, where)
-            resolve(value, "".join(f"/{step}" for step in path))
+        assert rule in {said.rule for said in found}, (schema, found)
+        for said in found:
+            resolve({"$defs": definitions}, said.schema)
+            resolve(value, plain_pointer(*said.path))
 
 
 def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
@@ -521,3 +521,12 @@ def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
         pieces = borrowed.runtime("pieces").Pieces({"$defs": {"Node": node}}, judge)
         (problem,) = pieces.problems(("$defs", "Node"), value)
         assert len(problem[0]) >= 50
+
+
+def test_a_field_that_is_missing_is_named_beside_the_sentence() -> None:
+    strict = subject("acp/v1").strict
+    (lacking,) = strict.validate_as("ReadTextFileRequest", {"sessionId": "s", "uri": "/a"})
+    (wrong,) = strict.validate_as("ReadTextFileRequest", {"sessionId": "s", "path": 7})
+    assert (lacking.rule, lacking.missing) == ("required", "path")
+    assert "'path'" in lacking.sentence
+    assert wrong.missing == ""

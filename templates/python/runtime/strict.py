@@ -42,11 +42,12 @@ class Violation(Problem):
 
     `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
     `tag` for a union told apart by a tag), or `json`, `duplicate-key`, `envelope`, `method`, or `more`: there are problems beyond the
-    limit.
+    limit. `missing` is the field that an object lacks, where that is what is wrong.
     """
 
     code: int
     rule: str
+    missing: str = ""
 
 
 class MissingExtra(ImportError):
@@ -252,8 +253,9 @@ class Strict:
             from .pieces import Pieces
 
             self._pieces = Pieces(self.schema, self._compile)
-        for path, schema, sentence, rule in self._pieces.problems(("$defs", definition), value):
-            yield Violation(json_pointer((*at, *path)), schema, sentence, code, rule)
+        for said in self._pieces.problems(("$defs", definition), value):
+            where = json_pointer((*at, *said.path))
+            yield Violation(where, said.schema, said.sentence, code, said.rule, said.missing)
 
     def _compile(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
         try:

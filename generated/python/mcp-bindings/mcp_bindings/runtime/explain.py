@@ -18,8 +18,19 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 Schema: TypeAlias = Mapping[str, Any]
-Said: TypeAlias = tuple[Path, str, str, str]
-"""Path into the instance, pointer into the schema, sentence, keyword."""
+
+
+class Said(NamedTuple):
+    """What one error says: the path into the instance, the pointer into the schema, a sentence and the keyword.
+
+    `missing` is the field that the instance lacks, where that is what is wrong.
+    """
+
+    path: Path
+    schema: str
+    sentence: str
+    rule: str
+    missing: str = ""
 
 
 class _Tag(NamedTuple):
@@ -33,8 +44,8 @@ class _Tag(NamedTuple):
 def explain(errors: Iterable[ValidationError], value: Any, schema: Schema) -> list[Said]:
     """What the errors of one judgement of `value` say, each thing once, in the order of the instance's places."""
     said = dict.fromkeys(Explainer(schema, value).all(errors))
-    deeper = {path for path, _, _, rule in said if rule != "not"}
-    return [one for one in said if one[3] != "not" or not any(path[: len(one[0])] == one[0] for path in deeper)]
+    deeper = {one.path for one in said if one.rule != "not"}
+    return [one for one in said if one.rule != "not" or not any(path[: len(one.path)] == one.path for path in deeper)]
 
 
 EXCLUDED: Final = "this is one of the values that are excluded here"
@@ -64,7 +75,7 @@ class Explainer:
 
         path, place = tuple(error.instance_path), tuple(error.schema_path)
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
-            yield path, schema_pointer(place), TOO_MANY, "oneOf"
+            yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         failed = self._failed(error)
         value = _reach(self.value, path)
@@ -99,7 +110,7 @@ class Explainer:
         if all(choice is not None for choice in choices):
             constants = [constant for choice in choices for constant in choice or ()]
             sentence = f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}"
-            yield path, schema_pointer(place), sentence, "enum"
+            yield Said(path, schema_pointer(place), sentence, "enum")
             return
         known = schema_pointer(place), tuple(real)
         if known not in self.tags:
@@ -108,7 +119,7 @@ class Explainer:
         if tag is None:
             yield from nearest(real)
         elif not is_object(value):
-            yield path, schema_pointer(place), f"an object is expected, not {told(value)}", "type"
+            yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
         else:
             given = value.get(tag.field)
             branch = tag.known.get(given) if isinstance(given, str | int | float) else None
@@ -127,7 +138,7 @@ class Explainer:
         best = min(distances, key=lambda index: distances[index])
         if distances[best][0]:
             types = {name for index in distances for error in failed[index] for name in _types(error, len(path))}
-            yield path, pointer, wrong_type(types, value), "type"
+            yield Said(path, pointer, wrong_type(types, value), "type")
         else:
             yield from self.all(failed[best])
 
@@ -179,7 +190,9 @@ class Explainer:
     def _one(self, error: ValidationError) -> Said:
         path, place, rule = tuple(error.instance_path), tuple(error.schema_path), error.kind.name
         value = _reach(self.value, path)
-        return path, schema_pointer(place), self._sentence(error, rule, place, value), _RULES.get(rule, rule)
+        missing: Any = error.kind.value if rule == "required" else ""
+        sentence = self._sentence(error, rule, place, value)
+        return Said(path, schema_pointer(place), sentence, _RULES.get(rule, rule), missing)
 
     def _sentence(self, error: ValidationError, rule: str, place: Path, value: Any) -> str:
         given: Any = error.kind.value
@@ -256,17 +269,13 @@ def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Sa
     if tag.field not in value:
         near = near_field(tag.field, list(value))
         hint = f"; {told(near)} is not known here, did you mean {tag.field!r}?" if near else ""
-        return (
-            path,
-            pointer,
-            f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}",
-            "required",
-        )
+        sentence = f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}"
+        return Said(path, pointer, sentence, "required", tag.field)
     given, known = value[tag.field], list(tag.known)
     sentence = (
         f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
     )
-    return (*path, tag.field), pointer, sentence, "tag"
+    return Said((*path, tag.field), pointer, sentence, "tag")
 
 
 def wrong_type(types: Iterable[str], value: Any) -> str:
