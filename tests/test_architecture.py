@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 LEAVES = frozenset({"errors", "ir", "patterns", "pointers", "resources"})
 """Import nothing of ours."""
 
-COMMON = frozenset({"pointers"})
+COMMON = frozenset({"markup", "pointers"})
 """Leaves that every module may import."""
 
 ARROWS: dict[str, frozenset[str]] = {
@@ -23,6 +23,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "load": frozenset({"errors", "ir", "positions"}),
     "material": frozenset({"errors", "ir", "load"}),
     "limits": frozenset({"ir"}),
+    "markup": frozenset({"errors", "ir"}),
     "values": frozenset({"ir", "limits"}),
     "contract": frozenset({"ir"}),
     "unions": frozenset({"walk"}),

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.table import PEERS, WAYS, Document, Place, Rule, Table, parse
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
-from acpgen.targets.docs.text import Markdown, code, identifier, prose
 from acpgen.walk import is_array, is_object
 
 __all__ = ["MONITOR", "PAGE", "page", "parse"]
