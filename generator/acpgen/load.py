@@ -35,7 +35,7 @@ from acpgen.errors import (
     WrongEncoding,
 )
 from acpgen.pointers import plain_pointer
-from acpgen.positions import DEEPEST, LONGEST_INTEGER, Problem, line_and_column, walk
+from acpgen.positions import DEEPEST, LONGEST_INTEGER, Problem, line_and_column, problems
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -266,10 +266,10 @@ def parse_json(text: str, at: str) -> JSON:
             return value
     except (ValueError, RecursionError):
         value = None
-        found = walk(text)[1]
+        found = problems(text)
         assert found, f"{at}: refused for a reason that was not found again"
     else:
-        found = walk(text)[1]
+        found = problems(text)
     if found:
         raise Faults(_fault(problem, text, at) for problem in found)
     return value
