@@ -26,6 +26,7 @@ from acpgen.errors import AdoptionRefused, Faults, NoBase, NotAdoptable, NotJson
 from acpgen.generate import understand
 from acpgen.lint import lint
 from acpgen.load import load, read
+from acpgen.markup import code
 from acpgen.material import INDEX, RELEASES, index, is_material
 from acpgen.walk import children, is_array, is_object
 
@@ -799,7 +800,7 @@ def test_names_of_a_schema_are_no_markup_in_a_report(project: Project) -> None:
     lines = markdown(found).splitlines()
     assert not [line for line in lines if line.startswith("# <b>")]
     assert all(line.isprintable() for line in text(found))
-    assert any("`` items.json#/$defs/Text/properties/`[x](y)`\\n# <b> ``" in line for line in lines)
+    assert any(code("items.json#/$defs/Text/properties/`[x](y)`\n# <b>") in line for line in lines)
 
 
 # --- faults ----------------------------------------------------------------------------------------------------------

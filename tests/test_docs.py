@@ -24,13 +24,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acpgen import ir, material, publish
+from acpgen import ir, markup, material, publish
 from acpgen.bundle import Bundle
 from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.generate import generate, understand
 from acpgen.load import load
 from acpgen.targets import Settings, docs
-from acpgen.targets.docs import layout, lifecycles, pictures, text, views
+from acpgen.targets.docs import layout, lifecycles, pictures, views
 from acpgen.targets.docs.places import Linker, places
 from acpgen.targets.docs.types import admits_null, in_words
 from acpgen.targets.docs.uses import gates
@@ -187,7 +187,7 @@ PIECES = st.lists(
 @example(given_text="a `b` c `<d>` e `f|g`")
 def test_no_text_becomes_markup(reader: str, given_text: str) -> None:
     """In a paragraph, a heading, a list, a link and a table, prose is its own text and `code` a code span, whatever it holds."""
-    prose, code = text.prose(given_text), text.code(given_text)
+    prose, code = markup.prose(given_text), markup.code(given_text)
     page = f"{prose}\n\n# x{prose}\n\n- x {prose}\n- x {code}\n\n[x{code}](y)\n\n| a | b |\n| --- | --- |\n| x{prose} | {code} |\n"
     found = read(READERS[reader](page))
     allowed = {"p", "h1", "ul", "li", "a", "table", "thead", "tbody", "tr", "th", "td", "code"}
@@ -203,18 +203,20 @@ def test_no_text_becomes_markup(reader: str, given_text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_a_name_makes_an_identifier_that_is_safe_in_paths_and_addresses(name: str) -> None:
-    made = text.identifier(name)
+    made = markup.identifier(name)
     assert re.fullmatch(r"[A-Za-z0-9_.+-]{1,96}", made)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_different_names_make_different_identifiers(one: str, other: str) -> None:
-    assert (text.identifier(one) == text.identifier(other)) == (one == other) or "" in (one, other)
+    assert (markup.identifier(one) == markup.identifier(other)) == (one == other) or "" in (one, other)
 
 
 def test_a_template_cannot_forget_to_escape() -> None:
     made = (
-        layout.environment().from_string("{{ a }} {{ a ~ a }} {{ b }} {{ 3 }}").render(a="<b>", b=text.Markdown("<b>"))
+        layout.environment()
+        .from_string("{{ a }} {{ a ~ a }} {{ b }} {{ 3 }}")
+        .render(a="<b>", b=markup.Markdown("<b>"))
     )
     assert made == "&#60;b&#62; &#60;b&#62;&#60;b&#62; <b> 3"
 
@@ -614,15 +616,15 @@ def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publis
                 # A closed union whose branch without a tag takes objects of any other tag refuses no tag as such.
                 is_kept = definition.openness == "closed" and definition.fallback is not None
                 takes_any = definition.default_admits_unknown
-                assert (text.prose(views.FALLS_TO_DEFAULT.format("tag")) in page) == takes_any
-                assert (text.prose(views.KEPT_BESIDE_DEFAULT.format("tag")) in page) == is_kept
-                assert (text.prose(views.UNKNOWN["closed"].format("tag")) in page) == (
+                assert (markup.prose(views.FALLS_TO_DEFAULT.format("tag")) in page) == takes_any
+                assert (markup.prose(views.KEPT_BESIDE_DEFAULT.format("tag")) in page) == is_kept
+                assert (markup.prose(views.UNKNOWN["closed"].format("tag")) in page) == (
                     definition.openness == "closed" and not takes_any and not is_kept
                 )
-                assert all(f'<a id="tag-{text.identifier(str(v.tag))}"></a>' in page for v in definition.variants)
+                assert all(f'<a id="tag-{markup.identifier(str(v.tag))}"></a>' in page for v in definition.variants)
             case ir.Enum():
                 assert "## Unknown values" in page
-                assert all(f'<a id="value-{text.identifier(str(v.value))}"></a>' in page for v in definition.values)
+                assert all(f'<a id="value-{markup.identifier(str(v.value))}"></a>' in page for v in definition.values)
             case _:
                 assert "## Unknown" not in page
         assert "## Used by" in page
@@ -632,7 +634,7 @@ def test_unions_and_enumerations_say_what_happens_to_the_unknown(version: publis
 def test_the_capability_matrix_holds_every_gate(version: publish.Version) -> None:
     page = files()[version.path("capabilities.md")]
     for path, gated in gates(version.protocol).items():
-        row = next(line for line in page.splitlines() if f'id="{text.identifier(path.replace(":", "-", 1))}"' in line)
+        row = next(line for line in page.splitlines() if f'id="{markup.identifier(path.replace(":", "-", 1))}"' in line)
         for gate in gated:
             assert gate.member in row and (gate.owner in row or gate.how == "method")
 

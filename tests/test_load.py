@@ -32,6 +32,7 @@ from acpgen.errors import (
 )
 from acpgen.ir import JSON
 from acpgen.load import LARGEST, check, load, parse_json, read
+from acpgen.pointers import plain_pointer, pointer_parts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -242,7 +243,7 @@ def test_nesting_up_to_the_limit_is_fine() -> None:
 def test_what_json_writes_is_read_back(value: JSON) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1)
     assert parse_json(text, "x") == value
-    assert positions.walk(text)[1] == ()
+    assert positions.problems(text) == ()
 
 
 @given(st.text(alphabet='[]{}:,"\\01-+.eEtrufalsn \n\t\x00ud8é', max_size=24))
@@ -250,10 +251,10 @@ def test_strict_reading_and_the_walk_agree_on_what_is_json(text: str) -> None:
     try:
         parse_json(text, "x")
     except Faults:
-        assert positions.walk(text)[1]
+        assert positions.problems(text)
     else:
         json.loads(text)
-        assert positions.walk(text)[1] == ()
+        assert positions.problems(text) == ()
 
 
 # --- what is refused: schemas ----------------------------------------------------------------------------------------
@@ -302,6 +303,13 @@ TEXT = """{
 }"""
 
 
+def position(text: str, pointer: str) -> tuple[int, int]:
+    found = positions.Positions(text)
+    offset, keys = found.nearest(pointer_parts(pointer))
+    assert keys == pointer_parts(pointer)
+    return found.line_and_column(offset)
+
+
 @pytest.mark.parametrize(
     ("pointer", "expected"),
     [
@@ -317,13 +325,21 @@ TEXT = """{
     ],
 )
 def test_a_pointer_leads_to_line_and_column(pointer: str, expected: tuple[int, int]) -> None:
-    assert positions.position(TEXT, pointer) == expected
+    assert position(TEXT, pointer) == expected
 
 
-@pytest.mark.parametrize("pointer", ["/nothing", "/title/0", "/$defs/a~1b/~0/2"])
-def test_a_pointer_to_nothing_has_no_place(pointer: str) -> None:
-    with pytest.raises(KeyError):
-        positions.position(TEXT, pointer)
+@pytest.mark.parametrize(
+    ("pointer", "nearest"),
+    [
+        ("/nothing", ""),
+        ("/title/0", "/title"),
+        ("/$defs/a~1b/~0/2", "/$defs/a~1b/~0"),
+        ("/definitions/é/x", "/$defs/é"),
+    ],
+)
+def test_of_what_is_not_there_the_nearest_thing_around_it_is_found(pointer: str, nearest: str) -> None:
+    _, keys = positions.Positions(TEXT).nearest(pointer_parts(pointer), {"definitions": "$defs"})
+    assert plain_pointer(*keys) == nearest
 
 
 @given(VALUES, st.sampled_from([None, 0, 3]))
@@ -333,16 +349,16 @@ def test_every_value_is_found_where_it_stands(value: JSON, indent: int | None) -
     decoder = json.JSONDecoder()
 
     def walk(inner: JSON, pointer: str, is_member: bool) -> None:
-        line, column = positions.position(text, pointer)
+        line, column = position(text, pointer)
         at = sum(len(before) + 1 for before in lines[: line - 1]) + column - 1
         found, end = decoder.raw_decode(text, at)
         if is_member:
-            assert found == pointer.rsplit("/", 1)[1].replace("~1", "/").replace("~0", "~")
+            assert found == pointer_parts(pointer)[-1]
             found, _ = decoder.raw_decode(text, end + len(text[end:]) - len(text[end:].lstrip(": ")))
         assert found == inner
         if isinstance(inner, dict):
             for key, child in inner.items():
-                walk(child, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}", True)
+                walk(child, pointer + plain_pointer(key), True)
         elif isinstance(inner, list):
             for index, child in enumerate(inner):
                 walk(child, f"{pointer}/{index}", False)
@@ -350,11 +366,10 @@ def test_every_value_is_found_where_it_stands(value: JSON, indent: int | None) -
     walk(value, "", False)
 
 
-def test_a_long_document_is_walked_once_and_quickly() -> None:
-    text = json.dumps(
-        {"$defs": {f"Name{n}": {"properties": {"a": {"type": "string"}}} for n in range(5_000)}}, indent=2
-    )
-    positions.places.cache_clear()
-    for n in range(0, 5_000, 10):
-        positions.position(text, f"#/$defs/Name{n}/properties/a/type")
-    assert positions.places.cache_info().misses == 1
+def test_of_a_long_document_only_the_way_to_a_place_is_read() -> None:
+    names = [f"Name{n}" for n in range(5_000)]
+    text = json.dumps({"$defs": {name: {"properties": {"a": {"type": "string"}}} for name in names}}, indent=2)
+    found = positions.Positions(text)
+    for _ in range(2):
+        found.nearest(("$defs", names[-1], "properties", "a", "type"))
+    assert len(found._inside) == 5

@@ -13,8 +13,8 @@ import pytest
 
 import acpgen
 from acpgen.bundle import bundle
+from acpgen.pointers import reference_to, target
 from acpgen.targets import TARGETS, Settings
-from acpgen.walk import reference_to, target
 
 ANSWER: Final = {"type": "object", "x-method": "ask", "x-side": "agent"}
 SCHEMA: Final[dict[str, Any]] = {

@@ -18,6 +18,7 @@ from acpgen.collect import MIGRATION, Collected, collect, spelled
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
 from acpgen.load import Documents
 from acpgen.names import class_name
+from acpgen.pointers import escape, reference_to
 from acpgen.unions import (
     OBJECTS,
     Tagged,
@@ -30,7 +31,7 @@ from acpgen.unions import (
     own_tag,
     recognise,
 )
-from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, reference_to, references
+from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, references
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -278,7 +279,7 @@ class _Bundler:
         """Give a name to what stands inline in the fields, items and values of a definition, its branches included."""
         for name, sub in schema.get("properties", {}).items():
             wanted = f"{owner}{class_name(name)}"
-            schema["properties"][name] = self._named(owner, wanted, sub, f"{at}/properties/{_escape(name)}")
+            schema["properties"][name] = self._named(owner, wanted, sub, f"{at}/properties/{escape(name)}")
         self._name_parts(owner, owner, schema, at)
         self._mark_variants(owner, schema, at)
         for keyword in ("allOf", "anyOf", "oneOf"):
@@ -621,10 +622,6 @@ def _write_formats(schema: Any) -> None:
 
 def _is_leniency(keyword: str) -> bool:
     return keyword.startswith("x-deserialize-")
-
-
-def _escape(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 def _tag(value: str | float | bool) -> str:

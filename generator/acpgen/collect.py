@@ -23,22 +23,9 @@ from acpgen.errors import (
 )
 from acpgen.load import Documents, check_schema
 from acpgen.names import class_name
+from acpgen.pointers import pointer, pointer_parts, reference_to, target
 from acpgen.unions import branches_of, constant
-from acpgen.walk import (
-    ASSERTIONS,
-    DEFINITIONS,
-    KEYWORDS,
-    LISTS,
-    TYPES,
-    Schema,
-    children,
-    is_array,
-    is_object,
-    pointer,
-    pointer_parts,
-    reference_to,
-    target,
-)
+from acpgen.walk import ASSERTIONS, DEFINITIONS, KEYWORDS, LISTS, TYPES, Schema, children, is_array, is_object
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""

@@ -17,18 +17,19 @@ Row: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """`routes` are arguments of `runtime.contract.Route`; `gated` those of `Gated` by definition, its members' as rows of their own."""
+    """`methods` are arguments of `runtime.contract.Method`; `gated` those of `Gated` by definition, its members' as rows of their own."""
 
-    routes: tuple[Row, ...]
+    methods: tuple[Row, ...]
     gated: Mapping[str, Row]
 
 
 def rows(protocol: ir.Protocol) -> Rows:
     """The rows of a protocol, in the order of the schema."""
-    return Rows(tuple(_route(method) for method in protocol.methods), _gated(protocol))
+    return Rows(tuple(method_row(method) for method in protocol.methods), _gated(protocol))
 
 
-def _route(method: ir.Method) -> Row:
+def method_row(method: ir.Method) -> Row:
+    """The arguments of one method."""
     row: Row = {"name": method.name, "side": method.side, "kind": method.kind}
     optional = {
         "params": method.params,

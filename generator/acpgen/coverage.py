@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.walk import is_array, is_object, pointer, pointer_parts
+from acpgen.pointers import place_parts, pointer, pointer_parts
+from acpgen.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -82,7 +83,7 @@ def _summary(places: Iterable[str]) -> str:
 
 def _keyword(place: str) -> str:
     """The keyword at the end of a place, or the one that holds the schema there."""
-    parts = pointer_parts(place.partition("#")[2])
+    parts = place_parts(place)
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-2] in ("properties", "patternProperties")):
         parts = parts[:-1]
     return parts[-1] if parts else "#"

@@ -112,7 +112,7 @@ def strict(documents: Documents) -> Strict:
         version=protocol.version,
         sides=protocol.sides,
         batch=protocol.batch,
-        routes=tuple(contracts.Route(**row) for row in found.routes),
+        methods=tuple(contracts.Method(**row) for row in found.methods),
         gated={name: _gated(contracts, row) for name, row in found.gated.items()},
     )
     made: Strict = borrowed.runtime("strict").Strict(contract, lambda: bundle.schema, extra="acpgen")

@@ -34,7 +34,8 @@ from acpgen.errors import (
     Unreadable,
     WrongEncoding,
 )
-from acpgen.positions import DEEPEST, LONGEST_INTEGER, Problem, line_and_column, walk
+from acpgen.pointers import plain_pointer
+from acpgen.positions import DEEPEST, LONGEST_INTEGER, Problem, line_and_column, problems
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -265,10 +266,10 @@ def parse_json(text: str, at: str) -> JSON:
             return value
     except (ValueError, RecursionError):
         value = None
-        found = walk(text)[1]
+        found = problems(text)
         assert found, f"{at}: refused for a reason that was not found again"
     else:
-        found = walk(text)[1]
+        found = problems(text)
     if found:
         raise Faults(_fault(problem, text, at) for problem in found)
     return value
@@ -291,7 +292,7 @@ def check_schema(value: JSON, at: str, dialect: str) -> Iterator[Fault]:
     """What the meta-schema of a dialect says against one schema, which stands at `file#/pointer`; nothing, if all is well."""
     told: set[str] = set()
     for error in _judge(dialect).iter_errors(value):
-        where = "".join(f"/{_escape(str(part))}" for part in error.instance_path)
+        where = plain_pointer(*error.instance_path)
         if where not in told:
             told.add(where)
             yield NotASchema(at=f"{at}{where}", reason=_reason(error), dialect=dialect)
@@ -409,7 +410,3 @@ def _fault(problem: Problem, text: str, at: str) -> Fault:
             return TooDeep(at=here, limit=DEEPEST)
         case "value":
             return NotRepresentable(at=here, reason=problem.detail)
-
-
-def _escape(part: str) -> str:
-    return part.replace("~", "~0").replace("/", "~1")

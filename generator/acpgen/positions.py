@@ -1,18 +1,20 @@
-"""Where values stand in JSON text.
+"""JSON text: where its values stand, and what strict JSON refuses in it.
 
-The text is walked once, without recursion; what is found answers for every pointer. The walk is strict, so it also says what is
-wrong with a text that a JSON reader refused or should have refused.
+Places are found by reading only the way that leads to them, in text that is JSON. What is wrong is found by walking the text once,
+without recursion: it says more than a JSON reader that refused, or should have refused.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from json import loads
-from typing import Final, Literal, TypeAlias
+from json import JSONDecoder, loads
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 DEEPEST: Final = 100
 """Levels of nesting beyond which a text is not read further. Published schemas need fewer than thirty."""
@@ -30,14 +32,6 @@ _OFTEN_MISTAKEN: Final = re.compile(r"-?(?:NaN|Infinity)|True|False|None|undefin
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One value of the text: where it begins (a member at its key), and the values directly inside it by key or index."""
-
-    offset: int
-    children: Mapping[str, Place] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
     """Something that strict JSON refuses. `detail` is the key of a duplicate, the limit of depth, and a reason otherwise."""
 
@@ -46,38 +40,98 @@ class Problem:
     detail: str
 
 
-def position(text: str, pointer: str) -> tuple[int, int]:
-    """Line and column, counted from 1 in characters, of what `pointer` (`/a/b` or `#/a/b`) leads to; a member is at its key.
-
-    Raises `KeyError` where the pointer leads nowhere.
-    """
-    place = places(text)
-    for part in pointer.removeprefix("#").split("/")[1:]:
-        place = place.children[part.replace("~1", "/").replace("~0", "~")]
-    return line_and_column(text, place.offset)
-
-
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
     """Line and column, counted from 1, of a character of the text."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
+class Place(NamedTuple):
+    """Where a value stands, a member at its key, and where the value itself begins."""
+
+    offset: int
+    begins: int
+
+
+class Positions:
+    """Where the values of a text stand that is JSON. Only the way that leads to them is read, each part of it once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._inside: dict[int, dict[str, Place]] = {}
+
+    def nearest(
+        self, keys: Iterable[str], otherwise: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[int, tuple[str, ...]]:
+        """The offset of what these keys lead to, and the keys; where nothing stands there, of the nearest thing around it.
+
+        `otherwise` are other names for keys that are not there.
+        """
+        start = _after_space(self.text, 0)
+        found = Place(start, start)
+        passed: list[str] = []
+        for wanted in keys:
+            inside = self._at(found.begins)
+            key = wanted if wanted in inside else otherwise.get(wanted, wanted)
+            if key not in inside:
+                break
+            found = inside[key]
+            passed.append(key)
+        return found.offset, tuple(passed)
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Line and column, counted from 1, of a character of the text."""
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def _at(self, begins: int) -> Mapping[str, Place]:
+        """The members or items of the value that begins there."""
+        if begins not in self._inside:
+            self._inside[begins] = dict(_members(self.text, begins))
+        return self._inside[begins]
+
+
 @lru_cache(maxsize=8)
-def places(text: str) -> Place:
-    """Every value of a text that is JSON."""
-    root, problems = walk(text)
-    assert root is not None, problems
-    return root
+def positions(text: str) -> Positions:
+    """The positions in a text."""
+    return Positions(text)
 
 
-def walk(text: str) -> tuple[Place | None, tuple[Problem, ...]]:
-    """Every value of the text and all that strict JSON refuses in it. After a syntax error or too deep nesting there is no place."""
+_READ: Final = JSONDecoder().raw_decode
+
+
+def _members(text: str, begins: int) -> Iterator[tuple[str, Place]]:
+    opener = text[begins : begins + 1]
+    if opener not in ("{", "["):
+        return
+    at = _after_space(text, begins + 1)
+    count = 0
+    while text[at] not in "}]":
+        start, key = at, str(count)
+        if opener == "{":
+            key, at = _READ(text, at)
+            at = _after_space(text, _after_space(text, at) + 1)  # beyond the colon
+        yield key, Place(start, at)
+        count += 1
+        at = _after_space(text, _READ(text, at)[1])
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+
+
+def _after_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    assert space is not None
+    return space.end()
+
+
+def problems(text: str) -> tuple[Problem, ...]:
+    """All that strict JSON refuses in a text; nothing after a syntax error or too deep nesting."""
     walker = _Walker(text)
     try:
-        root = walker.run()
+        walker.run()
     except _Stop as stop:
-        return None, (*walker.problems, stop.problem)
-    return root, tuple(walker.problems)
+        return (*walker.problems, stop.problem)
+    return tuple(walker.problems)
 
 
 class _Stop(Exception):
@@ -85,12 +139,13 @@ class _Stop(Exception):
         self.problem = problem
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Open:
     """An array or object whose end has not been seen yet."""
 
     closer: Literal["]", "}"]
-    children: dict[str, Place]
+    keys: set[str] = field(default_factory=set[str])
+    is_begun: bool = False
 
 
 class _Walker:
@@ -100,16 +155,14 @@ class _Walker:
         self.problems: list[Problem] = []
         self.open: list[_Open] = []
 
-    def run(self) -> Place:
-        root: dict[str, Place] = {}
+    def run(self) -> None:
         self._space()
-        self._value(root, "", self.at)
+        self._value()
         while self.open:
             self._step(self.open[-1])
         self._space()
         if self.at < len(self.text):
             raise self._stop("something follows the end of the document")
-        return root[""]
 
     def _step(self, inner: _Open) -> None:
         """Read one entry of the innermost open value, or its end."""
@@ -117,34 +170,34 @@ class _Walker:
         if self._take(inner.closer):
             self.open.pop()
             return
-        if inner.children:
+        if inner.is_begun:
             if not self._take(","):
                 raise self._stop(f"expected ',' or '{inner.closer}'")
             self._space()
             if self.text.startswith(inner.closer, self.at):
                 raise self._stop(f"no ',' may stand before '{inner.closer}'")
-        start = self.at
+        inner.is_begun = True
         if inner.closer == "]":
-            self._value(inner.children, str(len(inner.children)), start)
+            self._value()
             return
+        start = self.at
         key = self._string("a key in double quotes")
-        if key in inner.children:
+        if key in inner.keys:
             self.problems.append(Problem("duplicate", start, key))
+        inner.keys.add(key)
         self._space()
         if not self._take(":"):
             raise self._stop("expected ':' after the key")
         self._space()
-        self._value(inner.children, key, start)
+        self._value()
 
-    def _value(self, siblings: dict[str, Place], key: str, start: int) -> None:
+    def _value(self) -> None:
         first = self.text[self.at : self.at + 1]
-        children: dict[str, Place] = {}
-        siblings[key] = Place(start, children)
         if first == "[" or first == "{":
             if len(self.open) == DEEPEST:
                 raise _Stop(Problem("depth", self.at, str(DEEPEST)))
             self.at += 1
-            self.open.append(_Open("]" if first == "[" else "}", children))
+            self.open.append(_Open("]" if first == "[" else "}"))
         elif first == '"':
             self._string("a value")
         elif number := _NUMBER.match(self.text, self.at):
@@ -183,9 +236,7 @@ class _Walker:
         return found
 
     def _space(self) -> None:
-        space = _SPACE.match(self.text, self.at)
-        assert space is not None
-        self.at = space.end()
+        self.at = _after_space(self.text, self.at)
 
     def _stop(self, reason: str) -> _Stop:
         ended = self.at >= len(self.text)

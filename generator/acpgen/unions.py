@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from acpgen.walk import BY_KIND, Schema, asserts, is_array, is_object, target
+from acpgen.pointers import target
+from acpgen.walk import BY_KIND, Schema, asserts, is_array, is_object
 
 Tag: TypeAlias = "str | int | float | bool"
 

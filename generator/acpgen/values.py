@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.limits import is_length_within, is_number_within, limits_of
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -99,7 +100,7 @@ class Values:
             case ir.Boolean():
                 return True
             case ir.Number():
-                return _first_fitting((*_NUMBERS, *_limits(type_)), type_)
+                return _first_fitting((*_NUMBERS, *limits_of(type_).values()), type_)
             case ir.String():
                 length = type_.min_length or 0
                 own = "dGV4dA==" if type_.encoding == "base64" else _OF_FORMAT.get(type_.format or "", "text")
@@ -198,7 +199,7 @@ class Values:
                     yield (), "x" * (type_.max_length + 1)
             case ir.Number():
                 yield from (((), value) for value in WRONG)
-                for limit in _limits(type_):
+                for limit in limits_of(type_).values():
                     yield from (((), limit + step) for step in (-1, 0, 1))
             case _:
                 yield from (((), value) for value in WRONG)
@@ -257,11 +258,6 @@ def _is_scalar(example: ir.JSON) -> bool:
     return isinstance(example, str | int | float) and not isinstance(example, bool)
 
 
-def _limits(number: ir.Number) -> list[int | float]:
-    found = (number.minimum, number.maximum, number.exclusive_minimum, number.exclusive_maximum, number.multiple_of)
-    return [limit for limit in found if limit is not None]
-
-
 def _first_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) -> Any:
     for value in candidates:
         if _fits(type_, value):
@@ -270,20 +266,9 @@ def _first_fitting(candidates: tuple[Any, ...], type_: ir.Number | ir.String) ->
 
 
 def _fits(type_: ir.Number | ir.String, value: Any) -> bool:
-    if isinstance(type_, ir.String):
-        longest = len(value) if type_.max_length is None else type_.max_length
-        if not (type_.min_length or 0) <= len(value) <= longest:
-            return False
-        return type_.pattern is None or _matches(type_.pattern, value)
-    if type_.integer and value != int(value):
-        return False
-    return (
-        (type_.minimum is None or value >= type_.minimum)
-        and (type_.maximum is None or value <= type_.maximum)
-        and (type_.exclusive_minimum is None or value > type_.exclusive_minimum)
-        and (type_.exclusive_maximum is None or value < type_.exclusive_maximum)
-        and (not type_.multiple_of or value % type_.multiple_of == 0)
-    )
+    if isinstance(type_, ir.Number):
+        return is_number_within(type_, value)
+    return is_length_within(type_, value) and (type_.pattern is None or _matches(type_.pattern, value))
 
 
 def _matches(pattern: str, value: str) -> bool:

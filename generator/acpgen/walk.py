@@ -1,15 +1,13 @@
-"""Where schemas stand inside a schema: the one table of applicator keywords, and JSON Pointers."""
+"""Where schemas stand inside a schema: the one table of applicator keywords."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
-from urllib.parse import quote, unquote
+
+from acpgen.pointers import target
 
 Schema = dict[str, Any]
-
-_IN_FRAGMENTS: Final = "/$~!&'()*+,;=:@?"
-"""Characters that a URI fragment may hold as they are, beside letters, digits, `-`, `.` and `_`."""
 
 SINGLE: Final = (
     *("additionalProperties", "items", "not", "propertyNames", "contains", "if", "then", "else"),
@@ -113,25 +111,3 @@ def references(schema: object) -> Iterator[str]:
             if isinstance(reference, str) and reference.startswith("#/$defs/"):
                 yield target(reference)
             pending.extend(inner for _, inner in children(node))
-
-
-def pointer(*parts: str) -> str:
-    """The JSON Pointer of these keys, as a URI fragment without percent-encoding: `#/$defs/a~1b`."""
-    return "#" + "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
-
-
-def reference_to(definition: str, *below: str) -> str:
-    """The `$ref` to a definition, or to a place in one: what no URI fragment may hold is percent-encoded, `#/$defs/Reply%3CText%3E`."""
-    return "#" + quote(pointer("$defs", definition, *below)[1:], safe=_IN_FRAGMENTS)
-
-
-def target(ref: str) -> str:
-    """The definition that a local reference names."""
-    return pointer_parts(unquote(ref))[1]
-
-
-def pointer_parts(fragment: str) -> tuple[str, ...]:
-    """The keys of a JSON Pointer that `pointer` wrote."""
-    if fragment in ("", "#"):
-        return ()
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in fragment.removeprefix("#")[1:].split("/"))

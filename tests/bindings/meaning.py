@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.limits import is_length_within, is_number_within
 from acpgen.walk import is_array, is_object
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -208,11 +209,6 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-def pointer(path: Path) -> str:
-    """The JSON Pointer of a path, written by the book (RFC 6901)."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
-
-
 def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
@@ -226,20 +222,11 @@ def _equal(one: Any, other: Any) -> bool:
 def _is_number(number: ir.Number, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    if number.integer and isinstance(value, float) and not value.is_integer():
-        return False
-    return (
-        (number.minimum is None or value >= number.minimum)
-        and (number.maximum is None or value <= number.maximum)
-        and (number.exclusive_minimum is None or value > number.exclusive_minimum)
-        and (number.exclusive_maximum is None or value < number.exclusive_maximum)
-        and (number.multiple_of is None or (value / number.multiple_of).is_integer())
-    )
+    return is_number_within(number, value)
 
 
 def _within(string: ir.String, value: str) -> bool:
-    longest = math.inf if string.max_length is None else string.max_length
-    if not (string.min_length or 0) <= len(value) <= longest:
+    if not is_length_within(string, value):
         return False
     return string.pattern is None or re.search(string.pattern, value) is not None
 

@@ -14,28 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acpgen import ir
-from acpgen.walk import is_array, is_object
+from acpgen.pointers import resolve
 from bindings.instances import Chooser, Drawn, Instances
 from bindings.subjects import SOURCES, Subject, Subjects, same
 
 PARTS = 2
 VALUES = 14
 """How many values each definition is tried with."""
-
-
-def points_into(value: Any, pointer: str) -> bool:
-    """Whether a JSON Pointer leads to something."""
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if is_array(value):
-            if not key.isdigit() or int(key) >= len(value):
-                return False
-            value = value[int(key)]
-        elif is_object(value) and key in value:
-            value = value[key]
-        else:
-            return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -64,12 +49,8 @@ class Judges:
         assert self.subject.meaning.accepts(self.name, value) is expected, (self.name, "meaning", value)
         if not expected:
             for problem in self.subject.problems(self.name, value):
-                assert points_into(value, problem.pointer), (self.name, value, problem)
-                assert points_into(self.subject.bundle.schema, problem.schema.removeprefix("#")), (
-                    self.name,
-                    value,
-                    problem,
-                )
+                resolve(value, problem.pointer)
+                resolve(self.subject.bundle.schema, problem.schema)
                 assert problem.sentence
             return False
         found = self.subject.module.decode_as(self.subject.type(self.name), value, lenient=False)

@@ -240,7 +240,9 @@ def test_a_gate_on_what_its_own_side_sends_asks_to_advertise_and_not_to_look(tmp
     new = small("v2", tmp_path, {**start, "NewsNotification": news | gate, "AskNotification": ask | gate})
     text = guide(old, new)
     assert "(agent → client): It is sent only once the agent has advertised `capabilities.talk`." in text
-    assert "(client → agent): The method 'ask' is sent only to peers that advertise agent:capabilities.talk." in text
+    assert (
+        "(client → agent): The method 'ask' is sent only to peers that advertise agent&#58;capabilities.talk." in text
+    )
 
 
 def test_whatever_is_gone_from_acp_v1_has_a_word_on_what_takes_its_place(text: str) -> None:

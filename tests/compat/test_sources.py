@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from acpgen.compat.compare import compare
 from acpgen.compat.sources import found
 from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound
+from acpgen.pointers import resolve
 from compat.protocols import CANONICAL, RELEASES, Schema, go, protocol
 
 SMALL = protocol({})
@@ -136,8 +136,5 @@ def test_every_finding_names_a_place_that_exists_on_both_sides() -> None:
             assert finding.old is not None or finding.new is not None
             for spot in (finding.old, finding.new):
                 if spot is not None:
-                    value: Any = json.loads(Path(spot.file).read_text())
-                    for part in spot.pointer.split("/")[1:]:
-                        key = part.replace("~1", "/").replace("~0", "~")
-                        value = value[int(key) if isinstance(value, list) else key]
+                    value = resolve(json.loads(Path(spot.file).read_text()), spot.pointer)
                     assert value == spot.value or spot.value is None

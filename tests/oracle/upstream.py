@@ -16,7 +16,7 @@ import evidence
 from acpgen.bundle import ABSOLUTE_PATH, Bundle, bundle
 from acpgen.collect import Collected, collect
 from acpgen.load import load
-from acpgen.walk import pointer_parts
+from acpgen.pointers import plain_pointer, pointer_parts, resolve
 from oracle.values import Schema, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[2]
@@ -141,9 +141,7 @@ def _missing(schema: Schema) -> set[str]:
 def _apply(schema: Schema, row: Row) -> None:
     above = ["$defs", row.definition] if row.definition else []
     *parts, last = [*above, *pointer_parts(row.pointer)]
-    node: Any = schema
-    for part in parts:
-        node = node[_key(node, part)]
+    node: Any = resolve(schema, plain_pointer(*parts))
     key = _key(node, last)
     exists = key < len(node) if isinstance(key, int) else key in node
     if row.op == "remove":
@@ -159,10 +157,7 @@ def _apply(schema: Schema, row: Row) -> None:
 
 def _published_at(source: str) -> Any:
     path, _, fragment = source.partition("#")
-    node: Any = published(path)
-    for part in pointer_parts(fragment):
-        node = node[_key(node, part)]
-    return node
+    return resolve(published(path), fragment)
 
 
 def _key(node: object, part: str) -> Any:

@@ -16,7 +16,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from acpgen import borrowed, ir
-from acpgen.walk import is_array, is_object
+from acpgen.pointers import plain_pointer, resolve
+from acpgen.walk import is_object
 from validators.drawn import damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
 
@@ -30,20 +31,6 @@ def request(method: str, params: Any) -> dict[str, Any]:
 
 def update(**fields: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": fields}}
-
-
-def at(schema: Any, pointer: str) -> Any:
-    for part in pointer[2:].split("/") if pointer != "#" else ():
-        key = part.replace("~1", "/").replace("~0", "~")
-        schema = schema[int(key)] if is_array(schema) else schema[key]
-    return schema
-
-
-def reach(value: Any, pointer: str) -> Any:
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        value = value[int(key)] if is_array(value) else value[key]
-    return value
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -110,8 +97,8 @@ def test_all_problems_are_told_at_once_and_their_pointers_lead_somewhere(name: s
             assert len({(p.pointer, p.schema, p.sentence) for p in problems}) == len(problems)
             for problem in problems:
                 told += 1
-                reach(instance, problem.pointer)
-                at(judged.bundle.schema, problem.schema)
+                resolve(instance, problem.pointer)
+                resolve(judged.bundle.schema, problem.schema)
                 assert problem.code == -32602
                 assert problem.sentence[0] != " "
                 assert len(problem.sentence) < 2000
@@ -513,10 +500,10 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
 
         pieces = borrowed.runtime("pieces").Pieces({"$defs": definitions}, compile_)
         found = list(pieces.problems(("$defs", "Thing"), value))
-        assert rule in {name for _, _, _, name in found}, (schema, found)
-        for path, where, _, _ in found:
-            at({"$defs": definitions}, where)
-            reach(value, "".join(f"/{step}" for step in path))
+        assert rule in {said.rule for said in found}, (schema, found)
+        for said in found:
+            resolve({"$defs": definitions}, said.schema)
+            resolve(value, plain_pointer(*said.path))
 
 
 def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
@@ -533,3 +520,12 @@ def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
         pieces = borrowed.runtime("pieces").Pieces({"$defs": {"Node": node}}, judge)
         (problem,) = pieces.problems(("$defs", "Node"), value)
         assert len(problem[0]) >= 50
+
+
+def test_a_field_that_is_missing_is_named_beside_the_sentence() -> None:
+    strict = subject("acp/v1").strict
+    (lacking,) = strict.validate_as("ReadTextFileRequest", {"sessionId": "s", "uri": "/a"})
+    (wrong,) = strict.validate_as("ReadTextFileRequest", {"sessionId": "s", "path": 7})
+    assert (lacking.rule, lacking.missing) == ("required", "path")
+    assert "'path'" in lacking.sentence
+    assert wrong.missing == ""

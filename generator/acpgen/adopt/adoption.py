@@ -19,7 +19,8 @@ from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
 from acpgen.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
-from acpgen.walk import Schema, children, is_array, is_object, pointer, reference_to, target
+from acpgen.pointers import pointer, reference_to, target
+from acpgen.walk import Schema, children, is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle

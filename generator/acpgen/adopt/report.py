@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
@@ -13,8 +12,10 @@ from acpgen.adopt.differences import Difference, differences, listed, pointer_in
 from acpgen.adopt.facts import fingerprint, same
 from acpgen.adopt.words import ROOM
 from acpgen.errors import printable
+from acpgen.markup import code, plain
+from acpgen.pointers import pointer
 from acpgen.unions import is_null
-from acpgen.walk import children, is_array, is_object, pointer
+from acpgen.walk import children, is_array, is_object
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 
@@ -319,37 +320,25 @@ def text(found: Report) -> Iterator[str]:
 
 def markdown(found: Report) -> str:
     """The report for a review, with what is kept different and why nobody was asked about it."""
-    lines = [f"# Adopted: {_code(found.protocol)}", "", _prose(summary(found)), ""]
+    lines = [f"# Adopted: {code(printable(found.protocol))}", "", plain(summary(found)), ""]
     if found.tasks:
-        lines += ["## Needs a person", "", *(f"- {_prose(task)}" for task in found.tasks), ""]
+        lines += ["## Needs a person", "", *(f"- {plain(task)}" for task in found.tasks), ""]
     for kind, heading in HEADINGS.items():
         entries = found.of(kind)
         if entries:
             lines += [f"## {heading}", ""]
             for name in dict.fromkeys(entry.definition for entry in entries):
-                lines.append(f"- {_code(name)}")
+                lines.append(f"- {code(printable(name))}")
                 for entry in entries:
                     if entry.definition == name:
-                        lines.append(f"  - {_code(entry.at)}{': ' if entry.what else ''}{_prose(entry.what)}")
+                        lines.append(f"  - {code(printable(entry.at))}{': ' if entry.what else ''}{plain(entry.what)}")
             lines.append("")
     if found.conventions:
         lines += ["## Conventions", "", "Written otherwise here wherever they stand, and in what was added too.", ""]
-        lines += [*(f"- {_prose(line)}" for line in found.conventions), ""]
+        lines += [*(f"- {plain(line)}" for line in found.conventions), ""]
     if found.files:
-        lines += ["## Files", "", *(f"- {_code(path)}" for path in found.files), ""]
+        lines += ["## Files", "", *(f"- {code(printable(path))}" for path in found.files), ""]
     return "\n".join(lines)
-
-
-def _code(string: str) -> str:
-    """Text between as many backticks as it takes."""
-    plain = printable(string)
-    fence = "`" * (max((len(run) for run in re.findall("`+", plain)), default=0) + 1)
-    return f"{fence} {plain} {fence}" if "`" in plain else f"{fence}{plain}{fence}"
-
-
-def _prose(string: str) -> str:
-    """Text in which nothing is markup."""
-    return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", printable(string))
 
 
 def _counted(count: int, noun: str) -> str:

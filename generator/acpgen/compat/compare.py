@@ -25,8 +25,9 @@ from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep
 from acpgen.load import Documents
+from acpgen.pointers import pointer
 from acpgen.positions import DEEPEST
-from acpgen.walk import ASSERTIONS, Schema, asserts, is_object, pointer
+from acpgen.walk import ASSERTIONS, Schema, asserts, is_object
 
 if TYPE_CHECKING:
     from acpgen.bundle import Bundle

@@ -21,8 +21,9 @@ from acpgen.compat.protocol.check import Judged, check
 from acpgen.compat.protocol.examples import Examples, NoExample
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.report.markdown import code, escaped, prose
-from acpgen.walk import is_object, pointer_parts
+from acpgen.markup import code, plain, prose
+from acpgen.pointers import place_parts
+from acpgen.walk import is_object
 
 _VERSION: Final = "protocolVersion"
 
@@ -109,14 +110,14 @@ def guide(old: Revised, new: Revised) -> str:
 def _lines(old: Revised, new: Revised) -> Iterator[str]:
     judged = check(old, new).judged
     mine = [each for each in judged if each.severity != "editorial"]
-    yield f"# Migration guide: {escaped(old.protocol.name)} to {escaped(new.protocol.name)}\n"
+    yield f"# Migration guide: {plain(old.protocol.name)} to {plain(new.protocol.name)}\n"
     yield (
         f"What changes for those who speak {code(old.protocol.name)} and move to {code(new.protocol.name)}, computed from the two "
         "schemas. Each section is one area, each entry says where, what has changed, and what to do.\n"
     )
     yield from _overview(old, new, judged)
     for area, methods in _areas(old, new).items():
-        yield f"\n## {escaped(area)}: methods"
+        yield f"\n## {plain(area)}: methods"
         for name in methods:
             yield from _method(name, [each for each in mine if each.method == name], old, new)
     rest = [each for each in mine if each.method is None]
@@ -181,7 +182,7 @@ def _method(name: str, judged: list[Judged], old: Revised, new: Revised) -> Iter
     before, after = _named(name, old), _named(name, new)
     yield f"\n### {code(name)}\n"
     if after is not None and after.doc:
-        yield f"{_line(after.doc)}\n"
+        yield f"{prose(after.doc)}\n"
     renamed = _renamed(old, new)
     earlier = [was for was, now in renamed.items() if now == name]
     if name in renamed:
@@ -219,7 +220,7 @@ def _grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
     for (rule, _, said), group in by_rule.items():
         if said and len(group) > 1:
             places = ", ".join(dict.fromkeys(code(each.location) for each in group))
-            yield f"- {places} ({_who(group[0])}): {escaped(said)} {INSTEAD[rule]}"
+            yield f"- {places} ({_who(group[0])}): {plain(said)} {INSTEAD[rule]}"
             continue
         for each in group:
             if each.rule != "type-widened" or (each.location, each.flow) not in exchanged:
@@ -236,21 +237,21 @@ def _entry(each: Judged, old: Revised, new: Revised) -> str:
     told = new.bundle.migration.get(_key(each, old))
     instead = INSTEAD.get(each.rule, "")
     if each.rule in REMOVED:
-        does = f"{_gone(each)} {_line(told)}" if told else f"{escaped(each.message)} {instead} {_UNTOLD}"
+        does = f"{_gone(each)} {prose(told)}" if told else f"{plain(each.message)} {instead} {_UNTOLD}"
     elif told and each.rule in REPLACED:
-        does = _line(told)
+        does = prose(told)
     elif each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
         capability = each.subject.rpartition(":")[2]
-        does = f"It is sent only once the {escaped(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
+        does = f"It is sent only once the {plain(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
     else:
-        does = f"{escaped(each.message)} {instead}"
+        does = f"{plain(each.message)} {instead}"
     return f"- {code(each.location)} ({_who(each)}): {does}".rstrip()
 
 
 def _gone(each: Judged) -> str:
     """That something is gone, where another sentence says what takes its place: a field may have gone to another place."""
     name = each.location.rpartition(".")[2]
-    return escaped(f"The field {name!r} is gone from here." if "field" in each.rule else each.message)
+    return plain(f"The field {name!r} is gone from here." if "field" in each.rule else each.message)
 
 
 def _advertiser(each: Judged) -> str:
@@ -283,14 +284,9 @@ def _members(side: Revised) -> dict[str, str]:
 
 def _field_key(at: str) -> str:
     """The name of the definition or field at a place, a field's with the fields on the way to it; empty where there is none."""
-    parts = pointer_parts(f"#{at.partition('#')[2]}")
+    parts = place_parts(at)
     names = [name for before, name in pairwise(parts) if before == "properties"]
     return ".".join((parts[1], *names)) if len(parts) == 2 or (len(parts) > 1 and names) else ""
-
-
-def _line(text: str) -> str:
-    """Words of a schema on one line."""
-    return prose(" ".join(text.split()))
 
 
 def _who(each: Judged) -> str:
@@ -346,7 +342,7 @@ def _capabilities(old: Revised, new: Revised) -> Iterator[str]:
         yield "\n## Capabilities\n"
         yield "What each side can advertise in its part of `initialize`, and by which value: `true`, or an object, which may be empty.\n"
         yield f"| Side | {code(old.protocol.name)} | {code(new.protocol.name)} |\n| --- | --- | --- |"
-        yield from (f"| {escaped(side)} | {was} | {now} |" for side, was, now in rows)
+        yield from (f"| {plain(side)} | {was} | {now} |" for side, was, now in rows)
 
 
 def _covered(gate: str, old: Revised, new: Revised) -> str:
@@ -443,7 +439,7 @@ def _types(old: Revised, new: Revised) -> Iterator[str]:
 def _heir(name: str, new: Revised) -> str:
     """What takes the place of a type, as a second line of its entry."""
     told = new.bundle.migration.get(name)
-    return f"\n  {_line(told)}" if told else ""
+    return f"\n  {prose(told)}" if told else ""
 
 
 def _own(side: Revised) -> list[str]:

@@ -18,8 +18,8 @@ from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.load import Source, parse_unchecked, place, read
 from acpgen.material import schemas
-from acpgen.positions import line_and_column, places
-from acpgen.walk import pointer_parts
+from acpgen.pointers import pointer_parts
+from acpgen.positions import positions
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 
@@ -135,11 +135,9 @@ def _is_inside(path: str, folder: str) -> bool:
 
 def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
     file, _, fragment = remark.at.partition("#")
-    text = subject.documents_by_path[file].text
-    spot = places(text)
-    for part in pointer_parts(fragment):
-        if part not in spot.children:  # what the bundle made of several places stands nearest to the first of them
-            break
-        spot = spot.children[part]
-    line, column = line_and_column(text, spot.offset)
+    found = positions(subject.documents_by_path[file].text)
+    offset, _ = found.nearest(
+        pointer_parts(fragment)
+    )  # what the bundle made of several places stands near the first of them
+    line, column = found.line_and_column(offset)
     return Finding(subject.source.at(file), line, column, f"#{fragment}", rule_id(rule), remark.sentence)

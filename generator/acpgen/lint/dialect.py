@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from acpgen.dialect import keywords, meta_schema
 from acpgen.errors import did_you_mean, shown
 from acpgen.lint.subject import Remark, Subject
-from acpgen.walk import pointer
+from acpgen.pointers import pointer
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -89,7 +89,8 @@ def _sort(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     if key in keywords() and rule[:2] == ["properties", key]:  # else it is the name of a property
         return "wrong", f"'{key}' is refused: {error.message}. {keywords()[key]}"
     if rule[0] == "dependentRequired":
-        return "wrong", f"{_quoted(error.message)} is missing beside a keyword that goes together with it. Add it."
+        missing: Any = error.kind.value
+        return "wrong", f"'{missing}' is missing beside a keyword that goes together with it. Add it."
     if rule[0] == "dependentSchemas":
         return "wrong", f"'{rule[1]}' does not fit the keywords beside it. {keywords().get(rule[1], '')}".rstrip()
     if rule[:1] == ["allOf"] and "then" in rule and "document" not in rule:
@@ -98,8 +99,3 @@ def _sort(error: jsonschema_rs.ValidationError) -> tuple[Kind, str]:
     if rule[-1] in ("anyOf", "enum") and key != "$schema":
         reason = "it has none of the forms that this keyword allows"
     return "malformed", f"JSON Schema 2020-12 refuses this value: {reason}. Correct it."
-
-
-def _quoted(message: str) -> str:
-    """The property that a message of the validator names in its first word."""
-    return "'" + message.split('"')[1] + "'" if message.startswith('"') else "A keyword"

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from acpgen.errors import DanglingReference, Fault, MalformedKeyword, NameCollision, ReferenceLoop, shown
 from acpgen.lint.subject import Node, Remark, Subject
 from acpgen.names import field_name, python_class
+from acpgen.pointers import plain_pointer
 from acpgen.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
-from acpgen.walk import Schema, asserts, children, is_object, pointer
+from acpgen.walk import Schema, asserts, children, is_object
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
@@ -160,7 +161,7 @@ def _unions(schema: Schema, at: str) -> Iterator[tuple[str, Schema]]:
         yield at, schema
     for path, child in children(schema):
         if is_object(child) and path[0] != "not":
-            yield from _unions(child, at + pointer(*path)[1:])
+            yield from _unions(child, at + plain_pointer(*path))
 
 
 def _fields_colliding(name: str, at: str, definition: Schema, definitions: Mapping[str, Schema]) -> Iterator[Remark]:

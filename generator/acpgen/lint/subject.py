@@ -14,8 +14,9 @@ from acpgen.bundle import bundle as bundled
 from acpgen.collect import Collected, collect
 from acpgen.errors import Fault, Faults
 from acpgen.load import Document, Documents, Source
+from acpgen.pointers import pointer, pointer_parts
 from acpgen.unions import branches_of, is_null
-from acpgen.walk import Schema, children, is_object, pointer, pointer_parts
+from acpgen.walk import Schema, children, is_object
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 

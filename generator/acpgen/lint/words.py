@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from acpgen.lint.subject import Node, Remark, Subject, is_choice
+from acpgen.pointers import plain_pointer, reference_to
 from acpgen.unions import branches_of, constant, is_null, lone_reference
-from acpgen.walk import Schema, children, is_object, pointer, reference_to
+from acpgen.walk import Schema, children, is_object
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:
@@ -74,7 +75,7 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
     for name, definition in subject.bundle.definitions.items():
         origin = subject.bundle.origins[name]
         for parts, schema in _with_examples(definition, ()):
-            key = f"items {origin}{pointer(*parts)[1:]}"
+            key = f"items {origin}{plain_pointer(*parts)}"
             instances[key] = schema["examples"]
             places[key] = {"items": {"$ref": reference_to(name, *parts)}}
         branches = tuple(_branches(subject, name, definition))
@@ -97,7 +98,7 @@ def _judge(subject: Subject) -> tuple[tuple[bool, Remark], ...]:
 
 
 def _refused(at: str, rest: list[str], message: str) -> Remark:
-    where = f"at {pointer(*rest[1:])[1:]}, " if rest[1:] else ""
+    where = f"at {plain_pointer(*rest[1:])}, " if rest[1:] else ""
     sentence = f"The schema refuses this example: {where}{message}. Correct one of the two."
     return Remark(f"{at}/examples/{rest[0]}", sentence)
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from acpgen.bundle import Bundle
+from acpgen.pointers import pointer
 from acpgen.unions import (
     OBJECTS,
     Flat,
@@ -23,7 +24,7 @@ from acpgen.unions import (
     lone_reference,
     recognise,
 )
-from acpgen.walk import ASSERTIONS, Schema, is_array, is_object, pointer
+from acpgen.walk import ASSERTIONS, Schema, is_array, is_object
 
 
 class Schemas(Mapping[str, "Node"]):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault, MalformedKeyword
+from acpgen.limits import OF_NUMBERS
 from acpgen.meaning.constants import any_like, count, is_idle, is_of_type, values
 from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
 from acpgen.meaning.nodes import Node
@@ -107,8 +108,8 @@ def _own(notes: Notes, node: Node) -> ir.Type:
 
 
 def _number(notes: Notes, node: Node, *, is_integer: bool) -> ir.Number:
-    notes.leave(node, {"type", *_NUMBER.values()}, frozenset({"number"}))
-    bounds = {name: node.says.get(keyword) for name, keyword in _NUMBER.items()}
+    notes.leave(node, {"type", *OF_NUMBERS.values()}, frozenset({"number"}))
+    bounds = {name: node.says.get(keyword) for name, keyword in OF_NUMBERS.items()}
     return ir.Number(integer=is_integer, format=node.says.get("format"), **bounds)
 
 
@@ -230,11 +231,3 @@ def referred(*types: ir.Type) -> set[str]:
 _COMBINING: Final = ("allOf", "anyOf", "oneOf", "$ref")
 
 _KIND_OF: Final = {keyword: kind for kind, keywords in BY_KIND.items() for keyword in keywords}
-
-_NUMBER: Final[dict[str, Any]] = {
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "exclusive_minimum": "exclusiveMinimum",
-    "exclusive_maximum": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-}

@@ -11,11 +11,11 @@ from acpgen.compat.findings import SEVERITIES, Severity, worst
 from acpgen.compat.protocol.check import Judged, check, restructured
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.report.markdown import VERDICTS
+from acpgen.pointers import place_parts
 from acpgen.publish.history import History
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, Places, code, joined
-from acpgen.walk import pointer_parts
 
 PAGE: Final = "changelog.md"
 
@@ -133,7 +133,7 @@ class _Teller:
         """A link to the type in which a change stands, as far as there still is one."""
         types = self.places.types
         for at in (judged.new_at, judged.old_at):
-            parts = pointer_parts(f"#{at.partition('#')[2]}")
+            parts = place_parts(at)
             if len(parts) > 1 and parts[1] in types:
                 return self._link(parts[1], types[parts[1]])
         return None

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.table import PEERS, WAYS, Document, Place, Rule, Table, parse
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
-from acpgen.targets.docs.text import Markdown, code, identifier, prose
-from acpgen.walk import is_array, is_object, pointer_parts
+from acpgen.walk import is_array, is_object
 
 __all__ = ["MONITOR", "PAGE", "page", "parse"]
 
@@ -76,11 +77,10 @@ def _contradicted(place: Place, where: str, schemas: Mapping[str, Any]) -> str |
     protocol, _, fragment = where.partition("#")
     if protocol not in schemas:
         return f"the docs hold no protocol {shown(protocol)}"
-    value = schemas[protocol]
-    for part in pointer_parts(fragment):
-        if not is_object(value) or part not in value:
-            return f"nothing stands at {where}"
-        value = value[part]
+    try:
+        value = resolve(schemas[protocol], fragment)
+    except KeyError:
+        return f"nothing stands at {where}"
     if not is_object(value) and not is_array(value):
         return f"what stands at {where} is no object and no array"
     missing = [name for name in place.has if name not in value]

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownKey, did_you_mean, shown
-from acpgen.walk import is_array, is_object, pointer
+from acpgen.pointers import plain_pointer
+from acpgen.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen import ir
@@ -196,7 +197,7 @@ class _Reading:
         for key in value:
             if key not in known:
                 hint = did_you_mean(key, known)
-                self.faults.append(UnknownKey(at=f"{self.file}#{at}{pointer(key)[1:]}", key=shown(key), hint=hint))
+                self.faults.append(UnknownKey(at=f"{self.file}#{at}{plain_pointer(key)}", key=shown(key), hint=hint))
         return value
 
     def items(self, row: Mapping[str, Any], key: str, at: str) -> Iterator[tuple[int, Any]]:

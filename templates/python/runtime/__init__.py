@@ -1,6 +1,7 @@
 """What all generated modules share: models, messages, decoding, encoding and their errors."""
 
-from .codec import Codec, Method
+from .codec import Codec
+from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
 from .markers import Exact, MultipleOf, Number, Open, Shapes, Tagged, UniqueItems

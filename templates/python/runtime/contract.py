@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from .json_types import is_array, is_object
 
 Path: TypeAlias = tuple["str | int", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One method. `params` and `result` name definitions of the schema; `None` where it says nothing about them.
+Payload = TypeVar("Payload")
 
-    `capability` is the gate: the side that advertises, a colon, and the path in its initialize payload. `batch`: `never` keeps the method
-    out of batches. `null_result`: a receiver reads a result of null as the empty one; the schema itself refuses it.
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[Payload]):
+    """One method of a protocol. `side` handles it; the result of a request flows back.
+
+    `params` and `result` are its payloads: names of definitions in a contract, classes or aliases in the method table of the bindings;
+    `None` where the schema says nothing about them. `capability` is the gate: the side that advertises, a colon, and the path in its
+    initialize payload. `batch`: `never` keeps the method out of batches. `null_result`: a receiver reads a result of null as the empty
+    one; the schema itself refuses it.
     """
 
     name: str
     side: str
     kind: Literal["request", "notification"]
-    params: str | None = None
-    result: str | None = None
+    params: Payload | None = None
+    result: Payload | None = None
     capability: str | None = None
     unstable: bool = False
     null_result: bool = False
@@ -78,7 +83,7 @@ class Contract:
     version: int | str | None
     sides: tuple[str, ...]
     batch: bool
-    routes: tuple[Route, ...]
+    methods: tuple[Method[str], ...]
     gated: Mapping[str, Gated]
 
     @property
@@ -90,7 +95,7 @@ class Contract:
         """Why a message with this method, or the result of it, is not judged beyond its envelope; empty where it is, or may be
         anything.
         """
-        if method.startswith("_") or any(route.name == method for route in self.routes):
+        if method.startswith("_") or any(row.name == method for row in self.methods):
             return ""
         if self.name.startswith("mcp/"):
             return "the method is not among those of MCP that the schema holds"

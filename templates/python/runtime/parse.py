@@ -11,8 +11,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic_core import from_json
 
-from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, json_pointer, limited, shown
+from .errors import INVALID_REQUEST, PARSE_ERROR, DecodeError, Problem, limited, shown
 from .json_types import is_array, is_object
+from .pointers import json_pointer
 
 Duplicates: TypeAlias = Literal["refuse", "last"]
 """What becomes of an object that gives one key twice: it is refused, or the last value counts."""

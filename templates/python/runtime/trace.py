@@ -13,12 +13,13 @@ from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
-from .errors import Problem, json_pointer, shown, told
+from .contract import Path
+from .errors import Problem, shown, told
 from .json_types import is_array, is_object
 from .markers import DEFAULT, FALLBACK, LABEL, Discriminator
 from .model import wire_names
+from .pointers import json_pointer, schema_pointer
 
-Path = tuple["str | int", ...]
 Core = Mapping[str, Any]
 _Labels = tuple[tuple[int, str], ...]
 
@@ -215,9 +216,9 @@ def problem(found: Found, owners: Mapping[str, Mapping[str, str]]) -> Problem:
 
 def _schema_pointer(found: Found, owners: Mapping[str, Mapping[str, str]]) -> str:
     if not found.places:
-        return f"#/$defs/{found.record.__name__}" if found.record is not None else ""
+        return schema_pointer(("$defs", found.record.__name__)) if found.record is not None else ""
     place = found.places[-1]
-    return f"#/$defs/{_owner(place, owners)}/properties/{place.field.replace('~', '~0').replace('/', '~1')}"
+    return schema_pointer(("$defs", _owner(place, owners), "properties", place.field))
 
 
 def _owner(place: Place, owners: Mapping[str, Mapping[str, str]]) -> str:

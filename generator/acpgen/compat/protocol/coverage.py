@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
+from acpgen.pointers import plain_pointer, reference_to, target
 from acpgen.unions import branches_of, constant, lone_reference
-from acpgen.walk import ASSERTIONS, Schema, asserts, children, is_array, is_object, pointer, reference_to, target
+from acpgen.walk import ASSERTIONS, Schema, asserts, children, is_array, is_object
 
 GROUPED: Final = "definitions in a group are not read"
 UNREAD: Final = "a reference leads to a place that is not read"
@@ -243,7 +244,7 @@ def without_places(value: Any, at: str, places: frozenset[str]) -> Any:
     if at in places:
         return None
     if is_object(value):
-        return {key: without_places(inner, f"{at}{pointer(key)[1:]}", places) for key, inner in value.items()}
+        return {key: without_places(inner, f"{at}{plain_pointer(key)}", places) for key, inner in value.items()}
     if is_array(value):
         return [without_places(inner, f"{at}/{index}", places) for index, inner in enumerate(value)]
     return value

@@ -6,23 +6,16 @@ A sender sends members and values that its schema declares, and extensions; neve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.walk import Schema, reference_to
+from acpgen.limits import limits_of
+from acpgen.pointers import reference_to
+from acpgen.walk import Schema
 
 Written: TypeAlias = "Schema | bool"
 
 _EXTENSION: Final[Schema] = {"pattern": "^_"}
-_NUMBERS: Final = {
-    "minimum": "minimum",
-    "maximum": "maximum",
-    "exclusive_minimum": "exclusiveMinimum",
-    "exclusive_maximum": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-}
-_STRINGS: Final = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"}
-_ARRAYS: Final = {"min_items": "minItems", "max_items": "maxItems"}
 
 
 def schema_of(type_: ir.Type, suffix: str = "") -> Written:
@@ -37,12 +30,12 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
         case ir.Boolean():
             return {"type": "boolean"}
         case ir.Number(integer=integer):
-            return {"type": "integer" if integer else "number"} | _limits(type_, _NUMBERS)
+            return {"type": "integer" if integer else "number"} | limits_of(type_)
         case ir.String():
-            return {"type": "string"} | _limits(type_, _STRINGS)
+            return {"type": "string"} | limits_of(type_)
         case ir.Array(items=items, unique=unique):
             rest = {"uniqueItems": True} if unique else {}
-            return {"type": "array", "items": schema_of(items, suffix)} | _limits(type_, _ARRAYS) | rest
+            return {"type": "array", "items": schema_of(items, suffix)} | limits_of(type_) | rest
         case ir.Map(values=values):
             return {"type": "object", "additionalProperties": schema_of(values, suffix)}
         case ir.Constant(values=constants):
@@ -95,8 +88,3 @@ def _sent(definition: ir.Definition) -> Written:
             return schema_of(type_, SENT)
         case _:
             assert_never(definition)
-
-
-def _limits(type_: ir.Type, names: Mapping[str, str]) -> dict[str, Any]:
-    limits = {keyword: getattr(type_, name) for name, keyword in names.items()}
-    return {keyword: value for keyword, value in limits.items() if value is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -11,8 +11,8 @@ from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.facts import Fact, FormatChanged, LimitChanged, Places, Undetermined
 from acpgen.compat.protocol.shapes import Values
+from acpgen.limits import OF_NUMBERS, OF_STRINGS, exact, is_length_within, is_number_within
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
-from schema_inclusion.values import exact
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
@@ -66,13 +66,12 @@ def admits(type_: ir.Number | ir.String, value: object) -> bool | None:
     if isinstance(type_, ir.String):
         if not isinstance(value, str):
             return False
-        if len(value) < (type_.min_length or 0) or (type_.max_length is not None and len(value) > type_.max_length):
+        if not is_length_within(type_, value):
             return False
         return type_.pattern is None or matches(type_.pattern, value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    number = exact(value)
-    return number is not None and _number_fits(type_, number)
+    return is_number_within(type_, value)
 
 
 def text_for(type_: ir.String) -> str | None:
@@ -175,19 +174,6 @@ def _same_limits(one: ir.String, other: ir.String) -> bool:
     )
 
 
-def _number_fits(type_: ir.Number, number: Fraction) -> bool:
-    if type_.integer and number.denominator != 1:
-        return False
-    tests: tuple[tuple[int | float | None, Callable[[Fraction, Fraction], bool]], ...] = (
-        (type_.minimum, lambda value, limit: value >= limit),
-        (type_.maximum, lambda value, limit: value <= limit),
-        (type_.exclusive_minimum, lambda value, limit: value > limit),
-        (type_.exclusive_maximum, lambda value, limit: value < limit),
-        (type_.multiple_of, lambda value, limit: (value / limit).denominator == 1),
-    )
-    return all(limit is None or (bound := exact(limit)) is None or holds(number, bound) for limit, holds in tests)
-
-
 def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:
     """Whether every number of one type is of the other, judged limit by limit."""
     if wide.integer and not narrow.integer:
@@ -201,7 +187,7 @@ def _subsumes(wide: ir.Number, narrow: ir.Number) -> bool:
         return True
     step = exact(wide.multiple_of)
     own = exact(narrow.multiple_of) if narrow.multiple_of is not None else Fraction(1) if narrow.integer else None
-    return step is not None and own is not None and (own / step).denominator == 1
+    return own is not None and (own / step).denominator == 1
 
 
 def _edge(type_: ir.Number, *, upper: bool) -> tuple[Fraction, int] | None:
@@ -209,8 +195,8 @@ def _edge(type_: ir.Number, *, upper: bool) -> tuple[Fraction, int] | None:
     found: list[tuple[Fraction, int]] = []
     closed, open_ = (type_.maximum, type_.exclusive_maximum) if upper else (type_.minimum, type_.exclusive_minimum)
     for limit, rank in ((closed, 0), (open_, -1 if upper else 1)):
-        if limit is not None and (bound := exact(limit)) is not None:
-            found.append((bound, rank))
+        if limit is not None:
+            found.append((exact(limit), rank))
     if not found:
         return None
     bound, rank = min(found) if upper else max(found)
@@ -252,17 +238,9 @@ def _samples(free: Free, known: Values) -> Iterator[ir.JSON]:
 
 def _keyword(type_: ir.Number | ir.String, accepted: Free) -> str:
     """The keyword that differs first."""
-    names: tuple[tuple[str, str], ...]
-    if isinstance(type_, ir.String):
-        names = (("min_length", "minLength"), ("max_length", "maxLength"), ("pattern", "pattern"))
-    else:
-        names = (
-            *(("integer", "type"), ("minimum", "minimum"), ("maximum", "maximum")),
-            *(("exclusive_minimum", "exclusiveMinimum"), ("exclusive_maximum", "exclusiveMaximum")),
-            ("multiple_of", "multipleOf"),
-        )
+    names = OF_STRINGS if isinstance(type_, ir.String) else {"integer": "type", **OF_NUMBERS}
     other = accepted[0]
-    return next((word for name, word in names if getattr(type_, name) != getattr(other, name)), "type")
+    return next((word for name, word in names.items() if getattr(type_, name) != getattr(other, name)), "type")
 
 
 def _described(type_: ir.Number | ir.String) -> str:

@@ -15,7 +15,8 @@ from acpgen.compat.findings import Revision, Witness
 from acpgen.compat.protocol.examples import Examples, Leaf, NoExample
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.walk import Step
-from acpgen.walk import Schema, reference_to
+from acpgen.pointers import reference_to
+from acpgen.walk import Schema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

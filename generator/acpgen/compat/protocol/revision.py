@@ -12,7 +12,8 @@ from typing import Any, Final, cast
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.compat.protocol.shapes import Objects, shape_of
-from acpgen.walk import Schema, is_array, is_object, pointer_parts, references, target
+from acpgen.pointers import place_parts, pointer_parts, target
+from acpgen.walk import Schema, is_array, is_object, references
 
 REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 """A reference in a text of `Revised.texts`."""
@@ -93,7 +94,7 @@ class Revised:
         if owner is None:
             return at
         node: Any = self.bundle.definitions[self._places[owner]]
-        parts = pointer_parts("#" + at[len(owner) :])
+        parts = pointer_parts(at[len(owner) :])
         for part in parts:
             inner = _member(node, part)
             if inner is None:
@@ -131,7 +132,7 @@ class Revised:
         named = () if self.roots is None else self.roots.named
         for name, at in self.bundle.origins.items():
             definition = self.definitions.get(name)
-            is_outermost = len(pointer_parts(f"#{at.partition('#')[2]}")) == 2
+            is_outermost = len(place_parts(at)) == 2
             if is_outermost and definition is not None and self.keeps(definition.unstable) and name not in named:
                 yield name
 

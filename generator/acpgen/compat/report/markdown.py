@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from acpgen.compat.findings import Finding, Report, failing
+from acpgen.compat.findings import Finding, Report, Spot, failing
 from acpgen.compat.report import words
-from acpgen.errors import visible
+from acpgen.markup import code, plain
 
 LONGEST: Final = 60_000
 """Characters; a comment on GitHub holds 65,536."""
@@ -57,28 +57,26 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
             for finding in heavy:
                 yield finding_markdown(finding)
         if light:
-            yield f"<details><summary>{escaped(heading)}: {len(light)} more, none of which breaks anybody</summary>\n"
+            yield f"<details><summary>{_said(heading)}: {len(light)} more, none of which breaks anybody</summary>\n"
             for finding in light:
                 place = f" {code(finding.location)}" if finding.location else ""
-                yield f"- {finding.severity} `{finding.rule}`{place}: {escaped(finding.message)}"
+                yield f"- {finding.severity} `{finding.rule}`{place}: {_said(finding.message)}"
             yield "\n</details>\n"
     if report.notes:
         yield f"#### {words.NOTES}\n"
         for note in report.notes:
-            yield f"- `{note.rule}` {code(words.place(note.at))}: {escaped(note.message)} {escaped(note.advice)}"
+            yield f"- `{note.rule}` {_place(note.at)}: {_said(note.message)} {_said(note.advice)}"
 
 
 def finding_markdown(finding: Finding) -> str:
     """One finding with its proof."""
     place = f" at {code(finding.location)} ({words.flow(finding)})" if finding.location else ""
-    lines = [f"- **{finding.severity}** `{finding.rule}`{place}: {escaped(finding.message)}"]
+    lines = [f"- **{finding.severity}** `{finding.rule}`{place}: {_said(finding.message)}"]
     if finding.breaks:
-        lines.append(f"  Breaks {escaped(finding.breaks)}.")
-    lines.append(
-        f"  Old {code(words.place(finding.old))}, new {code(words.place(finding.new))}, `{finding.fingerprint}`."
-    )
+        lines.append(f"  Breaks {_said(finding.breaks)}.")
+    lines.append(f"  Old {_place(finding.old)}, new {_place(finding.new)}, `{finding.fingerprint}`.")
     if finding.waived is not None:
-        lines.append(f"  Waived until {finding.waived.expires}: {escaped(finding.waived.reason)}")
+        lines.append(f"  Waived until {finding.waived.expires}: {_said(finding.waived.reason)}")
     if finding.witness is not None:
         fenced = words.message(finding.witness.value, 100).splitlines()
         fence = "`" * max(3, 1 + max((len(run) for line in fenced for run in re.findall("`+", line)), default=0))
@@ -91,34 +89,14 @@ def finding_markdown(finding: Finding) -> str:
             f"  {fence}",
             "",
         ]
-    lines.append(f"  {escaped(finding.advice)}")
+    lines.append(f"  {_said(finding.advice)}")
     return "\n".join(lines) + "\n"
 
 
-def code(text: str) -> str:
-    """Text as inline code that nothing in it can end, in a table cell too, for every reader of Markdown."""
-    shown = visible(text)
-    if not shown.strip():
-        return "—"
-    if re.search(r"[`|<>&\\]|\]:", shown):
-        return f"<code>{re.sub(r'[^A-Za-z0-9 .,;/-]', _reference, shown)}</code>"
-    return f"`{shown}`"
+def _place(spot: Spot | None) -> str:
+    return words.place(spot) if spot is None else code(words.place(spot))
 
 
-def escaped(text: str) -> str:
-    """Text as it stands, whatever characters it holds.
-
-    What some readers of Markdown do not let a backslash escape becomes a character reference, which all of them read alike.
-    """
-    shown = re.sub(r"[\\`*_{}\[\]<>&#|~]", _reference, visible(text))
-    return shown.replace("@", "@\u200b").replace("://", ":\u200b//")
-
-
-def prose(text: str) -> str:
-    """A description: as it stands, with a pair of backticks in it as code."""
-    parts = re.split(r"`([^`\n]+)`", text)
-    return "".join(code(part) if index % 2 else escaped(part) for index, part in enumerate(parts))
-
-
-def _reference(found: re.Match[str]) -> str:
-    return f"&#{ord(found[0])};"
+def _said(text: str) -> str:
+    """Text of a schema as it stands. GitHub looks for names to notify after it has resolved references, so they are taken apart."""
+    return plain(text).replace("&#64;", "@\u200b")

@@ -11,6 +11,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.bundle import Bundle
+from acpgen.markup import Markdown, code, prose
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.ages import NO_AGES, Ages, Member
@@ -29,7 +30,6 @@ from acpgen.targets.docs.places import (
     joined,
     places,
 )
-from acpgen.targets.docs.text import Markdown, code, prose
 from acpgen.targets.docs.types import plainly
 
 __all__ = [

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.bundle import Bundle
+from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.targets.docs import lifecycles
 from acpgen.targets.docs.ages import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.layout import lay_out, relative
 from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
-from acpgen.targets.docs.text import Markdown, code, identifier, prose
 from acpgen.targets.docs.types import references
 from acpgen.targets.docs.uses import Use, gates, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN

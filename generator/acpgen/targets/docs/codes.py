@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.targets.docs.text import sentences
+from acpgen.markup import sentences
 from acpgen.targets.docs.types import references
 
 _STANDARD: Final = (

@@ -14,8 +14,9 @@ import jsonschema_rs
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.errors import Fault, Faults, InvalidExample, NotASchema
+from acpgen.pointers import plain_pointer, reference_to
 from acpgen.values import Unmakeable, Values
-from acpgen.walk import Schema, children, is_array, is_object, pointer, reference_to
+from acpgen.walk import Schema, children, is_array, is_object
 
 LONGEST_REASON: Final = 200
 
@@ -39,7 +40,7 @@ def check(bundle: Bundle) -> None:
     judge = _Judge(bundle, [reference_to(*keys) for keys, _ in given])
     faults: list[Fault] = []
     for keys, schema in given:
-        place = bundle.origins[keys[0]] + pointer(*keys[1:])[1:]
+        place = bundle.origins[keys[0]] + plain_pointer(*keys[1:])
         for index, example in enumerate(schema["examples"]):
             reason = judge.refusal(reference_to(*keys), example)
             if reason is not None:

@@ -8,10 +8,11 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from acpgen import markup
+from acpgen.markup import Markdown, prose
 from acpgen.resources import templates
-from acpgen.targets.docs import pictures, text
+from acpgen.targets.docs import pictures
 from acpgen.targets.docs.places import capability_anchor, joined
-from acpgen.targets.docs.text import Markdown, prose
 from acpgen.targets.docs.types import in_words
 from acpgen.targets.docs.views import (
     capability_phrase,
@@ -45,28 +46,28 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=text.finalized,
+        finalize=markup.finalized,
         autoescape=False,  # noqa: S701 - `finalized` escapes whatever is not Markdown already
     )
     known: dict[str, Any] = {
-        "block": text.block,
+        "block": markup.block,
         "capability_anchor": capability_anchor,
         "capability_phrase": capability_phrase,
-        "code": text.code,
+        "code": markup.code,
         "constraint_list": constraint_list,
         "excluded_phrases": excluded_phrases,
         "field_rows": field_rows,
-        "first_sentence": text.first_sentence,
+        "first_sentence": markup.first_sentence,
         "gate_phrase": gate_phrase,
-        "identifier": text.identifier,
+        "identifier": markup.identifier,
         "in_words": in_words,
         "joined": joined,
-        "paragraphs": text.paragraphs,
+        "paragraphs": markup.paragraphs,
         "prose": prose,
         "relative": relative,
         "type_links": type_links,
         "use_phrase": use_phrase,
-        "value": text.value,
+        "value": markup.value,
         "variant_views": variant_views,
         "variants_picture": pictures.variants,
     }

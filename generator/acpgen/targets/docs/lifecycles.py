@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.markup import Markdown
 from acpgen.resources import templates
 from acpgen.targets.docs import pictures
 from acpgen.targets.docs.examples import Examples
-from acpgen.targets.docs.text import Markdown
 
 _MESSAGE: Final = re.compile(r"(?P<method>[^#<>=]+)(?P<way>[<>]?)(?:#(?P<tag>[^=]+))?(?:=(?P<word>.+))?")
 _IDS: Final = ("sessionId", "terminalId", "stopReason", "outcome", "protocolVersion", "roots")

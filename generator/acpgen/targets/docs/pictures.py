@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from acpgen import ir
+from acpgen.markup import Markdown, html, identifier
 from acpgen.targets.docs.places import Linker
-from acpgen.targets.docs.text import Markdown, html, identifier
 
 WIDTH: Final = 352
 """The width in which a phone of 400 pixels shows a picture without shrinking it."""

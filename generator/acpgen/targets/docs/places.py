@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen import ir
+from acpgen.markup import Markdown, code, identifier
 from acpgen.names import assign, method_key
-from acpgen.targets.docs.text import Markdown, code, identifier
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"

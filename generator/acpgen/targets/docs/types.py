@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.markup import Markdown, code, prose, value
 from acpgen.targets.docs.places import Linker, joined
-from acpgen.targets.docs.text import Markdown, code, prose, value
 
 
 def in_words(type_: ir.Type, linker: Linker) -> Markdown:

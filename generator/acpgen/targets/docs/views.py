@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from acpgen import ir
+from acpgen.markup import Markdown, code, identifier, prose, value
 from acpgen.targets.docs.ages import Ages
 from acpgen.targets.docs.leniency import leniency
 from acpgen.targets.docs.places import Linker, joined
-from acpgen.targets.docs.text import Markdown, code, identifier, prose, value
 from acpgen.targets.docs.types import admits_null, constraints, in_words
 from acpgen.targets.docs.uses import Gate, Use
 

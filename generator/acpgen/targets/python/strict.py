@@ -23,7 +23,7 @@ def contract_view(protocol: ir.Protocol) -> dict[str, Any]:
         "version": literal(protocol.version),
         "sides": _tuple(protocol.sides),
         "batch": protocol.batch,
-        "routes": [_call("Route", row) for row in found.routes],
+        "methods": [_call("Method", row) for row in found.methods],
         "gated": [{"name": literal(name), **_gated(row)} for name, row in found.gated.items()],
     }
 

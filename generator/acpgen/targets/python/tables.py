@@ -6,6 +6,7 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.bundle import Bundle
+from acpgen.contract import method_row
 from acpgen.coverage import gaps
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
@@ -53,22 +54,11 @@ def method_rows(protocol: ir.Protocol, names: Names) -> list[dict[str, Any]]:
     for method in protocol.methods:
         key = method.name if method.name not in seen else f"{method.name} ({method.kind})"
         seen.add(method.name)
-        arguments = [
-            literal(method.name),
-            literal(method.side),
-            literal(method.kind),
-            names.classes[method.params] if method.params is not None else "None",
-            names.classes[method.result] if method.result is not None else "None",
-        ]
-        if method.capability is not None:
-            arguments.append(f"capability={literal(method.capability)}")
-        if method.unstable:
-            arguments.append("unstable=True")
-        if method.null_result:
-            arguments.append("null_result=True")
-        if method.batch is not None:
-            arguments.append(f"batch={literal(method.batch)}")
-        rows.append({"key": literal(key), "arguments": arguments})
+        row = method_row(method)
+        payloads = [names.classes[row.pop(part)] if part in row else "None" for part in ("params", "result")]
+        head = [literal(row.pop(part)) for part in ("name", "side", "kind")]
+        rest = [f"{argument}={literal(value)}" for argument, value in row.items()]
+        rows.append({"key": literal(key), "arguments": [*head, *payloads, *rest]})
     return rows
 
 

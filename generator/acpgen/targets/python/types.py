@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil, floor
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from acpgen import ir
+from acpgen.limits import limits_of
 from acpgen.patterns import in_rust
+from acpgen.targets.python.annotations import (
+    Annotation,
+    Container,
+    Either,
+    Literals,
+    Marked,
+    Named,
+    Scalar,
+    constants,
+    imports,
+    source,
+)
 from acpgen.targets.python.literals import literal
 
 NUMBER = "AnyNumber"
@@ -16,67 +29,71 @@ NUMBER = "AnyNumber"
 
 def annotation(type_: ir.Type, classes: Mapping[str, str]) -> str:
     """The annotation of a type, as source."""
+    return source(_annotation(type_, classes))
+
+
+def imported(type_: ir.Type) -> set[str]:
+    """What `annotation` of a type names beside classes."""
+    return imports(_annotation(type_, {name: name for name in references(type_)}))
+
+
+def _annotation(type_: ir.Type, classes: Mapping[str, str]) -> Annotation:
     match type_:
         case ir.Anything():
-            return "Any"
+            return _ANY
         case ir.Nothing():
-            return "Annotated[Never, Exact()]"
+            return Marked(Named("Never", is_imported=True), "Exact")
         case ir.Null():
-            return "None"
+            return Named("None")
         case ir.Boolean():
-            return "bool"
+            return Named("bool")
         case ir.Number():
             return _number(type_)
         case ir.String():
             pattern = in_rust(type_.pattern) if type_.pattern is not None else None
-            return _annotated(
-                "str", _arguments(min_length=type_.min_length, max_length=type_.max_length, pattern=pattern)
-            )
+            return _limited(Named("str"), min_length=type_.min_length, max_length=type_.max_length, pattern=pattern)
         case ir.Constant():
             return _constants(type_.values)
         case ir.Array():
-            limits = _arguments(min_length=type_.min_items, max_length=type_.max_items)
-            found = _annotated(f"list[{annotation(type_.items, classes)}]", limits)
-            return f"Annotated[{found}, UniqueItems()]" if type_.unique else found
+            items = Container("list", (_annotation(type_.items, classes),))
+            found = _limited(items, min_length=type_.min_items, max_length=type_.max_items)
+            return Marked(found, "UniqueItems") if type_.unique else found
         case ir.Map():
-            return f"dict[str, {annotation(type_.values, classes)}]"
+            return Container("dict", (Named("str"), _annotation(type_.values, classes)))
         case ir.Ref():
-            return classes[type_.name]
+            return Named(classes[type_.name])
         case ir.AnyOf():
-            return " | ".join(annotation(member, classes) for member in type_.types)
+            return Either(tuple(_annotation(member, classes) for member in type_.types))
         case _:
             assert_never(type_)
 
 
-def _number(number: ir.Number) -> str:
+_ANY: Final = Named("Any", is_imported=True)
+
+
+def _number(number: ir.Number) -> Annotation:
     limits = _limits(number)
     step = limits.pop("multipleOf", None)
-    bounds = _arguments(
+    base = _limited(
+        Named("int") if number.integer else Named("Number", is_imported=True),
         ge=limits.get("minimum"),
         le=limits.get("maximum"),
         gt=limits.get("exclusiveMinimum"),
         lt=limits.get("exclusiveMaximum"),
         multiple_of=step if _divides_exactly(number, step) else None,
     )
-    base = _annotated("int" if number.integer else "Number", bounds)
     if step is None or _divides_exactly(number, step):
         return base
-    return f"Annotated[{base}, MultipleOf({literal(step)})]"
+    return Marked(base, "MultipleOf", literal(step))
 
 
 def _limits(number: ir.Number) -> dict[str, int | float]:
     """The limits of a number. Those of an integer are whole, which is all that pydantic takes there."""
-    given = {
-        "minimum": number.minimum,
-        "maximum": number.maximum,
-        "exclusiveMinimum": number.exclusive_minimum,
-        "exclusiveMaximum": number.exclusive_maximum,
-    }
-    limits: dict[str, int | float] = {key: value for key, value in given.items() if value is not None}
+    limits = limits_of(number)
+    step = limits.pop("multipleOf", None)
     if number.integer:
         rounding = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
         limits = {key: rounding[key](value) for key, value in limits.items()}
-    step = number.multiple_of
     if step is not None:
         limits["multipleOf"] = int(step) if step == int(step) else step
     return limits
@@ -87,25 +104,22 @@ def _divides_exactly(number: ir.Number, step: int | float | None) -> bool:
     return number.integer and isinstance(step, int)
 
 
-def _constants(values: tuple[str | int | float | bool | None, ...]) -> str:
+def _constants(values: tuple[Scalar, ...]) -> Annotation:
     """A set of constants. Python takes true for 1 and has no `Literal` of fractions: all but text is compared as JSON."""
-    listed = ", ".join(literal(value) for value in values)
     if _is_text(values):
-        return f"Literal[{listed}]"
-    base = "Any" if any(isinstance(value, float) for value in values) else f"Literal[{listed}]"
-    return f"Annotated[{base}, Exact({listed})]"
+        return Literals(values)
+    base = _ANY if any(isinstance(value, float) for value in values) else Literals(values)
+    return Marked(base, "Exact", constants(values))
 
 
 def _is_text(values: tuple[object, ...]) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
-def _arguments(**arguments: str | int | float | None) -> str:
-    return ", ".join(f"{name}={literal(value)}" for name, value in arguments.items() if value is not None)
-
-
-def _annotated(base: str, arguments: str) -> str:
-    return f"Annotated[{base}, Field({arguments})]" if arguments else base
+def _limited(base: Annotation, **limits: str | int | float | None) -> Annotation:
+    """A type with limits that pydantic judges, where it has any."""
+    arguments = ", ".join(f"{name}={literal(value)}" for name, value in limits.items() if value is not None)
+    return Marked(base, "Field", arguments) if arguments else base
 
 
 def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
@@ -117,9 +131,9 @@ def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
             return not _is_text(type_.values) or (nested and len(type_.values) > 1)
         case ir.Number():
             written = _number(type_)
-            return written.startswith("Annotated[") and (nested or not type_.integer or "MultipleOf(" in written)
+            return isinstance(written, Marked) and (nested or not type_.integer or written.marker == "MultipleOf")
         case ir.String():
-            return type_.pattern is not None or (nested and annotation(type_, {}) != "str")
+            return type_.pattern is not None or (nested and isinstance(_annotation(type_, {}), Marked))
         case ir.Array():
             limited = type_.min_items is not None or type_.max_items is not None
             return type_.unique or (nested and limited) or beyond_emitter(type_.items, nested=True)
@@ -152,14 +166,11 @@ def plain_schema(type_: ir.Type, classes: Mapping[str, str]) -> dict[str, Any]:
                 return {"$ref": f"#/$defs/{NUMBER}"}
             return {"type": "integer" if type_.integer else "number", **given}
         case ir.String():
-            lengths = {"minLength": type_.min_length, "maxLength": type_.max_length}
-            return {"type": "string", **{key: value for key, value in lengths.items() if value is not None}}
+            return {"type": "string", **{key: limit for key, limit in limits_of(type_).items() if key != "pattern"}}
         case ir.Constant():
             return {"const": type_.values[0]} if len(type_.values) == 1 else {"enum": list(type_.values)}
         case ir.Array():
-            limits = {"minItems": type_.min_items, "maxItems": type_.max_items}
-            given_limits = {key: value for key, value in limits.items() if value is not None}
-            return {"type": "array", "items": plain_schema(type_.items, classes), **given_limits}
+            return {"type": "array", "items": plain_schema(type_.items, classes), **limits_of(type_)}
         case ir.Map():
             return {"type": "object", "additionalProperties": plain_schema(type_.values, classes) or True}
         case ir.Ref():
@@ -177,37 +188,6 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if isinstance(schema.get("type"), str) and not isinstance(schema.get("additionalProperties"), dict):
         return {**schema, "type": [schema["type"], "null"]}
     return {"anyOf": [schema, {"type": "null"}]}
-
-
-def imported(type_: ir.Type) -> set[str]:
-    """What `annotation` of a type names beside classes."""
-    match type_:
-        case ir.Anything():
-            return {"Any"}
-        case ir.Nothing():
-            return {"Annotated", "Exact", "Never"}
-        case ir.Constant():
-            if _is_text(type_.values):
-                return {"Literal"}
-            fraction = any(isinstance(value, float) for value in type_.values)
-            return {"Annotated", "Exact", "Any" if fraction else "Literal"}
-        case ir.Number() | ir.String():
-            written = annotation(type_, {})
-            name = {"Number"} if isinstance(type_, ir.Number) and not type_.integer else set[str]()
-            used = {("Annotated[", "Annotated"), ("Field(", "Field"), ("MultipleOf(", "MultipleOf")}
-            return name | {imported for text, imported in used if text in written}
-        case ir.Array(items=inner):
-            limited = type_.min_items is not None or type_.max_items is not None
-            found = {"Annotated", "Field"} if limited else set[str]()
-            return imported(inner) | found | ({"Annotated", "UniqueItems"} if type_.unique else set[str]())
-        case ir.Map(values=inner):
-            return imported(inner)
-        case ir.AnyOf(types=types):
-            return set[str]().union(*(imported(member) for member in types))
-        case ir.Null() | ir.Boolean() | ir.Ref():
-            return set()
-        case _:
-            assert_never(type_)
 
 
 def references(type_: ir.Type) -> set[str]:

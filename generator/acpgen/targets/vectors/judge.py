@@ -14,8 +14,9 @@ import jsonschema_rs
 
 from acpgen import ir
 from acpgen.bundle import Bundle, tolerant
+from acpgen.pointers import pointer, reference_to
 from acpgen.values import Path
-from acpgen.walk import Schema, is_array, pointer, reference_to
+from acpgen.walk import Schema, is_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,12 @@ def _breaks(errors: Iterable[jsonschema_rs.ValidationError]) -> tuple[Break, ...
 def _single(error: jsonschema_rs.ValidationError) -> Break:
     rule = "false" if error.kind.name == "falseSchema" else error.kind.name
     missing: Any = error.kind.value if rule == "required" else None
-    return Break(tuple(error.instance_path), rule, pointer(*map(str, error.schema_path)), missing)
+    return Break(tuple(error.instance_path), rule, pointer(*error.schema_path), missing)
 
 
 def _of_union(error: jsonschema_rs.ValidationError) -> tuple[Break, ...]:
     """What the branch that is meant says: the one whose tag fits, or the only one whose type does."""
-    path, place = tuple(error.instance_path), pointer(*map(str, error.schema_path))
+    path, place = tuple(error.instance_path), pointer(*error.schema_path)
     keyword = error.kind.name
     if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
         return (Break(path, keyword, place),)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from acpgen.pointers import plain_pointer
 from acpgen.values import Path
 
 ABSENT: Final = object()
@@ -78,11 +79,6 @@ class Subject:
         return f"{self.protocol}:{self.method} {self.kind} by {self.sender}"
 
 
-def pointer(path: Path) -> str:
-    """The JSON Pointer of a path (RFC 6901)."""
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
-
-
 def lines(subject: Subject, rows: Iterable[Row]) -> dict[str, str]:
     """The rows of a subject as lines of JSON, by id. A row that repeats the id of an earlier one is left out."""
     found: dict[str, str] = {}
@@ -104,7 +100,7 @@ def _object(id_: str, subject: Subject, row: Row) -> dict[str, Any]:
         result["unstable"] = True
     if row.refusal is not None:
         refusal = row.refusal
-        result |= {"pointer": pointer(refusal.path), "schema": refusal.schema, "code": refusal.code}
+        result |= {"pointer": plain_pointer(*refusal.path), "schema": refusal.schema, "code": refusal.code}
     if row.decoded is not ABSENT:
-        result |= {"decoded": row.decoded, "dropped": [pointer(path) for path in row.dropped]}
+        result |= {"decoded": row.decoded, "dropped": [plain_pointer(*path) for path in row.dropped]}
     return result | ({"message": row.message} if row.text is None else {"text": row.text})

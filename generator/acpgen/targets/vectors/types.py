@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from acpgen import ir
+from acpgen.pointers import plain_pointer
 from acpgen.targets.vectors.judge import Judge
-from acpgen.targets.vectors.rows import ABSENT, Refusal, Row, pointer
+from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
 from acpgen.values import (
     EXTENSION,
     FUTURE,
@@ -123,7 +124,7 @@ class Maker:
         one = self.judge.only_break(name, value)
         if one is None or one.path[: len(path)] != path or self.judge.is_tolerated(name, value):
             return
-        where = pointer(one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
+        where = plain_pointer(*one.path) + (f"[{one.missing}]" if one.missing is not None else "") + mark
         row = f"invalid:{one.rule}{by and f' {by}'}{where and f' {where}'}"
         refusal = Refusal(one.rule, one.path, one.schema)
         yield Row(f"invalid:{one.rule}", row, value, valid=False, decodes=False, refusal=refusal)
@@ -169,7 +170,7 @@ class Maker:
             if field.name in dict(record.excluded) or isinstance(field.type, ir.Anything):
                 continue
             if self.judge.is_valid(record.name, value):
-                yield Row("null", f"null {pointer((field.name,))}", value)
+                yield Row("null", f"null {plain_pointer(field.name)}", value)
                 nullable += [] if field.required else [field.name]
             elif not field.required or field.leniency.default_on_null:
                 yield from self._forgiven(record, field, (field.name,), value, small) or self._refusal(
@@ -215,7 +216,7 @@ class Maker:
                 decoded = {key: item for key, item in small.items() if key != field.name}
         if decoded is ABSENT or not self.judge.is_tolerated(record.name, decoded):
             return []
-        name = f"lenient {'null' if bad is None or one is None else one.rule} {pointer(path[:2])}"
+        name = f"lenient {'null' if bad is None or one is None else one.rule} {plain_pointer(*path[:2])}"
         return [Row("lenient", name, value, valid=False, decoded=decoded, dropped=dropped)]
 
     def _made_up(self, record: ir.Record, field: ir.Field, left: Any) -> list[Row]:
@@ -225,7 +226,7 @@ class Maker:
             return []
         if not self.judge.is_tolerated(record.name, decoded):
             return []
-        name = f"lenient required {pointer((field.name,))}"
+        name = f"lenient required {plain_pointer(field.name)}"
         return [Row("lenient", name, left, valid=False, decoded=decoded, dropped=((field.name,),))]
 
     # --- unions ---
@@ -270,7 +271,7 @@ class Maker:
             if not self._forgives_tag(union):
                 yield from self._refusal(union.name, (union.tag,), value, mark=f"[{tag}]")
             elif not self.judge.is_tolerated(union.name, value) and self.judge.is_tolerated(union.name, untagged):
-                name = f"lenient tag {pointer((union.tag,))}[{tag}]"
+                name = f"lenient tag {plain_pointer(union.tag)}[{tag}]"
                 yield Row("lenient", name, value, valid=False, decoded=untagged, dropped=((union.tag,),))
         yield from self._refusal(union.name, (), untagged)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from .json_types import is_array, is_object
 
 if TYPE_CHECKING:
-    from acp_bindings.runtime.contract import Route, Use
+    from acp_bindings.runtime.contract import Method, Use
     from acp_bindings.runtime.strict import Violation
 
     from .state import Pending
@@ -54,7 +55,7 @@ class Event:
     id: Any = None
     body: Any = None
     request: Pending | None = None
-    route: Route | None = None
+    route: Method[str] | None = None
     problems: tuple[Violation, ...] = ()
     uses: tuple[Use, ...] = ()
     repeated: tuple[Violation, ...] = ()
@@ -91,6 +92,16 @@ def reach(value: Any, *path: str | int) -> Any:
         else:
             value = value[step] if is_array(value) and 0 <= step < len(value) else None
     return value
+
+
+def json_pointer(path: Iterable[str | int]) -> str:
+    """The JSON Pointer of a path of keys and indices."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def pointer_steps(pointer: str) -> tuple[str, ...]:
+    """The keys and indices of a JSON Pointer."""
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def text(value: Any, *path: str | int) -> str | None:

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
+from .events import pointer_steps
 from .json_types import is_array, is_object
 
 Misfit: TypeAlias = Literal["null", "no array", "no string", "empty", "relative"]
@@ -35,7 +36,7 @@ def are_too_many(value: Any) -> bool:
 
 def is_about_roots(pointer: str) -> bool:
     """Whether a place in a message lies in the field `additionalDirectories`."""
-    return "additionalDirectories" in pointer.split("/")
+    return "additionalDirectories" in pointer_steps(pointer)
 
 
 def misfit(pointer: str, message: Any) -> Misfit | None:
@@ -43,8 +44,8 @@ def misfit(pointer: str, message: Any) -> Misfit | None:
     if not is_about_roots(pointer):
         return None
     value: Any = message
-    for step in pointer.split("/")[1:]:
-        value = value[int(step)] if is_array(value) else value[step.replace("~1", "/").replace("~0", "~")]
+    for step in pointer_steps(pointer):
+        value = value[int(step)] if is_array(value) else value[step]
     if value is None:
         return "null"
     if pointer.endswith("/additionalDirectories"):

@@ -609,7 +609,7 @@ def _gates(protocols: Iterable[Strict]) -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for strict in protocols:
         contract = strict.contract
-        gates = [route.capability for route in contract.routes]
+        gates = [method.capability for method in contract.methods]
         for gated in contract.gated.values():
             gates.extend(gated.values.values())
             for member in (*gated.fields.values(), *gated.variants.values()):

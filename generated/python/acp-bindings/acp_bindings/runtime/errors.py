@@ -101,8 +101,3 @@ def told(value: Any) -> str:
 
 
 _JSON_WORDS: Final = {None: "null", True: "true", False: "false"}
-
-
-def json_pointer(path: tuple[str | int, ...]) -> str:
-    """The JSON Pointer of a path of keys and indices."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)

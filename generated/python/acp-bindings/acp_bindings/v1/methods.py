@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from acp_bindings.runtime import codec, jsonrpc
+from acp_bindings.runtime import codec, contract, jsonrpc
 
 from ._tables import LENIENT, OWNERS
 from .models import (
@@ -140,8 +140,8 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, codec.Method]] = {
-    "authenticate": codec.Method(
+METHODS: Final[Mapping[str, contract.Method[Any]]] = {
+    "authenticate": contract.Method(
         "authenticate",
         "agent",
         "request",
@@ -149,7 +149,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         AuthenticateResponse,
         null_result=True,
     ),
-    "logout": codec.Method(
+    "logout": contract.Method(
         "logout",
         "agent",
         "request",
@@ -158,14 +158,14 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:agentCapabilities.auth.logout",
         null_result=True,
     ),
-    "session/set_config_option": codec.Method(
+    "session/set_config_option": contract.Method(
         "session/set_config_option",
         "agent",
         "request",
         SetSessionConfigOptionRequest,
         SetSessionConfigOptionResponse,
     ),
-    "elicitation/create": codec.Method(
+    "elicitation/create": contract.Method(
         "elicitation/create",
         "client",
         "request",
@@ -173,7 +173,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         CreateElicitationResponse,
         capability="client:clientCapabilities.elicitation",
     ),
-    "elicitation/complete": codec.Method(
+    "elicitation/complete": contract.Method(
         "elicitation/complete",
         "client",
         "notification",
@@ -181,7 +181,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         None,
         capability="client:clientCapabilities.elicitation.url",
     ),
-    "fs/read_text_file": codec.Method(
+    "fs/read_text_file": contract.Method(
         "fs/read_text_file",
         "client",
         "request",
@@ -189,7 +189,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         ReadTextFileResponse,
         capability="client:clientCapabilities.fs.readTextFile",
     ),
-    "fs/write_text_file": codec.Method(
+    "fs/write_text_file": contract.Method(
         "fs/write_text_file",
         "client",
         "request",
@@ -198,49 +198,49 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="client:clientCapabilities.fs.writeTextFile",
         null_result=True,
     ),
-    "initialize": codec.Method(
+    "initialize": contract.Method(
         "initialize",
         "agent",
         "request",
         InitializeRequest,
         InitializeResponse,
     ),
-    "$/cancel_request": codec.Method(
+    "$/cancel_request": contract.Method(
         "$/cancel_request",
         "protocol",
         "notification",
         CancelRequestNotification,
         None,
     ),
-    "session/request_permission": codec.Method(
+    "session/request_permission": contract.Method(
         "session/request_permission",
         "client",
         "request",
         RequestPermissionRequest,
         RequestPermissionResponse,
     ),
-    "session/prompt": codec.Method(
+    "session/prompt": contract.Method(
         "session/prompt",
         "agent",
         "request",
         PromptRequest,
         PromptResponse,
     ),
-    "session/cancel": codec.Method(
+    "session/cancel": contract.Method(
         "session/cancel",
         "agent",
         "notification",
         CancelNotification,
         None,
     ),
-    "session/new": codec.Method(
+    "session/new": contract.Method(
         "session/new",
         "agent",
         "request",
         NewSessionRequest,
         NewSessionResponse,
     ),
-    "session/load": codec.Method(
+    "session/load": contract.Method(
         "session/load",
         "agent",
         "request",
@@ -249,7 +249,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:agentCapabilities.loadSession",
         null_result=True,
     ),
-    "session/resume": codec.Method(
+    "session/resume": contract.Method(
         "session/resume",
         "agent",
         "request",
@@ -258,7 +258,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:agentCapabilities.sessionCapabilities.resume",
         null_result=True,
     ),
-    "session/fork": codec.Method(
+    "session/fork": contract.Method(
         "session/fork",
         "agent",
         "request",
@@ -267,7 +267,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:agentCapabilities.sessionCapabilities.fork",
         unstable=True,
     ),
-    "session/list": codec.Method(
+    "session/list": contract.Method(
         "session/list",
         "agent",
         "request",
@@ -275,7 +275,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         ListSessionsResponse,
         capability="agent:agentCapabilities.sessionCapabilities.list",
     ),
-    "session/delete": codec.Method(
+    "session/delete": contract.Method(
         "session/delete",
         "agent",
         "request",
@@ -284,7 +284,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:agentCapabilities.sessionCapabilities.delete",
         null_result=True,
     ),
-    "session/close": codec.Method(
+    "session/close": contract.Method(
         "session/close",
         "agent",
         "request",
@@ -293,7 +293,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:agentCapabilities.sessionCapabilities.close",
         null_result=True,
     ),
-    "session/set_mode": codec.Method(
+    "session/set_mode": contract.Method(
         "session/set_mode",
         "agent",
         "request",
@@ -301,7 +301,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         SetSessionModeResponse,
         null_result=True,
     ),
-    "terminal/create": codec.Method(
+    "terminal/create": contract.Method(
         "terminal/create",
         "client",
         "request",
@@ -309,7 +309,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         CreateTerminalResponse,
         capability="client:clientCapabilities.terminal",
     ),
-    "terminal/output": codec.Method(
+    "terminal/output": contract.Method(
         "terminal/output",
         "client",
         "request",
@@ -317,7 +317,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         TerminalOutputResponse,
         capability="client:clientCapabilities.terminal",
     ),
-    "terminal/wait_for_exit": codec.Method(
+    "terminal/wait_for_exit": contract.Method(
         "terminal/wait_for_exit",
         "client",
         "request",
@@ -325,7 +325,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         WaitForTerminalExitResponse,
         capability="client:clientCapabilities.terminal",
     ),
-    "terminal/kill": codec.Method(
+    "terminal/kill": contract.Method(
         "terminal/kill",
         "client",
         "request",
@@ -334,7 +334,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="client:clientCapabilities.terminal",
         null_result=True,
     ),
-    "terminal/release": codec.Method(
+    "terminal/release": contract.Method(
         "terminal/release",
         "client",
         "request",
@@ -343,7 +343,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="client:clientCapabilities.terminal",
         null_result=True,
     ),
-    "session/update": codec.Method(
+    "session/update": contract.Method(
         "session/update",
         "client",
         "notification",

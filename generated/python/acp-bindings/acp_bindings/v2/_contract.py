@@ -7,34 +7,34 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_bindings.runtime.contract import Contract, Gated, Member, Route
+from acp_bindings.runtime.contract import Contract, Gated, Member, Method
 
 CONTRACT: Final = Contract(
     name="acp/v2",
     version=2,
     sides=("agent", "client"),
     batch=True,
-    routes=(
-        Route(name="auth/login", side="agent", kind="request", params="LoginAuthRequest", result="LoginAuthResponse", batch="never"),
-        Route(name="auth/logout", side="agent", kind="request", params="LogoutAuthRequest", result="LogoutAuthResponse"),
-        Route(name="session/set_config_option", side="agent", kind="request", params="SetSessionConfigOptionRequest", result="SetSessionConfigOptionResponse", capability="agent:capabilities.session"),
-        Route(name="elicitation/create", side="client", kind="request", params="CreateElicitationRequest", result="CreateElicitationResponse", capability="client:capabilities.elicitation"),
-        Route(name="elicitation/complete", side="client", kind="notification", params="CompleteElicitationNotification", capability="client:capabilities.elicitation.url"),
-        Route(name="initialize", side="agent", kind="request", params="InitializeRequest", result="InitializeResponse", batch="never"),
-        Route(name="$/cancel_request", side="protocol", kind="notification", params="CancelRequestNotification"),
-        Route(name="session/request_permission", side="client", kind="request", params="RequestPermissionRequest", result="RequestPermissionResponse"),
-        Route(name="session/prompt", side="agent", kind="request", params="PromptRequest", result="PromptResponse", capability="agent:capabilities.session", batch="never"),
-        Route(name="session/cancel", side="agent", kind="notification", params="CancelSessionNotification", capability="agent:capabilities.session"),
-        Route(name="session/new", side="agent", kind="request", params="NewSessionRequest", result="NewSessionResponse", capability="agent:capabilities.session", batch="never"),
-        Route(name="session/load", side="agent", kind="request", params="LoadSessionRequest", result="LoadSessionResponse", capability="agent:capabilities.session", batch="never"),
-        Route(name="session/list", side="agent", kind="request", params="ListSessionsRequest", result="ListSessionsResponse", capability="agent:capabilities.session"),
-        Route(name="session/resume", side="agent", kind="request", params="ResumeSessionRequest", result="ResumeSessionResponse", capability="agent:capabilities.session", batch="never"),
-        Route(name="session/fork", side="agent", kind="request", params="ForkSessionRequest", result="ForkSessionResponse", capability="agent:capabilities.session.fork", unstable=True),
-        Route(name="session/close", side="agent", kind="request", params="CloseSessionRequest", result="CloseSessionResponse", capability="agent:capabilities.session"),
-        Route(name="session/delete", side="agent", kind="request", params="DeleteSessionRequest", result="DeleteSessionResponse", capability="agent:capabilities.session.delete"),
-        Route(name="terminal/cancel", side="agent", kind="request", params="CancelTerminalRequest", result="CancelTerminalResponse"),
-        Route(name="tool_call/cancel", side="agent", kind="request", params="CancelToolCallRequest", result="CancelToolCallResponse"),
-        Route(name="session/update", side="client", kind="notification", params="UpdateSessionNotification", capability="agent:capabilities.session"),
+    methods=(
+        Method(name="auth/login", side="agent", kind="request", params="LoginAuthRequest", result="LoginAuthResponse", batch="never"),
+        Method(name="auth/logout", side="agent", kind="request", params="LogoutAuthRequest", result="LogoutAuthResponse"),
+        Method(name="session/set_config_option", side="agent", kind="request", params="SetSessionConfigOptionRequest", result="SetSessionConfigOptionResponse", capability="agent:capabilities.session"),
+        Method(name="elicitation/create", side="client", kind="request", params="CreateElicitationRequest", result="CreateElicitationResponse", capability="client:capabilities.elicitation"),
+        Method(name="elicitation/complete", side="client", kind="notification", params="CompleteElicitationNotification", capability="client:capabilities.elicitation.url"),
+        Method(name="initialize", side="agent", kind="request", params="InitializeRequest", result="InitializeResponse", batch="never"),
+        Method(name="$/cancel_request", side="protocol", kind="notification", params="CancelRequestNotification"),
+        Method(name="session/request_permission", side="client", kind="request", params="RequestPermissionRequest", result="RequestPermissionResponse"),
+        Method(name="session/prompt", side="agent", kind="request", params="PromptRequest", result="PromptResponse", capability="agent:capabilities.session", batch="never"),
+        Method(name="session/cancel", side="agent", kind="notification", params="CancelSessionNotification", capability="agent:capabilities.session"),
+        Method(name="session/new", side="agent", kind="request", params="NewSessionRequest", result="NewSessionResponse", capability="agent:capabilities.session", batch="never"),
+        Method(name="session/load", side="agent", kind="request", params="LoadSessionRequest", result="LoadSessionResponse", capability="agent:capabilities.session", batch="never"),
+        Method(name="session/list", side="agent", kind="request", params="ListSessionsRequest", result="ListSessionsResponse", capability="agent:capabilities.session"),
+        Method(name="session/resume", side="agent", kind="request", params="ResumeSessionRequest", result="ResumeSessionResponse", capability="agent:capabilities.session", batch="never"),
+        Method(name="session/fork", side="agent", kind="request", params="ForkSessionRequest", result="ForkSessionResponse", capability="agent:capabilities.session.fork", unstable=True),
+        Method(name="session/close", side="agent", kind="request", params="CloseSessionRequest", result="CloseSessionResponse", capability="agent:capabilities.session"),
+        Method(name="session/delete", side="agent", kind="request", params="DeleteSessionRequest", result="DeleteSessionResponse", capability="agent:capabilities.session.delete"),
+        Method(name="terminal/cancel", side="agent", kind="request", params="CancelTerminalRequest", result="CancelTerminalResponse"),
+        Method(name="tool_call/cancel", side="agent", kind="request", params="CancelToolCallRequest", result="CancelToolCallResponse"),
+        Method(name="session/update", side="client", kind="notification", params="UpdateSessionNotification", capability="agent:capabilities.session"),
     ),
     gated={
         "AuthMethod": Gated(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from acp_bindings.runtime import codec, jsonrpc
+from acp_bindings.runtime import codec, contract, jsonrpc
 
 from ._tables import LENIENT, OWNERS
 from .models import (
@@ -116,8 +116,8 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, codec.Method]] = {
-    "auth/login": codec.Method(
+METHODS: Final[Mapping[str, contract.Method[Any]]] = {
+    "auth/login": contract.Method(
         "auth/login",
         "agent",
         "request",
@@ -125,14 +125,14 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         LoginAuthResponse,
         batch="never",
     ),
-    "auth/logout": codec.Method(
+    "auth/logout": contract.Method(
         "auth/logout",
         "agent",
         "request",
         LogoutAuthRequest,
         LogoutAuthResponse,
     ),
-    "session/set_config_option": codec.Method(
+    "session/set_config_option": contract.Method(
         "session/set_config_option",
         "agent",
         "request",
@@ -140,7 +140,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         SetSessionConfigOptionResponse,
         capability="agent:capabilities.session",
     ),
-    "elicitation/create": codec.Method(
+    "elicitation/create": contract.Method(
         "elicitation/create",
         "client",
         "request",
@@ -148,7 +148,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         CreateElicitationResponse,
         capability="client:capabilities.elicitation",
     ),
-    "elicitation/complete": codec.Method(
+    "elicitation/complete": contract.Method(
         "elicitation/complete",
         "client",
         "notification",
@@ -156,7 +156,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         None,
         capability="client:capabilities.elicitation.url",
     ),
-    "initialize": codec.Method(
+    "initialize": contract.Method(
         "initialize",
         "agent",
         "request",
@@ -164,21 +164,21 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         InitializeResponse,
         batch="never",
     ),
-    "$/cancel_request": codec.Method(
+    "$/cancel_request": contract.Method(
         "$/cancel_request",
         "protocol",
         "notification",
         CancelRequestNotification,
         None,
     ),
-    "session/request_permission": codec.Method(
+    "session/request_permission": contract.Method(
         "session/request_permission",
         "client",
         "request",
         RequestPermissionRequest,
         RequestPermissionResponse,
     ),
-    "session/prompt": codec.Method(
+    "session/prompt": contract.Method(
         "session/prompt",
         "agent",
         "request",
@@ -187,7 +187,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:capabilities.session",
         batch="never",
     ),
-    "session/cancel": codec.Method(
+    "session/cancel": contract.Method(
         "session/cancel",
         "agent",
         "notification",
@@ -195,7 +195,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         None,
         capability="agent:capabilities.session",
     ),
-    "session/new": codec.Method(
+    "session/new": contract.Method(
         "session/new",
         "agent",
         "request",
@@ -204,7 +204,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:capabilities.session",
         batch="never",
     ),
-    "session/load": codec.Method(
+    "session/load": contract.Method(
         "session/load",
         "agent",
         "request",
@@ -213,7 +213,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:capabilities.session",
         batch="never",
     ),
-    "session/list": codec.Method(
+    "session/list": contract.Method(
         "session/list",
         "agent",
         "request",
@@ -221,7 +221,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         ListSessionsResponse,
         capability="agent:capabilities.session",
     ),
-    "session/resume": codec.Method(
+    "session/resume": contract.Method(
         "session/resume",
         "agent",
         "request",
@@ -230,7 +230,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:capabilities.session",
         batch="never",
     ),
-    "session/fork": codec.Method(
+    "session/fork": contract.Method(
         "session/fork",
         "agent",
         "request",
@@ -239,7 +239,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         capability="agent:capabilities.session.fork",
         unstable=True,
     ),
-    "session/close": codec.Method(
+    "session/close": contract.Method(
         "session/close",
         "agent",
         "request",
@@ -247,7 +247,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         CloseSessionResponse,
         capability="agent:capabilities.session",
     ),
-    "session/delete": codec.Method(
+    "session/delete": contract.Method(
         "session/delete",
         "agent",
         "request",
@@ -255,21 +255,21 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         DeleteSessionResponse,
         capability="agent:capabilities.session.delete",
     ),
-    "terminal/cancel": codec.Method(
+    "terminal/cancel": contract.Method(
         "terminal/cancel",
         "agent",
         "request",
         CancelTerminalRequest,
         CancelTerminalResponse,
     ),
-    "tool_call/cancel": codec.Method(
+    "tool_call/cancel": contract.Method(
         "tool_call/cancel",
         "agent",
         "request",
         CancelToolCallRequest,
         CancelToolCallResponse,
     ),
-    "session/update": codec.Method(
+    "session/update": contract.Method(
         "session/update",
         "client",
         "notification",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from .events import Event, Found, reach, shown
+from .events import Event, Found, pointer_steps, reach, shown
 from .json_types import is_object
 from .rootpaths import is_about_roots
 from .rule import ACP, rule
 from .state import Connection, Pending, key
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Violation
 
 _WHERE: Final[dict[tuple[str, str, str], tuple[int, ...]]] = {
     ("params", "session/request_permission", "title"): (90,),
@@ -209,23 +212,20 @@ def _malformed(event: Event, part: str) -> Iterator[Found]:
     for problem in event.problems:
         if problem.rule in ("envelope", "method", "json") or is_about_roots(problem.pointer):
             continue
-        yield _at(
-            event, problem.pointer, problem.sentence, _requirements(event, part, problem.pointer, problem.sentence)
-        )
+        yield _at(event, problem.pointer, problem.sentence, _requirements(event, part, problem))
 
 
-def _requirements(event: Event, part: str, pointer: str, sentence: str) -> tuple[int, ...]:
-    steps = pointer.split("/")[2:] if pointer.startswith(f"/{part}/") else []
+def _requirements(event: Event, part: str, problem: Violation) -> tuple[int, ...]:
+    steps = pointer_steps(problem.pointer)[1:] if problem.pointer.startswith(f"/{part}/") else ()
     fields = {*steps[:1], *steps[-1:]}
-    is_field_missing = not steps or steps[-1].isdigit()
+    if not steps or steps[-1].isdigit():  # the body itself or an item of an array lacks the field
+        fields.add(problem.missing)
     for (where, method, name), numbers in _WHERE.items():
-        named = name in fields or (is_field_missing and f"'{name}'" in sentence)
-        if (where, method) == (part, event.method) and (not name or named):
+        if (where, method) == (part, event.method) and (not name or name in fields):
             return numbers
     return ()
 
 
 def _at(event: Event, pointer: str, sentence: str, requirements: tuple[int, ...] | None = None) -> Found:
     """What the schema said of a message, placed in the line that it came in."""
-    steps = tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
-    return Found((*event.at, *steps), sentence, requirements=requirements)
+    return Found((*event.at, *pointer_steps(pointer)), sentence, requirements=requirements)

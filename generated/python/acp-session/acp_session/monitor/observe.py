@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
-from .events import Event, Found, Kind, Level, Path, reach
+from .events import Event, Found, Kind, Level, Path, json_pointer, reach
 from .json_types import is_array, is_object
 from .rules import RULES, Rule
 from .state import Connection, brief, key
@@ -227,7 +227,6 @@ def _kind(value: Any) -> Kind:
 
 
 def _breach(rule: Rule, event: Event, found: Found) -> Breach:
-    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in found.path)
     requirements = rule.requirements if found.requirements is None else found.requirements
     about = event if found.about is None else found.about
     return Breach(
@@ -237,7 +236,7 @@ def _breach(rule: Rule, event: Event, found: Found) -> Breach:
         about.index,
         about.sender,
         brief(about.method),
-        pointer,
+        json_pointer(found.path),
         found.earlier,
         found.sentence,
     )

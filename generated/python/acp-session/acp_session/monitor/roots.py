@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, items, reach, shown, text
+from .events import Event, Found, items, pointer_steps, reach, shown, text
 from .rootpaths import Misfit, distinct, listed_roots, misfit, plain
 from .rule import ACP, rule
 from .state import Connection, Pending, key
@@ -48,8 +48,7 @@ def roots_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
     for problem in event.problems:
         kind = misfit(problem.pointer, event.value)
         if kind is not None:
-            steps = tuple(problem.pointer.split("/")[1:])
-            yield Found((*event.at, *steps), problem.sentence, requirements=_SENT[kind])
+            yield Found((*event.at, *pointer_steps(problem.pointer)), problem.sentence, requirements=_SENT[kind])
 
 
 @rule("result", methods=(*_LIFECYCLE, "session/list"), requirements=(14, 15, 37, 38, 39, 40, 41, 44))

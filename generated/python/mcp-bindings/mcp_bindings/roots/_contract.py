@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcp_bindings.runtime.contract import Contract, Route
+from mcp_bindings.runtime.contract import Contract, Method
 
 CONTRACT: Final = Contract(
     name="mcp/2025-06-18",
     version="2025-06-18",
     sides=("client", "server"),
     batch=False,
-    routes=(
-        Route(name="initialize", side="server", kind="request", params="InitializeRequest", result="InitializeResult"),
-        Route(name="notifications/initialized", side="server", kind="notification", params="InitializedNotification"),
-        Route(name="roots/list", side="client", kind="request", params="ListRootsRequest", result="ListRootsResult", capability="client:capabilities.roots"),
-        Route(name="notifications/roots/list_changed", side="server", kind="notification", params="RootsListChangedNotification", capability="client:capabilities.roots.listChanged"),
+    methods=(
+        Method(name="initialize", side="server", kind="request", params="InitializeRequest", result="InitializeResult"),
+        Method(name="notifications/initialized", side="server", kind="notification", params="InitializedNotification"),
+        Method(name="roots/list", side="client", kind="request", params="ListRootsRequest", result="ListRootsResult", capability="client:capabilities.roots"),
+        Method(name="notifications/roots/list_changed", side="server", kind="notification", params="RootsListChangedNotification", capability="client:capabilities.roots.listChanged"),
     ),
     gated={
     },

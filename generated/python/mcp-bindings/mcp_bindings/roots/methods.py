@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from mcp_bindings.runtime import codec, jsonrpc
+from mcp_bindings.runtime import codec, contract, jsonrpc
 
 from ._tables import LENIENT, OWNERS
 from .models import (
@@ -54,22 +54,22 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, codec.Method]] = {
-    "initialize": codec.Method(
+METHODS: Final[Mapping[str, contract.Method[Any]]] = {
+    "initialize": contract.Method(
         "initialize",
         "server",
         "request",
         InitializeRequest,
         InitializeResult,
     ),
-    "notifications/initialized": codec.Method(
+    "notifications/initialized": contract.Method(
         "notifications/initialized",
         "server",
         "notification",
         InitializedNotification,
         None,
     ),
-    "roots/list": codec.Method(
+    "roots/list": contract.Method(
         "roots/list",
         "client",
         "request",
@@ -77,7 +77,7 @@ METHODS: Final[Mapping[str, codec.Method]] = {
         ListRootsResult,
         capability="client:capabilities.roots",
     ),
-    "notifications/roots/list_changed": codec.Method(
+    "notifications/roots/list_changed": contract.Method(
         "notifications/roots/list_changed",
         "server",
         "notification",

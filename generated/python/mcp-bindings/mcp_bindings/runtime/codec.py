@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from .contract import Method, Path
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -17,7 +18,6 @@ from .errors import (
     Dropped,
     EncodeError,
     Problem,
-    json_pointer,
     limited,
     shown,
     told,
@@ -28,29 +28,11 @@ from .leniency import Edits, Leniency, explained, placed, repair, without_repeat
 from .markers import strict_adapter
 from .model import changed_defaults, forget_namesakes
 from .parse import Duplicates, copied, parse
-from .trace import Path, chosen, find, with_strays
+from .pointers import json_pointer
+from .trace import chosen, find, with_strays
 
 Hook: TypeAlias = Callable[[Dropped], object]
 Message: TypeAlias = "Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any]"
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """One row of the method table.
-
-    `side` handles the method; the result of a request flows back. `params` and `result` are classes or aliases; `None` means
-    any JSON. `capability` is the gate: the side that advertises, a colon, and the path in its initialize payload.
-    """
-
-    name: str
-    side: str
-    kind: Literal["request", "notification"]
-    params: Any
-    result: Any
-    capability: str | None = None
-    unstable: bool = False
-    null_result: bool = False
-    batch: Literal["never"] | None = None
 
 
 @dataclass(slots=True)
@@ -61,7 +43,7 @@ class Codec:
     their class. `null_id`: a request's id may be null. `batch`: a message may be an array. `sides` are the senders.
     """
 
-    methods: Mapping[str, Method]
+    methods: Mapping[str, Method[Any]]
     lenient: Mapping[str, Mapping[str, Leniency]]
     owners: Mapping[str, Mapping[str, str]]
     error: type[Any] = ErrorObject
@@ -69,7 +51,9 @@ class Codec:
     batch: bool = False
     sides: tuple[str, ...] = ()
     _adapters: dict[Any, TypeAdapter[Any]] = field(default_factory=dict[Any, TypeAdapter[Any]], repr=False)
-    _routes: dict[tuple[str, bool], Method] = field(default_factory=dict[tuple[str, bool], Method], repr=False)
+    _routes: dict[tuple[str, bool], Method[Any]] = field(
+        default_factory=dict[tuple[str, bool], Method[Any]], repr=False
+    )
 
     _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
 

@@ -7,19 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
-from urllib.parse import unquote
 
 from .contract import Path
 from .errors import told
 from .json_types import is_array, is_object
+from .pointers import referred, schema_pointer
 from .strict import did_you_mean, near_field
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 Schema: TypeAlias = Mapping[str, Any]
-Said: TypeAlias = tuple[Path, str, str, str]
-"""Path into the instance, pointer into the schema, sentence, keyword."""
+
+
+class Said(NamedTuple):
+    """What one error says: the path into the instance, the pointer into the schema, a sentence and the keyword.
+
+    `missing` is the field that the instance lacks, where that is what is wrong.
+    """
+
+    path: Path
+    schema: str
+    sentence: str
+    rule: str
+    missing: str = ""
 
 
 class _Tag(NamedTuple):
@@ -33,8 +44,8 @@ class _Tag(NamedTuple):
 def explain(errors: Iterable[ValidationError], value: Any, schema: Schema) -> list[Said]:
     """What the errors of one judgement of `value` say, each thing once, in the order of the instance's places."""
     said = dict.fromkeys(Explainer(schema, value).all(errors))
-    deeper = {path for path, _, _, rule in said if rule != "not"}
-    return [one for one in said if one[3] != "not" or not any(path[: len(one[0])] == one[0] for path in deeper)]
+    deeper = {one.path for one in said if one.rule != "not"}
+    return [one for one in said if one.rule != "not" or not any(path[: len(one.path)] == one.path for path in deeper)]
 
 
 EXCLUDED: Final = "this is one of the values that are excluded here"
@@ -64,7 +75,7 @@ class Explainer:
 
         path, place = tuple(error.instance_path), tuple(error.schema_path)
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
-            yield path, pointer(place), TOO_MANY, "oneOf"
+            yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         failed = self._failed(error)
         value = _reach(self.value, path)
@@ -74,7 +85,7 @@ class Explainer:
             value,
             sorted(failed),
             lambda index: self.all(failed[index]),
-            lambda indices: self._nearest(indices, failed, path, pointer(place), value),
+            lambda indices: self._nearest(indices, failed, path, schema_pointer(place), value),
         )
 
     def union(
@@ -99,16 +110,16 @@ class Explainer:
         if all(choice is not None for choice in choices):
             constants = [constant for choice in choices for constant in choice or ()]
             sentence = f"{told(value)} is not one of {_listed(constants)}{_suggest(value, constants)}"
-            yield path, pointer(place), sentence, "enum"
+            yield Said(path, schema_pointer(place), sentence, "enum")
             return
-        known = pointer(place), tuple(real)
+        known = schema_pointer(place), tuple(real)
         if known not in self.tags:
             self.tags[known] = self._tag(branches, real)
         tag = self.tags[known]
         if tag is None:
             yield from nearest(real)
         elif not is_object(value):
-            yield path, pointer(place), f"an object is expected, not {told(value)}", "type"
+            yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
         else:
             given = value.get(tag.field)
             branch = tag.known.get(given) if isinstance(given, str | int | float) else None
@@ -117,11 +128,11 @@ class Explainer:
             elif tag.others:
                 said = nearest(tag.others)
                 first = next(said)
-                is_stray = first[3] == "not" and first[0] == path and isinstance(given, str)
-                yield _untold(tag, path, pointer(place), value) if is_stray else first
+                is_stray = first.rule == "not" and first.path == path and isinstance(given, str)
+                yield _untold(tag, path, schema_pointer(place), value) if is_stray else first
                 yield from said
             else:
-                yield _untold(tag, path, pointer(place), value)
+                yield _untold(tag, path, schema_pointer(place), value)
 
     def _nearest(
         self, indices: Sequence[int], failed: Mapping[int, list[ValidationError]], path: Path, pointer: str, value: Any
@@ -131,7 +142,7 @@ class Explainer:
         best = min(distances, key=lambda index: distances[index])
         if distances[best][0]:
             types = {name for index in distances for error in failed[index] for name in _types(error, len(path))}
-            yield path, pointer, wrong_type(types, value), "type"
+            yield Said(path, pointer, wrong_type(types, value), "type")
         else:
             yield from self.all(failed[best])
 
@@ -183,7 +194,9 @@ class Explainer:
     def _one(self, error: ValidationError) -> Said:
         path, place, rule = tuple(error.instance_path), tuple(error.schema_path), error.kind.name
         value = _reach(self.value, path)
-        return path, pointer(place), self._sentence(error, rule, place, value), _RULES.get(rule, rule)
+        missing: Any = error.kind.value if rule == "required" else ""
+        sentence = self._sentence(error, rule, place, value)
+        return Said(path, schema_pointer(place), sentence, _RULES.get(rule, rule), missing)
 
     def _sentence(self, error: ValidationError, rule: str, place: Path, value: Any) -> str:
         given: Any = error.kind.value
@@ -260,17 +273,13 @@ def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Sa
     if tag.field not in value:
         near = near_field(tag.field, list(value))
         hint = f"; {told(near)} is not known here, did you mean {tag.field!r}?" if near else ""
-        return (
-            path,
-            pointer,
-            f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}",
-            "required",
-        )
+        sentence = f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}"
+        return Said(path, pointer, sentence, "required", tag.field)
     given, known = value[tag.field], list(tag.known)
     sentence = (
         f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
     )
-    return (*path, tag.field), pointer, sentence, "tag"
+    return Said((*path, tag.field), pointer, sentence, "tag")
 
 
 def wrong_type(types: Iterable[str], value: Any) -> str:
@@ -330,14 +339,3 @@ def _reach(value: Any, path: Sequence[str | int]) -> Any:
     for step in path:
         value = value[step]
     return value
-
-
-def pointer(place: Sequence[str | int]) -> str:
-    """The pointer to a place of the schema."""
-    return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
-
-
-def referred(reference: str) -> tuple[str, ...]:
-    """The place that a reference within the schema leads to."""
-    steps = unquote(reference).removeprefix("#/").split("/")
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)

@@ -9,9 +9,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .errors import Dropped, Problem, json_pointer
+from .contract import Path
+from .errors import Dropped, Problem
 from .json_types import is_array, is_object
-from .trace import Found, Path, Place, problem
+from .pointers import json_pointer
+from .trace import Found, Place, problem
 
 
 class Leniency(NamedTuple):

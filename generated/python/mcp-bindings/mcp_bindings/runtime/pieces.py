@@ -6,14 +6,14 @@ Here the schema is followed down to the pieces that it refuses, so that no error
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
-from urllib.parse import quote
 
 from .contract import Path
-from .explain import EXCLUDED, TOO_MANY, Explainer, Said, explain, pointer, referred, wrong_type
+from .explain import EXCLUDED, TOO_MANY, Explainer, Said, explain, wrong_type
 from .json_types import is_array, is_object
+from .pointers import reference, referred, schema_pointer
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -66,13 +66,13 @@ class Pieces:
             return
         schema = self._explainer.at(place)
         if _is_small(value, self.small) or not is_object(schema) or not _FOLLOWED & schema.keys():
-            found: Iterable[Said] = explain(validator.iter_errors(value), value, self.schema)
-            yield from (((*path, *at), *rest) for at, *rest in found)  # type: ignore[misc]
+            found = explain(validator.iter_errors(value), value, self.schema)
+            yield from (said._replace(path=(*path, *said.path)) for said in found)
             return
         refused = self._refused(place, schema, value, path) if len(path) < _DEEPEST else iter(())
         first = next(refused, None)
         if first is None:
-            yield path, pointer(place), "the value is not what the schema says here", "schema"
+            yield Said(path, schema_pointer(place), "the value is not what the schema says here", "schema")
         else:
             yield from chain((first,), refused)
 
@@ -99,8 +99,8 @@ class Pieces:
         rest["properties"] = dict.fromkeys(schema.get("properties", {}), True)
         bare: Any = dict.fromkeys(value) if is_object(value) else [None] * len(value) if is_array(value) else value
         errors = self._validator(place, "itself", rest).iter_errors(bare)
-        for at, where, sentence, rule in explain(errors, bare, rest):
-            yield (*path, *at), pointer(place) + where[1:], sentence, rule
+        for said in explain(errors, bare, rest):
+            yield said._replace(path=(*path, *said.path), schema=schema_pointer(place) + said.schema[1:])
 
     def _below(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
         if "$ref" in schema:
@@ -125,7 +125,7 @@ class Pieces:
         """What cannot be told of a large value in pieces is told in a word."""
         if not self._validator(place, "whole", schema).is_valid(value):
             sentence = EXCLUDED if rule == "not" else f"the value does not satisfy the keyword {rule!r}"
-            yield path, pointer(place), sentence, rule
+            yield Said(path, schema_pointer(place), sentence, rule)
 
     # --- unions ---
 
@@ -135,7 +135,7 @@ class Pieces:
         if taken == 1 or (taken and place[-1] == "anyOf"):
             return
         if taken:
-            yield path, pointer(place), TOO_MANY, "oneOf"
+            yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
         yield from self._explainer.union(
             place,
@@ -153,7 +153,7 @@ class Pieces:
         best = min(first, key=lambda index: _distance(first[index], path))
         if _distance(first[best], path)[0]:
             types = {name for index in indices for name in self._types((*place, index))}
-            yield path, pointer(place), wrong_type(types, value), "type"
+            yield Said(path, schema_pointer(place), wrong_type(types, value), "type")
         else:
             yield from chain(first[best], told_by[best])
 
@@ -169,14 +169,9 @@ class Pieces:
         """The validator of what stands at a place, or of a part of it; each is made once."""
         found = self._validators.get((place, part))
         if found is None:
-            found = self._compile(schema if schema is not None else {"$ref": _reference(place)})
+            found = self._compile(schema if schema is not None else {"$ref": reference(place)})
             self._validators[place, part] = found
         return found
-
-
-def _reference(place: Path) -> str:
-    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in place)
-    return "#" + quote("".join(f"/{step}" for step in steps), safe="/$~")
 
 
 def _is_small(value: Any, most: int) -> bool:
@@ -197,5 +192,5 @@ _FIRST: Final = 100
 
 
 def _distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
-    here = [rule for at, _, _, rule in said if at == path]
+    here = [one.rule for one in said if one.path == path]
     return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), len(said)

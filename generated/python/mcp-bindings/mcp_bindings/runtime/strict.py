@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote
 
-from .contract import Contract, Path, Route
+from .contract import Contract, Method, Path
 from .errors import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -23,13 +22,13 @@ from .errors import (
     PARSE_ERROR,
     DecodeError,
     Problem,
-    json_pointer,
     more_than,
     shown,
     told,
 )
 from .json_types import is_array, is_object
 from .parse import copied, parse_with_duplicates
+from .pointers import json_pointer, reference
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -43,11 +42,12 @@ class Violation(Problem):
 
     `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
     `tag` for a union told apart by a tag), or `json`, `duplicate-key`, `envelope`, `method`, or `more`: there are problems beyond the
-    limit.
+    limit. `missing` is the field that an object lacks, where that is what is wrong.
     """
 
     code: int
     rule: str
+    missing: str = ""
 
 
 class MissingExtra(ImportError):
@@ -67,7 +67,7 @@ class Strict:
         self._schema: Any = None
         self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
         self._pieces: Pieces | None = None
-        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.routes}
+        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.methods}
 
     # --- the public face ---
 
@@ -124,7 +124,7 @@ class Strict:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
         return _first(self._judged(value, sender, method, pending), limit)
 
-    def route(self, method: object, *, is_request: bool) -> Route | None:
+    def route(self, method: object, *, is_request: bool) -> Method[str] | None:
         """The row of a method, if the protocol has it in this form."""
         return self._routes.get((method, is_request)) if isinstance(method, str) else None
 
@@ -246,16 +246,16 @@ class Strict:
     def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
         validator = self._validators.get(definition)
         if validator is None:
-            reference = quote(f"/$defs/{definition.replace('~', '~0').replace('/', '~1')}", safe="/$~")
-            validator = self._validators[definition] = self._compile({"$ref": f"#{reference}"})
+            validator = self._validators[definition] = self._compile({"$ref": reference(("$defs", definition))})
         if validator.is_valid(value):
             return
         if self._pieces is None:
             from .pieces import Pieces
 
             self._pieces = Pieces(self.schema, self._compile)
-        for path, schema, sentence, rule in self._pieces.problems(("$defs", definition), value):
-            yield Violation(json_pointer((*at, *path)), schema, sentence, code, rule)
+        for said in self._pieces.problems(("$defs", definition), value):
+            where = json_pointer((*at, *said.path))
+            yield Violation(where, said.schema, said.sentence, code, said.rule, said.missing)
 
     def _compile(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
         try:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_hostile.runtime.contract import Contract, Gated, Member, Route
+from golden_hostile.runtime.contract import Contract, Gated, Member, Method
 
 CONTRACT: Final = Contract(
     name="hostile",
     version=None,
     sides=("agent", "client"),
     batch=False,
-    routes=(
-        Route(name="\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00", side="agent", kind="request", params="EvilRequest", result="EvilResponse", capability="agent:evil"),
+    methods=(
+        Method(name="\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00", side="agent", kind="request", params="EvilRequest", result="EvilResponse", capability="agent:evil"),
     ),
     gated={
         "Evil": Gated(

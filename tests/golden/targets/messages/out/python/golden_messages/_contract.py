@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_messages.runtime.contract import Contract, Route
+from golden_messages.runtime.contract import Contract, Method
 
 CONTRACT: Final = Contract(
     name="messages",
     version=None,
     sides=("client", "server"),
     batch=False,
-    routes=(
-        Route(name="ping", side="server", kind="request", params="PingRequestParams", result="PingResult"),
-        Route(name="notifications/bye", side="client", kind="notification"),
+    methods=(
+        Method(name="ping", side="server", kind="request", params="PingRequestParams", result="PingResult"),
+        Method(name="notifications/bye", side="client", kind="notification"),
     ),
     gated={
     },

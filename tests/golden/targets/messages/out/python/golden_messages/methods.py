@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from golden_messages.runtime import codec, jsonrpc
+from golden_messages.runtime import codec, contract, jsonrpc
 
 from ._tables import LENIENT, OWNERS
 from .models import (
@@ -45,15 +45,15 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, codec.Method]] = {
-    "ping": codec.Method(
+METHODS: Final[Mapping[str, contract.Method[Any]]] = {
+    "ping": contract.Method(
         "ping",
         "server",
         "request",
         PingRequestParams,
         PingResult,
     ),
-    "notifications/bye": codec.Method(
+    "notifications/bye": contract.Method(
         "notifications/bye",
         "client",
         "notification",

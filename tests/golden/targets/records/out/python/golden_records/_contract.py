@@ -14,7 +14,7 @@ CONTRACT: Final = Contract(
     version=None,
     sides=(),
     batch=False,
-    routes=(
+    methods=(
     ),
     gated={
         "Person": Gated(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from golden_records.runtime import codec, jsonrpc
+from golden_records.runtime import codec, contract, jsonrpc
 
 from ._tables import LENIENT, OWNERS
 
@@ -39,7 +39,7 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, codec.Method]] = {
+METHODS: Final[Mapping[str, contract.Method[Any]]] = {
 }
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 

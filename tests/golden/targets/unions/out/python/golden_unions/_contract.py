@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_unions.runtime.contract import Contract, Route
+from golden_unions.runtime.contract import Contract, Method
 
 CONTRACT: Final = Contract(
     name="unions",
     version=None,
     sides=("agent", "client"),
     batch=False,
-    routes=(
-        Route(name="board/draw", side="agent", kind="request", params="DrawRequest", result="DrawResponse", null_result=True),
+    methods=(
+        Method(name="board/draw", side="agent", kind="request", params="DrawRequest", result="DrawResponse", null_result=True),
     ),
     gated={
     },

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from golden_unions.runtime import codec, jsonrpc
+from golden_unions.runtime import codec, contract, jsonrpc
 
 from ._tables import LENIENT, OWNERS
 from .models import (
@@ -45,8 +45,8 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, codec.Method]] = {
-    "board/draw": codec.Method(
+METHODS: Final[Mapping[str, contract.Method[Any]]] = {
+    "board/draw": contract.Method(
         "board/draw",
         "agent",
         "request",

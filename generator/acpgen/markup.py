@@ -1,4 +1,5 @@
-"""Text that can never become markup. `Markdown` is what is markup already; everything else that enters a page passes `prose` or `code`.
+"""Text that can never become markup. `Markdown` is what is markup already; everything else that enters a page passes `prose`, `plain` or
+`code`.
 
 Every character that Markdown or HTML could read as markup becomes a numeric character reference, which no reader of Markdown takes
 for syntax. A pair of backticks in prose still means a code span, because this module writes that span itself.
@@ -47,6 +48,11 @@ def prose(text: str) -> Markdown:
         end = span.end()
     parts.append(_escaped(line[end:], at_start=end == 0))
     return Markdown("".join(parts))
+
+
+def plain(text: str) -> Markdown:
+    """Text on one line as it stands: a backtick in it is a backtick."""
+    return Markdown(_escaped(visible(text), at_start=True))
 
 
 def paragraphs(text: str) -> Markdown:

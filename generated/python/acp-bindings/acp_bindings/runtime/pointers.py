@@ -1,0 +1,31 @@
+"""JSON Pointers (RFC 6901): places in messages, and in the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import quote, unquote
+
+
+def json_pointer(path: Iterable[str | int]) -> str:
+    """The JSON Pointer of a path of keys and indices."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def steps(pointer: str) -> tuple[str, ...]:
+    """The keys and indices of a JSON Pointer."""
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def schema_pointer(place: Iterable[str | int]) -> str:
+    """The pointer to a place of the schema, as people read it."""
+    return "#" + json_pointer(place)
+
+
+def reference(place: Iterable[str | int]) -> str:
+    """The `$ref` to a place of the schema."""
+    return "#" + quote(json_pointer(place), safe="/$~")
+
+
+def referred(reference: str) -> tuple[str, ...]:
+    """The place that a reference within the schema leads to."""
+    return steps(unquote(reference))

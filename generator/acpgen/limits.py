@@ -1,0 +1,53 @@
+"""The limits of numbers, strings and arrays: the keyword of each, and whether a value is within them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from acpgen import ir
+
+OF_NUMBERS: Final[Mapping[str, str]] = {
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "exclusive_minimum": "exclusiveMinimum",
+    "exclusive_maximum": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+}
+OF_STRINGS: Final[Mapping[str, str]] = {"min_length": "minLength", "max_length": "maxLength", "pattern": "pattern"}
+OF_ARRAYS: Final[Mapping[str, str]] = {"min_items": "minItems", "max_items": "maxItems"}
+"""The keywords by the names that the IR has for them."""
+
+
+def limits_of(type_: ir.Number | ir.String | ir.Array) -> dict[str, Any]:
+    """The limits that a type has, by keyword."""
+    names = OF_NUMBERS if isinstance(type_, ir.Number) else OF_STRINGS if isinstance(type_, ir.String) else OF_ARRAYS
+    limits = {keyword: getattr(type_, name) for name, keyword in names.items()}
+    return {keyword: limit for keyword, limit in limits.items() if limit is not None}
+
+
+def exact(value: int | float) -> Fraction:
+    """A finite number as its JSON text denotes it: `0.1` is one tenth, not its binary neighbour."""
+    return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
+
+
+def is_number_within(type_: ir.Number, value: int | float) -> bool:
+    """Whether a number is of a type."""
+    if not math.isfinite(value):
+        return False
+    number, limits = exact(value), {keyword: exact(limit) for keyword, limit in limits_of(type_).items()}
+    return (
+        (not type_.integer or number.denominator == 1)
+        and number >= limits.get("minimum", number)
+        and number <= limits.get("maximum", number)
+        and ("exclusiveMinimum" not in limits or number > limits["exclusiveMinimum"])
+        and ("exclusiveMaximum" not in limits or number < limits["exclusiveMaximum"])
+        and ("multipleOf" not in limits or (number / limits["multipleOf"]).denominator == 1)
+    )
+
+
+def is_length_within(type_: ir.String, text: str) -> bool:
+    """Whether a text is as long as a type asks; its pattern is not looked at."""
+    return (type_.min_length or 0) <= len(text) <= (len(text) if type_.max_length is None else type_.max_length)

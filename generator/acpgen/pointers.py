@@ -1,0 +1,61 @@
+"""JSON Pointers (RFC 6901): places in JSON values, and the references of JSON Schema, which are pointers in a URI."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+_IN_FRAGMENTS: Final = "/$~!&'()*+,;=:@?"
+"""Characters that a URI fragment may hold as they are, beside letters, digits, `-`, `.` and `_`."""
+
+
+def escape(key: object) -> str:
+    """A key or an index as a step of a pointer."""
+    return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def unescape(step: str) -> str:
+    """The key that a step of a pointer stands for."""
+    return step.replace("~1", "/").replace("~0", "~")
+
+
+def plain_pointer(*keys: str | int) -> str:
+    """The JSON Pointer of these keys and indices: `/$defs/a~1b`."""
+    return "".join(f"/{escape(key)}" for key in keys)
+
+
+def pointer(*keys: str | int) -> str:
+    """The JSON Pointer of these keys and indices, as a URI fragment without percent-encoding: `#/$defs/a~1b`."""
+    return f"#{plain_pointer(*keys)}"
+
+
+def pointer_parts(written: str) -> tuple[str, ...]:
+    """The keys of a JSON Pointer, with `#` or without."""
+    return tuple(map(unescape, written.removeprefix("#").split("/")[1:]))
+
+
+def place_parts(at: str) -> tuple[str, ...]:
+    """The keys of a place in a file, as faults write it: `file#/$defs/a~1b`."""
+    return pointer_parts(at.partition("#")[2])
+
+
+def resolve(value: Any, written: str) -> Any:
+    """What a JSON Pointer leads to. Raises `KeyError` where that is nothing."""
+    for key in pointer_parts(written):
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            raise KeyError(written)
+    return value
+
+
+def reference_to(definition: str, *below: str) -> str:
+    """The `$ref` to a definition, or to a place in one: what no URI fragment may hold is percent-encoded, `#/$defs/Reply%3CText%3E`."""
+    return f"#{quote(plain_pointer('$defs', definition, *below), safe=_IN_FRAGMENTS)}"
+
+
+def target(ref: str) -> str:
+    """The definition that a local reference names."""
+    return pointer_parts(unquote(ref))[1]

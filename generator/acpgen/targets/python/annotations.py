@@ -1,0 +1,89 @@
+"""Python annotations as values: their source, and what modules that hold them import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from acpgen.targets.python.literals import literal
+
+Scalar: TypeAlias = "str | int | float | bool | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name. `is_imported`: it is one of `typing`, pydantic or the run-time package, neither built in nor a class of the schema."""
+
+    name: str
+    is_imported: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Literals:
+    """`Literal` of some constants."""
+
+    values: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """`list` or `dict` of something."""
+
+    name: str
+    arguments: tuple[Annotation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """A union."""
+
+    members: tuple[Annotation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """`Annotated` with one marker, which stands as source."""
+
+    base: Annotation
+    marker: str
+    arguments: str = ""
+
+
+Annotation: TypeAlias = "Named | Literals | Container | Either | Marked"
+
+
+def source(annotation: Annotation) -> str:
+    """What is written of an annotation."""
+    match annotation:
+        case Named(name):
+            return name
+        case Literals(values):
+            return f"Literal[{constants(values)}]"
+        case Container(name, arguments):
+            return f"{name}[{', '.join(map(source, arguments))}]"
+        case Either(members):
+            return " | ".join(map(source, members))
+        case Marked(base, marker, arguments):
+            return f"Annotated[{source(base)}, {marker}({arguments})]"
+        case _:
+            assert_never(annotation)
+
+
+def imports(annotation: Annotation) -> set[str]:
+    """The names that an annotation uses and that are imported, beside classes of the schema."""
+    match annotation:
+        case Named(name, is_imported):
+            return {name} if is_imported else set()
+        case Literals():
+            return {"Literal"}
+        case Container(arguments=inner) | Either(members=inner):
+            return set[str]().union(*map(imports, inner))
+        case Marked(base, marker):
+            return {"Annotated", marker} | imports(base)
+        case _:
+            assert_never(annotation)
+
+
+def constants(values: tuple[Scalar, ...]) -> str:
+    """Constants as arguments."""
+    return ", ".join(map(literal, values))

@@ -1,0 +1,52 @@
+"""JSON Pointers, written and read: in the generator, in generated bindings and in the monitor."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acpgen import borrowed
+from acpgen.pointers import place_parts, plain_pointer, pointer, pointer_parts, reference_to, resolve, target
+
+KEYS = st.lists(st.text(st.sampled_from("/~01#%a ö"), max_size=4), max_size=4).map(tuple)
+RUNTIME: Any = borrowed.runtime("pointers")
+EVENTS: Any = borrowed.session("monitor.events")
+
+
+@given(KEYS)
+def test_the_keys_of_a_pointer_are_those_that_it_was_written_of(keys: tuple[str, ...]) -> None:
+    assert pointer_parts(plain_pointer(*keys)) == pointer_parts(pointer(*keys)) == keys
+    assert place_parts(f"v1/schema.json{pointer(*keys)}") == keys
+    assert re.fullmatch(r"(?:/(?:[^/~]|~[01])*)*", plain_pointer(*keys))  # the grammar of RFC 6901
+
+
+@given(KEYS)
+def test_every_house_writes_and_reads_the_same_pointers(keys: tuple[str, ...]) -> None:
+    written = plain_pointer(*keys)
+    assert written == RUNTIME.json_pointer(keys) == EVENTS.json_pointer(keys)
+    assert keys == RUNTIME.steps(written) == EVENTS.pointer_steps(written)
+    assert RUNTIME.referred(RUNTIME.reference(keys)) == keys
+    assert RUNTIME.schema_pointer(keys) == pointer(*keys)
+
+
+@given(st.text(st.sampled_from("/~01#%<a ö"), max_size=4))
+def test_a_reference_names_the_definition_that_it_was_made_for(name: str) -> None:
+    assert target(reference_to(name)) == target(reference_to(name, "properties", "a/b")) == name
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [("", {"a/b": [{"~": 1}]}), ("#/a~1b", [{"~": 1}]), ("/a~1b/0/~0", 1)],
+)
+def test_a_pointer_leads_to_what_stands_there(written: str, expected: object) -> None:
+    assert resolve({"a/b": [{"~": 1}]}, written) == expected
+
+
+@pytest.mark.parametrize("written", ["/", "/a", "/a~1b/1", "/a~1b/-1", "/a~1b/\u0660", "/a~1b/0/~0/0", "/a~1b/x"])
+def test_a_pointer_that_leads_nowhere_is_told(written: str) -> None:
+    with pytest.raises(KeyError):
+        resolve({"a/b": [{"~": 1}]}, written)
