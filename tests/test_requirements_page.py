@@ -60,7 +60,7 @@ def versions() -> tuple[Version, ...]:
 
 @cache
 def rules() -> tuple[str, ...]:
-    return tuple(borrowed.session("monitor").RULES)
+    return tuple(borrowed.monitor.RULES)
 
 
 def made(table: Any = WHOLE) -> str:

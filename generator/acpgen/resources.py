@@ -1,4 +1,4 @@
-"""Where the files that belong to the generator and are not code lie: in the wheel inside the package, in a checkout beside it."""
+"""Where the files that belong to the generator and are no modules of it lie: in the wheel inside the package, in a checkout beside it."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ def schema() -> Path:
     """The folder of the schemas that come with acpgen, one folder for each protocol."""
     packaged = Path(__file__).with_name("schema")
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "schema"
+
+
+def session() -> Path:
+    """The folder of the package `acp_session`; in the wheel it holds the monitor alone."""
+    packaged = Path(__file__).with_name("acp_session")
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-session" / "acp_session"
