@@ -90,7 +90,7 @@ def test_each_wheel_holds_its_package_typed_and_with_the_licence(copy: Path, rel
         assert "Requires-Python: >=3.11" in metadata
         for place in ("generated/python", "generator"):
             source = copy / place / package.replace("_", "-")
-            if not source.is_dir():
+            if not (source / "pyproject.toml").is_file():
                 continue
             files = {path.relative_to(source).as_posix() for path in (source / package).rglob("*") if path.is_file()}
             assert {name for name in names if ".dist-info/" not in name} == files

@@ -52,7 +52,7 @@ def page(versions: Sequence[Version], requirements: str | None) -> str:
                 "methods": joined(code(method) for method in rule.methods),
             }
         )
-    return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS, count=len(rules()))
+    return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS)
 
 
 def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
