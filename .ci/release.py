@@ -36,8 +36,7 @@ def main() -> None:
     copy_schemas(out)
     pack_vectors(out)
     wheel(ROOT, out, isolated=not options.no_isolation)
-    parts = [*ROOT.glob("generator/*/pyproject.toml"), *ROOT.glob("generated/python/*/pyproject.toml")]
-    for project in sorted(parts):
+    for project in distributions():
         with tempfile.TemporaryDirectory() as folder:
             copied = Path(folder) / project.parent.name
             shutil.copytree(project.parent, copied, ignore=shutil.ignore_patterns("__pycache__", ".acpgen.json"))
@@ -46,6 +45,13 @@ def main() -> None:
     write_sums(out)
     for path in sorted(out.iterdir()):
         print(f"{path.stat().st_size:>9} {path.name}")
+
+
+def distributions() -> list[Path]:
+    """The pyproject.toml of each distribution beside acpgen: the generated ones, and those that are written by hand."""
+    return [
+        path for place in ("generated/python", "generator") for path in sorted((ROOT / place).glob("*/pyproject.toml"))
+    ]
 
 
 def copy_schemas(out: Path) -> None:

@@ -195,8 +195,7 @@ def test_no_value_of_the_table_is_more_than_a_fault(tmp_path_factory: pytest.Tem
 def test_the_version_of_a_distribution_is_the_one_that_it_is_given() -> None:
     value: JSON = {"$defs": {"AskRequest": {"type": "object", "x-method": "ask", "x-side": "agent"}}}
     schema = Documents("p/v1", (Document("p.json", value, json.dumps(value)),))
-    for name in ("python", "session"):
-        for version, said in (("1.2.0rc1", "1.2.0rc1"), (None, "0.1.0")):
-            settings = Settings(package="p.v1", distribution="p", version=version)
-            text = generate(schema, {name: settings})[name]["pyproject.toml"]
-            assert tomllib.loads(text)["project"]["version"] == said
+    for version, said in (("1.2.0rc1", "1.2.0rc1"), (None, "0.1.0")):
+        settings = Settings(package="p.v1", distribution="p", version=version)
+        text = generate(schema, {"python": settings})["python"]["pyproject.toml"]
+        assert tomllib.loads(text)["project"]["version"] == said

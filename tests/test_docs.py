@@ -60,9 +60,17 @@ def files() -> dict[str, str]:
 
 def pages() -> dict[str, str]:
     """All that the site shows."""
-    return {
-        path: page for path, page in files().items() if path.endswith(".md") and not path.endswith("single-file.md")
-    }
+    return {path: page for path, page in files().items() if path.endswith(".md")}
+
+
+@cache
+def whole() -> dict[str, str]:
+    """Each version as one file, as the site has it, by path."""
+    found: dict[str, str] = {}
+    for version in versions():
+        made = docs.compose(version.protocol, version.bundle, version.settings, {}, for_site=True)
+        found[version.path("single-file.md")] = made[version.path("single-file.md")]
+    return found
 
 
 def hostile() -> tuple[ir.Protocol, Bundle]:
@@ -469,9 +477,10 @@ def links(page: str) -> Iterator[str]:
 
 def test_every_link_and_anchor_of_the_markdown_leads_somewhere() -> None:
     """Only pages that are written by hand may name other places."""
-    known = {path: set(anchors(page)) for path, page in files().items()}
+    texts = {**files(), **whole()}
+    known = {path: set(anchors(page)) for path, page in texts.items()}
     count = 0
-    for path, page in files().items():
+    for path, page in texts.items():
         for link in links(page):
             if link.startswith("https://") and path in beside().pages:
                 continue
@@ -486,8 +495,7 @@ def test_every_link_and_anchor_of_the_markdown_leads_somewhere() -> None:
 def test_no_anchor_stands_twice_on_a_page_and_none_is_a_number() -> None:
     for path, page in files().items():
         twice = [anchor for anchor, count in Counter(anchors(page)).items() if count > 1]
-        if not path.endswith("single-file.md"):
-            assert not twice, f"{path}: {twice}"
+        assert not twice, f"{path}: {twice}"
         assert not [anchor for anchor in anchors(page) if anchor.isdecimal()], path
 
 
@@ -508,10 +516,10 @@ def test_each_page_is_below_a_megabyte() -> None:
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
 def test_every_method_type_and_area_has_a_page_and_a_place_in_the_single_file(version: publish.Version) -> None:
     where = docs.places_of(version.protocol, version.bundle)
-    whole = files()[version.path("single-file.md")]
     for page in (*where.methods.values(), *where.types.values(), *where.areas.values()):
         assert version.path(page) in files()
-        assert f'<a id="{page.removesuffix(".md").replace("/", "-")}"></a>' in whole
+        assert f'<a id="{page.removesuffix(".md").replace("/", "-")}"></a>' in whole()[version.path("single-file.md")]
+    assert not [path for path in files() if path.endswith("single-file.md")]
 
 
 @pytest.mark.parametrize("version", versions(), ids=lambda version: version.protocol.name)
@@ -718,7 +726,7 @@ def test_no_row_speaks_of_null_or_absence_where_neither_can_be(version: publish.
 
 def test_machines_find_everything_from_llms_txt() -> None:
     listed = re.findall(r"\]\(([^)]*)\)", files()["llms.txt"])
-    assert {f"{name}/single-file.md" for name in PROTOCOLS} <= set(listed) <= set(files())
+    assert {f"{name}/index.md" for name in PROTOCOLS} <= set(listed) <= set(files())
 
 
 def test_equal_input_gives_equal_bytes() -> None:

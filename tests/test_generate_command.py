@@ -175,6 +175,16 @@ def test_a_change_of_generator_templates_or_dependencies_is_a_change(
     assert "Nothing to do" not in run().err
 
 
+def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = stamp.generator()
+    copied = tmp_path / "acp_session"
+    shutil.copytree(ROOT / "generator/acp-session/acp_session", copied)
+    monkeypatch.setattr("acpgen.resources.session", lambda: copied)
+    assert stamp.generator() == before
+    (copied / "monitor" / "more.py").write_text("")
+    assert stamp.generator() != before
+
+
 def test_a_damaged_or_missing_cache_is_no_fault(here: Path) -> None:
     run()
     for file in (here / ".acpgen_cache").glob("*.json"):

@@ -79,7 +79,7 @@ def test_the_bundle_judges_as_any_validator_does(tmp_path: Path) -> None:
 def test_every_target_takes_them(tmp_path: Path) -> None:
     made = acpgen.generate(
         loaded(tmp_path / "odd", SCHEMA),
-        {name: Settings(package="odd.v1") for name in TARGETS if name != "session"},
+        {name: Settings(package="odd.v1") for name in TARGETS},
     )
     assert all(made.values())
     assert {"bundle", "docs", "ir", "python", "vectors"} <= set(made)

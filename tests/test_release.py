@@ -51,8 +51,10 @@ def released(copy: Path) -> Path:
 
 
 def distributions(folder: Path) -> dict[str, dict[str, Any]]:
-    """The `project` tables of the distributions beside acpgen's own, by name."""
-    files = [*folder.glob("generated/python/*/pyproject.toml"), *folder.glob("generator/*/pyproject.toml")]
+    """The `project` tables of the distributions beside acpgen, by name."""
+    files = sorted(
+        path for place in ("generated/python", "generator") for path in (folder / place).glob("*/pyproject.toml")
+    )
     projects = [tomllib.loads(file.read_text("utf-8"))["project"] for file in files]
     return {project["name"]: project for project in projects}
 
@@ -66,7 +68,7 @@ def test_a_release_carries_schemas_method_tables_vectors_wheels_and_sums(copy: P
             assert (released / f"{flat}.{kind}").read_bytes() == checked_in.read_bytes()
     wheels = {name.split("-")[0].replace("_", "-") for name in names if name.endswith(".whl")}
     assert wheels == {"acpgen", *distributions(copy)}
-    assert {"acp-bindings", "mcp-bindings", "schema-inclusion"} <= wheels
+    assert {"acp-bindings", "acp-session", "mcp-bindings", "schema-inclusion"} <= wheels
     assert {name.split("-")[1] for name in names if name.endswith(".whl")} == {acpgen.__version__}
     lines = (released / "SHA256SUMS").read_text("utf-8").splitlines()
     hashed = {name: hashlib.sha256((released / name).read_bytes()).hexdigest() for name in names - {"SHA256SUMS"}}
@@ -87,8 +89,10 @@ def test_each_wheel_holds_its_package_typed_and_with_the_licence(copy: Path, rel
         assert not [name for name in names if "__pycache__" in name or name.endswith(".acpgen.json")]
         assert "License-Expression: Apache-2.0" in metadata
         assert "Requires-Python: >=3.11" in metadata
-        source = copy / "generated" / "python" / package.replace("_", "-")
-        if source.is_dir():
+        for place in ("generated/python", "generator"):
+            source = copy / place / package.replace("_", "-")
+            if not (source / "pyproject.toml").is_file():
+                continue
             files = {path.relative_to(source).as_posix() for path in (source / package).rglob("*") if path.is_file()}
             assert {name for name in names if ".dist-info/" not in name} == files
 

@@ -55,7 +55,7 @@ HOMES: Final = {
 
 @cache
 def rules() -> Any:
-    return borrowed.session("monitor").RULES
+    return borrowed.monitor.RULES
 
 
 def of(way: str) -> list[int]:

@@ -60,7 +60,7 @@ def versions() -> tuple[Version, ...]:
 
 @cache
 def rules() -> tuple[str, ...]:
-    return tuple(borrowed.session("monitor").RULES)
+    return tuple(borrowed.monitor.RULES)
 
 
 def made(table: Any = WHOLE) -> str:
@@ -107,13 +107,12 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
             assert not anchor or f'<a id="{anchor}"></a>' in files[path], target
 
 
-def test_the_summary_counts_every_way() -> None:
+def test_the_summary_tells_every_way_and_counts_none() -> None:
     page = made()
     table = requirements.parse(WHOLE, FILE)
     for key, title in WAYS.items():
-        count = sum(bool(getattr(rule, key)) for rule in table.rules)
-        assert count
-        assert re.search(rf"^\| {title} \| .* \| {count} of 113 \|$", page, re.MULTILINE)
+        assert any(getattr(rule, key) for rule in table.rules)
+        assert re.search(rf"^\| {title} \| [^|]* \|$", page, re.MULTILINE)
     alone = [rule.number for rule in table.rules if rule.ways == ("documentation",)]
     assert "Documentation alone stands behind " + ", ".join(f"[{number}](#req-{number})" for number in alone) in page
     assert all(len(line.split("|")) <= 5 for line in page.splitlines() if line.startswith("|"))

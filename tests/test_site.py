@@ -141,6 +141,7 @@ def test_no_page_is_above_a_megabyte_and_machines_have_their_files(built: Path) 
     assert max(path.stat().st_size for path in built.rglob("*.html")) < site.LARGEST_PAGE
     for name in ("llms.txt", *(f"{name}/single-file.md" for name in PROTOCOLS)):
         assert (built / name).is_file()
+    assert {f"{name}/single-file.md" for name in PROTOCOLS} <= set(markdown_links(built / "llms.txt"))
 
 
 def markdown_links(path: Path) -> list[str]:
@@ -246,7 +247,7 @@ def test_every_page_is_in_the_navigation() -> None:
     beside = material.parsed(material.read(ROOT / "schema", PROTOCOLS))
     reached = list(paths(publish.navigation(versions, beside)))
     made = publish.documents(versions, beside)
-    pages = {path for path in made if path.endswith(".md") and not path.endswith("single-file.md")}
+    pages = {path for path in made if path.endswith(".md")}
     assert set(reached) == pages
     assert len(reached) == len(set(reached))
 

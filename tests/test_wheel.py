@@ -56,8 +56,15 @@ assert json.loads(v1.encode(message)) == json.loads(line)
 print("session/prompt" in v1.METHODS)
 """
 
+CONVERSATION = (
+    b'{"from":"client","message":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}}\n'
+    b'{"from":"agent","message":{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}}\n'
+    b'{"from":"agent","message":{"jsonrpc":"2.0","id":2,"result":{}}}\n'
+)
+"""The last line answers a request that nobody has sent: only the monitor knows."""
 
-def call(*arguments: str | Path, cwd: Path) -> str:
+
+def call(*arguments: str | Path, cwd: Path, code: int = 0) -> str:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))}
     ran = subprocess.run(
         [str(argument) for argument in arguments],
@@ -67,7 +74,7 @@ def call(*arguments: str | Path, cwd: Path) -> str:
         text=True,
         check=False,
     )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.returncode == code, ran.stdout + ran.stderr
     return ran.stdout
 
 
@@ -79,7 +86,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_code_and_templates_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_code_templates_and_the_monitor_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {"acpgen/cli.py", "acpgen/py.typed", "schema_inclusion/__main__.py", "schema_inclusion/py.typed"} <= names
@@ -90,6 +97,10 @@ def test_the_wheel_holds_code_and_templates_and_nothing_else(wheel: Path) -> Non
     }
     assert templates
     assert templates <= names
+    monitor = {path.name for path in (ROOT / "generator/acp-session/acp_session/monitor").glob("*.py")}
+    assert {name for name in names if "acp_session" in name.split("/")} == {
+        f"acpgen/acp_session/monitor/{name}" for name in monitor
+    }
     others = {name for name in names if not name.startswith(("acpgen/", "schema_inclusion/"))}
     assert {name.split("/")[0] for name in others} == {wheel.name.split("-py3")[0] + ".dist-info"}
     assert not [name for name in names if "__pycache__" in name or name.endswith("pyproject.toml")]
@@ -130,6 +141,9 @@ def test_an_installed_wheel_generates_in_an_empty_folder_what_python_imports(pro
         *("--out", "made"),
         cwd=empty,
     )
+    (empty / "said.jsonl").write_bytes(CONVERSATION)
+    judged = call(programs / "acpgen", "validate", "--session", "said.jsonl", cwd=empty, code=1)
+    assert "must response-without-request" in judged
 
 
 @pytest.mark.evidence(UPSTREAM)

@@ -1,33 +1,49 @@
-"""Modules that acpgen shares with what it generates: the same files, loaded from the templates. One implementation judges everywhere."""
+"""Modules that acpgen shares with other packages: the same files, so that one implementation judges everywhere.
+
+The run-time package lies with the templates, because every generated package embeds it. Of `acp_session` the wheel of acpgen holds
+the monitor. Both are loaded under names of our own: another version of either may be installed beside acpgen. A module is loaded
+when it is first asked for.
+"""
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
-from importlib.machinery import ModuleSpec
-from importlib.util import module_from_spec
-from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING
 
-from acpgen.resources import templates
+if TYPE_CHECKING:
+    from acp_bindings.runtime import contract, parse, strict
 
-_PACKAGES: Final = {"runtime": "python/runtime", "session": "session/acp_session"}
+    from acp_session import monitor
+    from acp_session.monitor import versions
 
+    __all__ = ["contract", "monitor", "parse", "strict", "versions"]
+else:
+    import sys
+    from importlib import import_module
+    from importlib.machinery import ModuleSpec
+    from importlib.util import module_from_spec
 
-def runtime(module: str) -> ModuleType:
-    """A module of the run-time package of generated bindings. The package's own `__init__`, which is about models, stays out."""
-    return _load("runtime", module)
+    from acpgen import resources
 
+    FOLDERS = {
+        "acpgen._runtime": lambda: resources.templates() / "python" / "runtime",
+        "acpgen._session": resources.session,
+    }
+    """The folder of each package. The packages' own `__init__` stay out: that of the run-time package is about models."""
 
-def session(module: str) -> ModuleType:
-    """A module of `acp_session`."""
-    return _load("session", module)
+    MODULES = {
+        "contract": "acpgen._runtime.contract",
+        "monitor": "acpgen._session.monitor",
+        "parse": "acpgen._runtime.parse",
+        "strict": "acpgen._runtime.strict",
+        "versions": "acpgen._session.monitor.versions",
+    }
 
-
-def _load(package: str, module: str) -> ModuleType:
-    name = f"acpgen._{package}"
-    if name not in sys.modules:
-        spec = ModuleSpec(name, None, is_package=True)
-        spec.submodule_search_locations = [str(templates() / _PACKAGES[package])]
-        sys.modules[name] = module_from_spec(spec)
-    return import_module(f"{name}.{module}")
+    def __getattr__(name):
+        if name not in MODULES:
+            raise AttributeError(name)
+        package = ".".join(MODULES[name].split(".")[:2])
+        if package not in sys.modules:
+            spec = ModuleSpec(package, None, is_package=True)
+            spec.submodule_search_locations = [str(FOLDERS[package]())]
+            sys.modules[package] = module_from_spec(spec)
+        return import_module(MODULES[name])

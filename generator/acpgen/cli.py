@@ -17,7 +17,7 @@ from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mea
 from acpgen.load import place
 
 if TYPE_CHECKING:
-    from acpgen import judge
+    from acp_session.monitor import Breach, Monitor
     from acpgen.project import Outcome, Work
 
 T = TypeVar("T")
@@ -350,7 +350,7 @@ def tap(
     from acpgen import tap as work
     from acpgen.validate import breach_as_json
 
-    formats: dict[str, Callable[[judge.Breach], str]] = {"text": str, "json": breach_as_json}
+    formats: dict[str, Callable[[Breach], str]] = {"text": str, "json": breach_as_json}
     as_line = _format(format_, formats)
     code = 2
     with _faults_end_with_2(), contextlib.ExitStack() as stack:
@@ -363,7 +363,7 @@ def tap(
             with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on
                 terminal.say(sentence)
 
-        def tell(breach: judge.Breach) -> None:
+        def tell(breach: Breach) -> None:
             line = visible(as_line(breach))
             if out is None:
                 say(line)
@@ -371,7 +371,7 @@ def tap(
                 out.write(f"{line}\n".encode(errors="backslashreplace"))
                 out.flush()
 
-        def make() -> judge.Monitor:
+        def make() -> Monitor:
             return judge.monitor(judge.versions(protocol or ()), fixed=bool(protocol))
 
         @cache

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import borrowed, config, resources
 from acpgen.errors import Faults, SameVersion, UnknownName, did_you_mean
@@ -13,77 +13,14 @@ from acpgen.load import Documents, load
 from acpgen.material import is_material
 
 if TYPE_CHECKING:
+    from acp_bindings.runtime.contract import Gated
+    from acp_bindings.runtime.strict import Strict
+
+    from acp_session.monitor import Breach, Monitor
     from acpgen.contract import Row
 
 ACP: Final = ("acp/v1", "acp/v2")
 """What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
-
-
-class Violation(Protocol):
-    """`acp_bindings.runtime.strict.Violation`."""
-
-    @property
-    def pointer(self) -> str: ...
-    @property
-    def schema(self) -> str: ...
-    @property
-    def sentence(self) -> str: ...
-    @property
-    def code(self) -> int: ...
-    @property
-    def rule(self) -> str: ...
-
-
-class Strict(Protocol):
-    """`acp_bindings.runtime.strict.Strict`."""
-
-    @property
-    def contract(self) -> Any: ...
-    def read(self, message: Any) -> tuple[Any, tuple[Violation, ...]]: ...
-    def judge(
-        self,
-        value: Any,
-        *,
-        sender: str,
-        method: str | None = None,
-        pending: Callable[[Any], str | None] | None = None,
-    ) -> tuple[Violation, ...]: ...
-    def route(self, method: object, *, is_request: bool) -> Any: ...
-
-
-class Breach(Protocol):
-    """`acp_session.monitor.Breach`."""
-
-    @property
-    def rule(self) -> str: ...
-    @property
-    def level(self) -> str: ...
-    @property
-    def requirements(self) -> tuple[int, ...]: ...
-    @property
-    def index(self) -> int: ...
-    @property
-    def sender(self) -> str: ...
-    @property
-    def method(self) -> str: ...
-    @property
-    def pointer(self) -> str: ...
-    @property
-    def earlier(self) -> int | None: ...
-    @property
-    def sentence(self) -> str: ...
-
-
-class Monitor(Protocol):
-    """`acp_session.monitor.Monitor`."""
-
-    @property
-    def sides(self) -> tuple[str, str]: ...
-    @property
-    def unjudged(self) -> str: ...
-    def observe(self, sender: str, line: Any, *, index: int | None = None) -> tuple[Breach, ...]: ...
-    def lose(self, sentence: str = ...) -> tuple[Breach, ...]: ...
-    def finish(self) -> tuple[Breach, ...]: ...
 
 
 def find(protocol: str) -> Documents:
@@ -106,17 +43,16 @@ def strict(documents: Documents) -> Strict:
     from acpgen.contract import rows
 
     protocol, bundle = understand(documents)
-    contracts, found = borrowed.runtime("contract"), rows(protocol)
-    contract = contracts.Contract(
+    found = rows(protocol)
+    contract = borrowed.contract.Contract(
         name=protocol.name,
         version=protocol.version,
         sides=protocol.sides,
         batch=protocol.batch,
-        methods=tuple(contracts.Method(**row) for row in found.methods),
-        gated={name: _gated(contracts, row) for name, row in found.gated.items()},
+        methods=tuple(borrowed.contract.Method(**row) for row in found.methods),
+        gated={name: _gated(row) for name, row in found.gated.items()},
     )
-    made: Strict = borrowed.runtime("strict").Strict(contract, lambda: bundle.schema, extra="acpgen")
-    return made
+    return borrowed.strict.Strict(contract, lambda: bundle.schema, extra="acpgen")
 
 
 def versions(names: Sequence[str]) -> list[Strict]:
@@ -134,39 +70,34 @@ def versions(names: Sequence[str]) -> list[Strict]:
 
 def peers(protocol: Strict) -> tuple[str, str]:
     """The two sides of a connection, the client first."""
-    found: tuple[str, str] = protocol.contract.peers
-    return found
+    return protocol.contract.peers
 
 
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
-    made: Monitor = borrowed.session("monitor").Monitor(protocols, fixed=fixed)
-    return made
+    return borrowed.monitor.Monitor(protocols, fixed=fixed)
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
     """A JSON value, and pointer and sentence for each key that an object of it gives twice. Raises `ValueError` for what is no JSON."""
-    value, problems = borrowed.runtime("parse").parse_with_duplicates(text)
+    value, problems = borrowed.parse.parse_with_duplicates(text)
     return value, tuple((problem.pointer, problem.sentence) for problem in problems)
 
 
 def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
     """Whether a version of a handshake is none of these."""
-    found: bool = borrowed.session("monitor.versions").is_unknown(version, protocols)
-    return found
+    return borrowed.versions.is_unknown(version, protocols)
 
 
 def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:
     """What judges once a handshake names a version; `None` where that one is not known."""
-    found: Strict | None = borrowed.session("monitor.versions").spoken(version, protocols, in_force, is_fixed=fixed)
-    return found
+    return borrowed.versions.spoken(version, protocols, in_force, is_fixed=fixed)
 
 
 def ended(reason: str, index: int) -> Breach:
     """What a report says where judging ended early."""
     sentence = f"judging ended early, and nothing that follows was judged: {reason}"
-    made: Breach = borrowed.session("monitor").Breach("not-judged", "note", (), index, "", "", "", None, sentence)
-    return made
+    return borrowed.monitor.Breach("not-judged", "note", (), index, "", "", "", None, sentence)
 
 
 def _roots() -> list[Path]:
@@ -178,10 +109,10 @@ def _roots() -> list[Path]:
     return [found.root / found.schema, *roots]
 
 
-def _gated(contracts: Any, row: Row) -> Any:
+def _gated(row: Row) -> Gated:
     members: Mapping[str, Any] = {
-        key: {name: contracts.Member(**member) for name, member in row[key].items()}
+        key: {name: borrowed.contract.Member(**member) for name, member in row[key].items()}
         for key in ("fields", "variants")
         if key in row
     }
-    return contracts.Gated(**{**row, **members})
+    return borrowed.contract.Gated(**{**row, **members})

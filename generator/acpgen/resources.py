@@ -1,4 +1,4 @@
-"""Where the files that belong to the generator and are not code lie: in the wheel inside the package, in a checkout beside it."""
+"""Where the files that belong to the generator and are no modules of it lie: in the wheel inside the package, in a checkout beside it."""
 
 from __future__ import annotations
 
@@ -20,3 +20,9 @@ def schema() -> Path:
 def prover() -> Path:
     """The folder of the prover's code, which lies beside the package in the wheel and in a checkout."""
     return Path(__file__).parents[1] / "schema_inclusion"
+
+
+def session() -> Path:
+    """The folder of the package `acp_session`; in the wheel it holds the monitor alone."""
+    packaged = Path(__file__).with_name("acp_session")
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-session" / "acp_session"

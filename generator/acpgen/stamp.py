@@ -89,9 +89,9 @@ def outside_targets() -> frozenset[str]:
 
 
 def generator() -> str:
-    """A hash of the code of the generator and the prover, of the templates, and of the versions of what its output depends on."""
+    """A hash of the code of the generator and the prover, of templates and monitor, and of the versions of what its output depends on."""
     summary = hashlib.sha256(repr((sys.version_info[:3], [version(name) for name in DEPENDENCIES])).encode())
-    for root in (Path(__file__).parent, resources.prover(), resources.templates()):
+    for root in (Path(__file__).parent, resources.prover(), resources.templates(), resources.session() / "monitor"):
         for path in sorted(root.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 summary.update(_framed(path.relative_to(root).as_posix(), path.read_bytes()))

@@ -27,7 +27,7 @@ from acpgen.recording import LONGEST, recorded, unrecorded
 if TYPE_CHECKING:
     from types import FrameType
 
-    from acpgen.judge import Breach, Monitor
+    from acp_session.monitor import Breach, Monitor
 
 CHUNK: Final = 65536
 ROOM: Final = 64 << 20

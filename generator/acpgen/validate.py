@@ -13,7 +13,9 @@ from acpgen.recording import Line, Said, said
 from acpgen.walk import is_array, is_object
 
 if TYPE_CHECKING:
-    from acpgen.judge import Breach, Monitor, Strict, Violation
+    from acp_bindings.runtime.strict import Strict, Violation
+
+    from acp_session.monitor import Breach, Monitor
 
 MOST_REQUESTS: Final = 4096
 """Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""
@@ -262,8 +264,7 @@ class _Message:
             method = self.method or (self.open.methods[askers[0], _key(item.get("id"))] if len(askers) == 1 else "")
             if not method:
                 return _AMBIGUOUS if askers else _ORPHAN
-        unjudged: str = strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
-        return unjudged
+        return strict.contract.unjudged(method, is_request=kind != "notification") if method else ""
 
 
 def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:

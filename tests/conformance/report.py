@@ -1,7 +1,8 @@
-"""The comparison: how many rows of each label an implementation handles as the vectors say, as a page of Markdown."""
+"""The comparison: which share of the rows of each label an implementation handles as the vectors say, as a page of Markdown."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -34,6 +35,11 @@ LABELS: Final = (
 """In the order of the table; a label that is told by its rule comes where its first word does."""
 
 OURS: Final = {"acp/v1": "own_v1", "acp/v2": "own_v2", "mcp/2025-06-18": "own_roots"}
+
+ROOM: Final = 5
+"""Points by which a share may move before the page that shows it is measured again: a few fields move it a little."""
+
+_PERCENT: Final = re.compile(r"\b(\d+) %")
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,7 @@ def page(found: Sequence[Column]) -> str:
                 lines += [f"{column.name} was not run: {column.reason}.", ""]
             elif column.outcome.missing:
                 lines += [
-                    f"Left out of {column.name}: {column.outcome.missing} rows of types that it does not have.",
+                    f"Left out of {column.name} are the rows of types that it does not have.",
                     "",
                 ]
                 if column.outcome.namesakes:
@@ -153,14 +159,27 @@ def _table(here: Sequence[Column]) -> list[str]:
 
 
 def _cells(count: tuple[int, int, int] | None) -> tuple[str, str]:
-    return ("", "") if count is None else (f"{count[0]} of {count[2]}", f"{count[1]} of {count[2]}")
+    return ("", "") if count is None else (share(count[0], count[2]), share(count[1], count[2]))
+
+
+def share(some: int, all_: int) -> str:
+    """How many, in words or whole percent. Counts would be wrong where two branches are merged that each add a field."""
+    return "all" if some == all_ else "none" if some == 0 else f"{max(1, some * 100 // all_)} %"
+
+
+def agree(told: str, measured: str) -> bool:
+    """Whether texts are the same but for shares of which none has moved by more than `ROOM` points."""
+    shares = [[int(found) for found in _PERCENT.findall(text)] for text in (told, measured)]
+    return _PERCENT.sub("%", told) == _PERCENT.sub("%", measured) and all(
+        abs(one - other) <= ROOM for one, other in zip(*shares, strict=True)
+    )
 
 
 _INTRODUCTION: Final = """
 Each row of the conformance vectors in `generated/vectors/` is a message and what must be made of it; the README there says how any
-language can run them. Here are the rows that implementations
-handle so. **Judged**: accepted where the vectors say so, refused where they say so. **Kept**: judged so, and what is accepted comes
-out again as it went in, or as leniency leaves it; a refused row keeps nothing and counts as kept.
+language can run them. Here is the share of them that implementations handle so, in words or whole percent. **Judged**: accepted where the
+vectors say so, refused where they say so. **Kept**: judged so, and what is accepted comes out again as it went in, or as leniency leaves
+it; a refused row keeps nothing and counts as kept.
 
 The official SDKs are given the params, results and types that they have under the same name, through their own validators; what is
 written is what they would send. They are built from releases of the schema that may be older or newer than the one at hand, and differ

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from acp_session.monitor import rootpaths, state
 from acpgen import borrowed, judge
 from acpgen.walk import is_array, is_object
 from monitor.cases import CASES, MCP_CASES
@@ -22,7 +23,7 @@ from monitor.quiet import QUIET, QUIET_MCP
 from monitor.scripts import Case, Said, client, error, info, listed, mcp, opened, permission, prompt, result, v1
 
 ROOT = Path(__file__).parents[2]
-RULES = borrowed.session("monitor").RULES
+RULES = borrowed.monitor.RULES
 JUNK: tuple[Any, ...] = (
     *(None, True, 7, 1.5, "", "s", [], {}, [[]], {"sessionId": []}, "x" * 3000, -1, ["/a"], {"a": {}}),
 )
@@ -36,7 +37,7 @@ def strict(*protocols: str) -> tuple[Any, ...]:
 
 
 def monitor(case: Case) -> Any:
-    return fixed("mcp/2025-06-18") if case in MCP_CASES else borrowed.session("monitor").Monitor(strict(*judge.ACP))
+    return fixed("mcp/2025-06-18") if case in MCP_CASES else borrowed.monitor.Monitor(strict(*judge.ACP))
 
 
 def fixed(*protocols: str) -> Any:
@@ -90,7 +91,7 @@ def test_nothing_is_said_before_the_breach(case: Case) -> None:
 @pytest.mark.parametrize("name", [*QUIET, *QUIET_MCP])
 def test_nothing_is_said_where_nobody_does_anything_wrong(name: str) -> None:
     protocols = strict("mcp/2025-06-18") if name in QUIET_MCP else strict(*judge.ACP)
-    listener = borrowed.session("monitor").Monitor(protocols)
+    listener = borrowed.monitor.Monitor(protocols)
     found = [breach for said in {**QUIET, **QUIET_MCP}[name] for breach in hear(listener, said)]
     breaches = [breach for breach in (*found, *listener.finish()) if breach.level != "note"]
     assert not breaches, "\n".join(map(str, breaches))
@@ -162,7 +163,6 @@ def test_after_a_gap_nothing_is_concluded_from_what_was_not_seen() -> None:
 
 
 def test_what_the_monitor_remembers_is_bounded() -> None:
-    state = borrowed.session("monitor.state")
     listener = monitor(CASES[0])
     for said in CASES[0].said[:2]:
         hear(listener, said)
@@ -283,7 +283,7 @@ def test_options_of_many_sessions_take_little_room() -> None:
 
 
 def test_sessions_for_which_there_is_no_room_are_let_go_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(borrowed.session("monitor.state"), "ROOM", 100_000)
+    monkeypatch.setattr(sys.modules[f"{borrowed.monitor.__name__}.state"], "ROOM", 100_000)
     listener = monitor(CASES[0])
     for said in (*v1(), *crowd(20, 10, 50)):
         hear(listener, said)
@@ -370,7 +370,7 @@ def test_the_monitor_of_the_distribution_knows_the_versions_of_the_installed_bin
         "for breach in monitor.observe('client', b'7'): print(breach)\n"
         "print(monitor.finish(), monitor.version)\n"
     )
-    paths = [ROOT / "templates/session", ROOT / "generated/python/acp-bindings"]
+    paths = [ROOT / "generator/acp-session", ROOT / "generated/python/acp-bindings"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     first, last = ran.stdout.splitlines()
@@ -508,12 +508,11 @@ def test_a_protocol_without_a_handshake_begins_with_anything(tmp_path: Path) -> 
 
 
 def test_roots_are_compared_by_what_their_text_means() -> None:
-    paths = borrowed.session("monitor.rootpaths")
-    assert paths.misfit("/a~1b/additionalDirectories/0", {"a/b": {"additionalDirectories": [7]}}) == "no string"
-    assert paths.is_inside("/a/b/../c", ("/a",))
-    assert paths.is_inside("/a", ("/a/",))
-    assert not paths.is_inside("/ab", ("/a",))
-    assert not paths.is_inside("/a/../b", ("/a",))
-    assert paths.is_inside("c:/Work/x", ("C:\\work",))
-    assert paths.is_inside("/anything", ("/",))
-    assert paths.distinct(["/a/", "/b", "/a", "/c"], "/c/.") == ("/a", "/b")
+    assert rootpaths.misfit("/a~1b/additionalDirectories/0", {"a/b": {"additionalDirectories": [7]}}) == "no string"
+    assert rootpaths.is_inside("/a/b/../c", ("/a",))
+    assert rootpaths.is_inside("/a", ("/a/",))
+    assert not rootpaths.is_inside("/ab", ("/a",))
+    assert not rootpaths.is_inside("/a/../b", ("/a",))
+    assert rootpaths.is_inside("c:/Work/x", ("C:\\work",))
+    assert rootpaths.is_inside("/anything", ("/",))
+    assert rootpaths.distinct(["/a/", "/b", "/a", "/c"], "/c/.") == ("/a", "/b")

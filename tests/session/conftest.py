@@ -1,4 +1,4 @@
-"""What the tests of `acp_session` share. The package is tested where it is written, in templates/session."""
+"""What the tests of `acp_session` share. The package is tested where it is written, in generator/acp-session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 PATHS = tuple(
     str(REPOSITORY / path)
-    for path in ("templates/session", "generated/python/acp-bindings", "generated/python/mcp-bindings")
+    for path in ("generator/acp-session", "generated/python/acp-bindings", "generated/python/mcp-bindings")
 )
 sys.path[:0] = [path for path in PATHS if path not in sys.path]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "templates" / "session" / "acp_session"
+PACKAGE = Path(__file__).parents[2] / "generator" / "acp-session" / "acp_session"
 MODULES = (
     *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
     *("versioning", "workspace"),

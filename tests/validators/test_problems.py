@@ -7,15 +7,17 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import jsonschema_rs
 import pytest
+from acp_bindings.runtime.pieces import Pieces
 from jsonschema import Draft202012Validator
 
-from acpgen import borrowed, ir
+from acpgen import ir
 from acpgen.pointers import plain_pointer, resolve
 from acpgen.walk import is_object
 from validators.drawn import damaged, least
@@ -444,10 +446,10 @@ LARGE: Final[list[tuple[str, Any]]] = [
 def test_only_small_pieces_of_a_large_value_are_explained(definition: str, value: Any) -> None:
     strict, explained = subject("acp/v1").strict, list[int]()
 
-    def counted(schema: dict[str, Any]) -> Counted:
+    def counted(schema: Mapping[str, Any]) -> Any:
         return Counted(strict._compile(schema), explained)
 
-    pieces = borrowed.runtime("pieces").Pieces(strict.schema, counted)
+    pieces = Pieces(strict.schema, counted)
     told: list[Any] = list(islice(pieces.problems(("$defs", definition), value), 100))
     assert told
     size = len(json.dumps(value))
@@ -458,9 +460,7 @@ def test_only_small_pieces_of_a_large_value_are_explained(definition: str, value
 @pytest.mark.parametrize("name", NAMES)
 def test_a_value_taken_to_pieces_has_the_problems_that_it_has_as_a_whole(name: str) -> None:
     judged, chance, told = subject(name), random.Random(name), 0
-    pieces, whole = (
-        borrowed.runtime("pieces").Pieces(judged.strict.schema, judged.strict._compile, small) for small in (0, 10**6)
-    )
+    pieces, whole = (Pieces(judged.strict.schema, judged.strict._compile, small) for small in (0, 10**6))
     known = [definition for definition in judged.protocol.definitions if definition in judged.bundle.definitions]
     for definition in chance.sample(known, min(len(known), 40)):
         examples = judged.bundle.definitions[definition].get("examples") or [least(judged.protocol, definition)]
@@ -498,7 +498,7 @@ def test_large_values_get_a_verdict_whatever_the_keyword() -> None:
         def compile_(part: Any, known: Any = definitions) -> Any:
             return jsonschema_rs.Draft202012Validator({**part, "$defs": known})
 
-        pieces = borrowed.runtime("pieces").Pieces({"$defs": definitions}, compile_)
+        pieces = Pieces({"$defs": definitions}, compile_)
         found = list(pieces.problems(("$defs", "Thing"), value))
         assert rule in {said.rule for said in found}, (schema, found)
         for said in found:
@@ -510,14 +510,14 @@ def test_a_large_value_that_is_nested_deep_gets_a_verdict() -> None:
     validator: Any = jsonschema_rs.Draft202012Validator
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "bad": {"type": "string"}}}
 
-    def judge(part: dict[str, Any]) -> Any:
+    def judge(part: Mapping[str, Any]) -> Any:
         return validator({**part, "$defs": {"Node": node}})
 
     for wrong in ([0] * 500, 0):
         value: Any = {"bad": wrong}
         for _ in range(180):
             value = {"next": value, **{str(index): index for index in range(3)}}
-        pieces = borrowed.runtime("pieces").Pieces({"$defs": {"Node": node}}, judge)
+        pieces = Pieces({"$defs": {"Node": node}}, judge)
         (problem,) = pieces.problems(("$defs", "Node"), value)
         assert len(problem[0]) >= 50
 

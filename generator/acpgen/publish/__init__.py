@@ -32,7 +32,7 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings. Raises `Faults`.
+    `for_site` adds marks for its search to headings, and each version as one file. Raises `Faults`.
     """
     from acpgen.compat import catalogue
     from acpgen.compat.guide import guide
@@ -138,8 +138,7 @@ def _listed(versions: Sequence[Version], files: Mapping[str, str]) -> list[dict[
             "name": version.protocol.name,
             "doc": version.protocol.doc,
             "folder": version.settings.prefix or ".",
-            "methods": len({method.name for method in version.protocol.methods}),
-            "types": len(version.protocol.definitions),
+            "whole": whole if (whole := version.path(docs.WHOLE)) in files else "",
             "has_changelog": version.path(changelog.PAGE) in files,
         }
         for version in versions

@@ -20,10 +20,11 @@ from acpgen.targets.docs import Markdown, Places, code, joined
 PAGE: Final = "changelog.md"
 
 FEW: Final = 6
-"""As many places, types or methods are named of a change that has more."""
+"""As many places, types or methods are named of a change that has more. How many more is not said: a number that grows with each
+addition would be wrong where two of them are merged."""
 
 MANY: Final = 60
-"""As many changes are told of one step; the others are counted."""
+"""As many changes are told of a step between releases, which no change of the schema changes."""
 
 _EVERYWHERE: Final = 3
 """A change that more methods share than this stands before the methods."""
@@ -37,7 +38,8 @@ def page(version: Version, history: History, rules: str) -> str:
         _step(teller, old.version, new.version, old.revised, new.revised) for old, new in pairwise(history.releases)
     ]
     last = history.releases[-1]
-    own = _step(teller, last.version, "this schema", last.revised, Revised(version.protocol, version.bundle))
+    present = Revised(version.protocol, version.bundle)
+    own = _step(teller, last.version, "this schema", last.revised, present, most=None)
     return docs.lay_out(
         "changelog",
         path=path,
@@ -64,21 +66,23 @@ class _Change:
         return tuple(dict.fromkeys(each.method or "" for each in self.judged))
 
 
-def _step(teller: _Teller, old: str, new: str, before: Revised, after: Revised) -> dict[str, Any]:
-    """What a template shows of one step between revisions."""
+def _step(
+    teller: _Teller, old: str, new: str, before: Revised, after: Revised, most: int | None = MANY
+) -> dict[str, Any]:
+    """What a template shows of one step between revisions: as many changes as `most`, all of them without."""
     judged = check(before, after).judged
     if not judged and before.bundle.schema != after.bundle.schema:
         judged = (restructured(before, after, "", ""),)
     verdict = worst(tuple(each.severity for each in judged))
-    counts = [(sum(each.severity == severity for each in judged), severity) for severity in SEVERITIES]
+    present = {each.severity for each in judged}
     changes = _changes(each for each in judged if each.severity != "editorial")
     return {
         "old": old,
         "new": new,
         "verdict": VERDICTS[verdict],
-        "counts": [f"{count} {severity}" for count, severity in counts if count],
-        "groups": list(teller.groups(changes[:MANY])),
-        "more": max(0, len(changes) - MANY),
+        "severities": [severity for severity in SEVERITIES if severity in present],
+        "groups": list(teller.groups(changes[:most])),
+        "is_cut": most is not None and len(changes) > most,
     }
 
 
@@ -145,6 +149,6 @@ class _Teller:
 
 
 def _some(items: Sequence[Markdown]) -> Markdown:
-    """The first few, and how many more there are."""
+    """The first few, and whether there are more."""
     shown = joined(items[:FEW])
-    return shown if len(items) <= FEW else Markdown(f"{shown} and {len(items) - FEW} more")
+    return shown if len(items) <= FEW else Markdown(f"{shown} and others")

@@ -22,7 +22,7 @@ def page(old: Version, new: Version, path: str) -> str:
             docs.relative(path, old.path(before.methods[method.name])),
             (other := same_method(method, new.protocol)) and other.name,
             other and docs.relative(path, new.path(after.methods[other.name])),
-            len(pairs.get(before.methods[method.name], (None, ()))[1] or ()),
+            bool(pairs.get(before.methods[method.name], (None, ()))[1]),
         )
         for method in old.protocol.methods
     ]
@@ -41,7 +41,7 @@ def page(old: Version, new: Version, path: str) -> str:
             if m.name not in kept
         ],
         changed_types=[
-            (name, docs.relative(path, old.path(before.types[name])), len(found[1] or ()))
+            (name, docs.relative(path, old.path(before.types[name])))
             for name, found in sorted(types.items())
             if found[1]
         ],

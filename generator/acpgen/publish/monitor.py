@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from inspect import getdoc
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import borrowed
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, code, joined
+
+if TYPE_CHECKING:
+    from acp_session.monitor import Rule
 
 PAGE: Final = "monitor.md"
 FAMILIES: Final = ("acp", "mcp")
@@ -23,28 +26,9 @@ LEVELS: Final = {
 }
 
 
-class Rule(Protocol):
-    """`acp_session.monitor.Rule`."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def requirements(self) -> tuple[int, ...]: ...
-    @property
-    def level(self) -> str: ...
-    @property
-    def methods(self) -> tuple[str, ...]: ...
-    @property
-    def protocols(self) -> tuple[str, ...]: ...
-    @property
-    def doc(self) -> str: ...
-    @property
-    def check(self) -> Callable[..., object]: ...
-
-
 def rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
-    return cast("Mapping[str, Rule]", borrowed.session("monitor").RULES)
+    return borrowed.monitor.RULES
 
 
 def is_known(version: Version) -> bool:
@@ -68,7 +52,7 @@ def page(versions: Sequence[Version], requirements: str | None) -> str:
                 "methods": joined(code(method) for method in rule.methods),
             }
         )
-    return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS, count=len(rules()))
+    return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS)
 
 
 def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:

@@ -47,9 +47,9 @@ def page(table: Table, versions: Sequence[Version], rules: Collection[str]) -> s
         _DocumentView(document, [_view(rule, shelf, rules) for rule in table.rules if rule.document == document.id])
         for document in table.documents
     ]
-    ways = [_Way(title, _MEANINGS[key], sum(key in rule.ways for rule in table.rules)) for key, title in WAYS.items()]
+    ways = [_Way(title, _MEANINGS[key]) for key, title in WAYS.items()]
     alone = [_numbered(rule) for rule in table.rules if rule.ways == ("documentation",)]
-    return docs.lay_out("requirements", documents=views, total=len(table.rules), ways=ways, alone=alone)
+    return docs.lay_out("requirements", documents=views, ways=ways, alone=alone)
 
 
 # --- what the table claims -------------------------------------------------------------------------------------------
@@ -99,7 +99,6 @@ class _Way:
 
     title: str
     meaning: str
-    count: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ _BUILT_IN: Final = {
     "docs": "acpgen.targets.docs:render",
     "ir": "acpgen.targets.ir:render",
     "python": "acpgen.targets.python:render",
-    "session": "acpgen.targets.session:render",
     "vectors": "acpgen.targets.vectors:render",
 }
 

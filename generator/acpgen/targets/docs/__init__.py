@@ -1,4 +1,4 @@
-"""The target `docs`: a protocol version as plain Markdown, a page for each method, area and type, and one file with everything.
+"""The target `docs`: a protocol version as plain Markdown, a page for each method, area and type; for a site also one file with everything.
 
 Every example is checked while the pages are made; one that the schema refuses is a fault. Text of the schema reaches a page through
 `text` alone.
@@ -74,7 +74,8 @@ def compose(
 ) -> Mapping[str, str]:
     """All pages below the prefix, each with its counterparts in other versions and with what is known of ages. Raises `Faults`.
 
-    For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search leaves them out.
+    For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search leaves them out, and one file
+    holds all pages. Nobody keeps that one beside the pages: it repeats them, and each change of one would be made twice.
     """
     examples.check(bundle)
     found = examples.collect(protocol, bundle)
@@ -86,9 +87,9 @@ def compose(
     for path, template, view in book.pages():
         linker = Linker(book.places, path)
         files[folder + path] = book.page(template, linker, view, folder, beside.get(path, ()), for_site=for_site)
-        whole.append(book.page(template, Linker(book.places, path, whole=True), view, folder, ()))
-    files[folder + WHOLE] = "\n".join(whole)
-    return files
+        if for_site:
+            whole.append(book.page(template, Linker(book.places, path, whole=True), view, folder, ()))
+    return {**files, folder + WHOLE: "\n".join(whole)} if for_site else files
 
 
 def pages(protocol: ir.Protocol, bundle: Bundle) -> tuple[str, ...]:

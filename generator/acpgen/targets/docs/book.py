@@ -113,7 +113,6 @@ class Book:
             "areas": [(area, self._about(area)) for area in self.places.areas],
             "groups": self._by_side(),
             "lifecycles": lifecycles.lifecycles(self.protocol, self.examples),
-            "counts": {"methods": len(self.places.methods), "types": len(self.places.types)},
         }
 
     def _method(self, name: str) -> dict[str, Any]:

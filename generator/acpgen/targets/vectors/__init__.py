@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -43,12 +42,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     messages = Messages(protocol, maker)
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, dict[str, str]] = {}
-    labels: Counter[str] = Counter()
 
     def add(file: str, subject: Subject, rows: tuple[Row, ...]) -> None:
-        found = lines(subject, rows)
-        labels.update(json.loads(line)["label"].partition(":")[0] for line in found.values())
-        files.setdefault(file, {}).update(found)
+        files.setdefault(file, {}).update(lines(subject, rows))
 
     for subject, rows in messages.envelopes():
         add("methods/envelope.jsonl", subject, rows)
@@ -68,11 +64,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     index: dict[str, Any] = {
         "protocol": protocol.name,
         "version": protocol.version,
-        "rows": labels.total(),
-        "labels": dict(sorted(labels.items())),
         "batches": protocol.batch,
         "methods": [_method(method, messages.senders(method)) for method in protocol.methods],
-        "files": {path: len(found) for path, found in files.items() if found},
+        "files": sorted(path for path, found in files.items() if found),
         "types_without_rows": missing,
     }
     return {**texts, f"{folder}index.json": json.dumps(index, indent=2) + "\n", **_about()}

@@ -1,6 +1,0 @@
-"""All rules by id: importing the modules of rules enters them into the table."""
-
-from . import capabilities, files, frame, handshake, mcp, roots, sessions
-from .rule import RULES, Rule
-
-__all__ = ["RULES", "Rule", "capabilities", "files", "frame", "handshake", "mcp", "roots", "sessions"]

@@ -1,0 +1,182 @@
+"""The packages that acpgen shares modules with: which module of them may import which, and how acpgen comes by what it shares."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+import pytest
+
+from acpgen import borrowed
+
+ROOT: Final = Path(__file__).parents[1]
+GENERATOR: Final = ROOT / "generator" / "acpgen"
+SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
+RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
+
+RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
+    "__init__": {"codec", "errors", "jsonrpc", "markers", "model", "strict"},
+    "codec": {"errors", "json_types", "jsonrpc", "leniency", "markers", "model", "parse", "trace"},
+    "contract": {"json_types"},
+    "errors": set(),
+    "explain": {"contract", "errors", "json_types", "strict"},
+    "json_types": set(),
+    "jsonrpc": {"model"},
+    "leniency": {"errors", "json_types", "trace"},
+    "markers": {"json_types", "model"},
+    "model": {"json_types"},
+    "parse": {"errors", "json_types"},
+    "pieces": {"contract", "explain", "json_types"},
+    "strict": {"contract", "errors", "json_types", "parse", "pieces"},
+    "trace": {"errors", "json_types", "markers", "model"},
+}
+
+SESSION_ARROWS: Final[dict[str, set[str]]] = {
+    "__init__": set(),
+    "atomic": {"containment"},
+    "baseline": set(),
+    "containment": set(),
+    "errors": set(),
+    "filesystem": {"atomic", "containment", "errors", "sensitive", "text", "workspace"},
+    "mcp_roots": {"containment", "errors", "workspace"},
+    "monitor": set(),
+    "permission": {"errors"},
+    "sensitive": set(),
+    "text": set(),
+    "versioning": set(),
+    "workspace": {"containment", "errors"},
+}
+"""The monitor stands alone: acpgen ships it without the rest."""
+
+MONITOR_LEAVES: Final[dict[str, set[str]]] = {
+    "events": {"json_types", "state"},
+    "json_types": set(),
+    "rootpaths": {"json_types"},
+    "rule": {"events", "state"},
+    "state": {"events", "json_types", "rootpaths", "versions"},
+    "versions": set(),
+}
+"""What modules of rules are made of. Those do not know one another."""
+
+SUBJECTS: Final = ("capabilities", "files", "frame", "handshake", "mcp", "roots", "sessions")
+
+ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
+    RUNTIME: RUNTIME_ARROWS,
+    SESSION: SESSION_ARROWS,
+    SESSION / "monitor": {
+        **MONITOR_LEAVES,
+        **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
+        "rules": {"rule", *SUBJECTS},
+        "observe": {"events", "json_types", "rules", "state"},
+        "__init__": {"observe", "rules"},
+    },
+}
+
+BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
+OUTSIDE: Final = {RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"}, SESSION: {*BINDINGS, "pydantic"}}
+"""What the modules of a package may need besides the standard library."""
+
+
+def neighbours(path: Path, folder: Path) -> set[str]:
+    """What a module imports of its own package: modules directly in `folder`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            place = path.parents[node.level - 1].relative_to(folder).parts
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            found |= {".".join((*place, name)).split(".")[0] for name in names}
+    return found
+
+
+def foreign(path: Path) -> set[str]:
+    """The packages besides its own and the standard library that a module imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").split(".")[0])
+    return found - sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("folder", ARROWS, ids=lambda folder: folder.name)
+def test_every_module_of_a_shared_package_imports_only_what_it_allows(folder: Path) -> None:
+    present = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert present == ARROWS[folder].keys()
+    for path in folder.rglob("*.py"):
+        own = path.relative_to(folder).parts[0].removesuffix(".py")
+        assert neighbours(path, folder) - {own} <= ARROWS[folder][own], path
+
+
+@pytest.mark.parametrize("folder", OUTSIDE, ids=lambda folder: folder.name)
+def test_a_shared_package_needs_nothing_else_and_does_not_know_the_generator(folder: Path) -> None:
+    for path in folder.rglob("*.py"):
+        assert foreign(path) <= OUTSIDE[folder], path
+
+
+def is_for_checkers(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def test_acpgen_imports_shared_modules_under_their_own_names_for_type_checkers_alone() -> None:
+    """Another version of these packages may be installed, or none."""
+    for path in GENERATOR.rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        running = [node for node in tree.body if not is_for_checkers(node)]
+        names = {name for node in running for inner in ast.walk(node) for name in imported(inner)}
+        assert names.isdisjoint({*BINDINGS, "acp_session"}), path
+
+
+def imported(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Import):
+        return {alias.name.split(".")[0] for alias in node.names}
+    return {(node.module or "").split(".")[0]} if isinstance(node, ast.ImportFrom) else set()
+
+
+def test_what_type_checkers_take_for_a_shared_module_is_the_file_that_is_loaded() -> None:
+    (block,) = [
+        node for node in ast.parse((GENERATOR / "borrowed.py").read_text("utf-8")).body if is_for_checkers(node)
+    ]
+    assert isinstance(block, ast.If)
+    told = {
+        alias.name: f"{node.module}.{alias.name}"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert told
+    for name, module in told.items():
+        shared: ModuleType = getattr(borrowed, name)
+        loaded = shared.__name__
+        assert (
+            loaded.replace("acpgen._runtime", "acp_bindings.runtime").replace("acpgen._session", "acp_session")
+            == module
+        )
+    with pytest.raises(AttributeError):
+        _ = vars(borrowed)["__getattr__"]("model")
+
+
+def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_acp_session() -> None:
+    code = (
+        "import sys; from acpgen import borrowed\n"
+        "for name in borrowed.MODULES: getattr(borrowed, name)\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('acpgen._') or name.split('.')[0] in "
+        f"{sorted({*BINDINGS, 'acp_session', 'pydantic'})}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(GENERATOR.parent), "PYTHONUTF8": "1"},
+    )
+    loaded = set(run.stdout.split())
+    monitor = {
+        f"acpgen._session.monitor.{path.stem}".removesuffix(".__init__") for path in (SESSION / "monitor").glob("*.py")
+    }
+    runtime = {f"acpgen._runtime.{name}" for name in ("contract", "errors", "json_types", "parse", "strict")}
+    assert loaded == {"acpgen._runtime", "acpgen._session", *monitor, *runtime}
