@@ -184,8 +184,3 @@ def _users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
 def _commonest(paths: Iterator[str]) -> str:
     """The path that comes most often; of several such, the first."""
     return Counter(paths).most_common(1)[0][0]
-
-
-def rooted(path: str, name: str) -> str:
-    """The place of a definition, for people."""
-    return path + pointer("$defs", name)

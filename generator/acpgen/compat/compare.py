@@ -314,8 +314,13 @@ def language_narrowed(backward: Relation) -> Finding | None:
         "breaking",
         "The new schema refuses what the old one accepts.",
         "Keep accepting what was accepted.",
-        Witness(backward.witness.value, accepted_by="old", refused_by="new"),
+        Witness(backward.witness.value, verified=_is_refuted(backward), accepted_by="old", refused_by="new"),
     )
+
+
+def _is_refuted(relation: Relation) -> bool:
+    """Whether the prover says "no", for which its judge has confirmed the witness."""
+    return relation.verdict.value == "no"
 
 
 def language_widened(forward: Relation) -> Finding | None:
@@ -327,7 +332,7 @@ def language_widened(forward: Relation) -> Finding | None:
         "additive",
         "The new schema accepts what the old one refuses.",
         "Write what the old schema accepts as long as it is read with it.",
-        Witness(forward.witness.value, accepted_by="new", refused_by="old"),
+        Witness(forward.witness.value, verified=_is_refuted(forward), accepted_by="new", refused_by="old"),
     )
 
 

@@ -45,10 +45,10 @@ class Witness:
     """
 
     value: JSON = field(hash=False)
+    verified: bool = field(kw_only=True)
     accepted_by: Revision | None = None
     refused_by: Revision | None = None
     carried_by: Revision | None = None
-    verified: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -322,11 +322,9 @@ class _Check:
         for one, other in self._methods_of_both():
             method = _Joined((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
             for value in self.court.messages(method.sides, (), accepted_by, smallest):
-                accepts, refuses = (
-                    self.court.accepts(method.sides, side, [value]) for side in (accepted_by, refused_by)
-                )
-                if accepts and not refuses and self.court.accepts(method.sides, refused_by, value):
-                    witness = Witness([value], accepted_by=accepted_by, refused_by=refused_by)
+                verified = self.court.confirms(method.sides, accepted_by, [value])
+                if verified and self.court.accepts(method.sides, refused_by, value):
+                    witness = Witness([value], verified=verified, accepted_by=accepted_by, refused_by=refused_by)
                     break
             if witness is not None:
                 break
@@ -345,12 +343,14 @@ class _Check:
                     continue
                 fact: Fact = Undetermined("the envelope cannot be compared", **at)
                 witness = None
-                if relation.witness is not None:
-                    fact = LimitChanged(OTHER, "", "", sender, relation.witness.value, **at)
-                    witness = Witness(relation.witness.value, accepted_by=sender, refused_by=receiver)
+                value = relation.witness.value if relation.witness is not None else None
+                verified = relation.witness is not None and self.court.confirms(routes.sides, sender, value)
+                if verified:
+                    fact = LimitChanged(OTHER, "", "", sender, value, **at)
+                    witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
                 rule, judgement = judge(fact)
-                told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=witness is not None)
-                yield told if witness is not None else replace(told, doubtful=(receiver,))
+                told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=verified)
+                yield told if verified else replace(told, doubtful=(receiver,))
 
     # --- what no message holds ---
 
@@ -527,7 +527,8 @@ class _Check:
         if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
             return None
         for value in self.court.messages(joined.sides, found.steps, sender, leaf):
-            if all(self.court.accepts(joined.sides, revision, value) for revision, _ in _DIRECTIONS):
+            verified = all(self.court.accepts(joined.sides, revision, value) for revision, _ in _DIRECTIONS)
+            if verified:
                 told = replace(
                     judgement,
                     weight="lost" if sender == "old" else "otherwise",
@@ -535,7 +536,7 @@ class _Check:
                     accepted_by=None,
                     carried_by=sender,
                 )
-                return told, Witness(value, carried_by=sender)
+                return told, Witness(value, verified=verified, carried_by=sender)
         return None
 
     def _is_harmless(self, judgement: Judgement, found: Found) -> bool:

@@ -99,8 +99,9 @@ class Court:
         route, _ = routes[accepted_by]
         where = _instance_path(route, steps)
         for value in self.messages(routes, steps, accepted_by, leaf):
-            if self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where):
-                return Witness(value, accepted_by=accepted_by, refused_by=refused_by)
+            verified = self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where)
+            if verified:
+                return Witness(value, verified=verified, accepted_by=accepted_by, refused_by=refused_by)
         return None
 
     def loss(
@@ -112,8 +113,9 @@ class Court:
     ) -> Witness | None:
         """A message that carries in one revision what the other does not hear."""
         for value in self.messages(routes, steps, carried_by, leaf):
-            if self.accepts(routes, carried_by, value):
-                return Witness(value, carried_by=carried_by)
+            verified = self.accepts(routes, carried_by, value)
+            if verified:
+                return Witness(value, verified=verified, carried_by=carried_by)
         return None
 
     def messages(
@@ -127,6 +129,13 @@ class Court:
                 yield message(route, value)
         except NoExample:
             return
+
+    def confirms(
+        self, routes: dict[Revision, tuple[Route, str | None]], accepted_by: Revision, value: ir.JSON
+    ) -> bool:
+        """Whether a message that was found otherwise is one that the first revision accepts and the other refuses."""
+        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        return self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, ())
 
     def accepts(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> bool:
         """Whether one revision accepts a message. What a reference that leads nowhere leaves open is not accepted."""
