@@ -31,14 +31,14 @@ ARROWS: dict[str, frozenset[str]] = {
     "dialect": frozenset({"errors", "load", "resources"}),
     "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
     "methods": frozenset({"bundle", "errors", "ir", "names", "unions", "walk"}),
-    "coverage": frozenset({"bundle", "ir", "walk"}),
+    "unenforced": frozenset({"bundle", "ir", "walk"}),
     "lower": frozenset({"bundle", "errors", "ir", "limits", "methods", "patterns", "unions", "walk"}),
     "targets": frozenset(
         {
             *(
                 "bundle",
                 "contract",
-                "coverage",
+                "unenforced",
                 "errors",
                 "ir",
                 "limits",
@@ -69,7 +69,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "generate": frozenset({"bundle", "errors", "ir", "load", "lower", "positions", "targets", "write"}),
     "project": frozenset(
         {
-            *("bundle", "config", "coverage", "errors", "generate", "ir", "load", "material", "publish", "stamp"),
+            *("bundle", "config", "unenforced", "errors", "generate", "ir", "load", "material", "publish", "stamp"),
             *("targets", "write"),
         },
     ),
@@ -82,7 +82,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "site": frozenset(
         {"config", "errors", "generate", "load", "material", "publish", "resources", "targets", "watch", "write"}
     ),
-    "terminal": frozenset({"coverage", "errors", "load", "project", "validate", "write"}),
+    "terminal": frozenset({"unenforced", "errors", "load", "project", "validate", "write"}),
     "watch": frozenset(),
 }
 

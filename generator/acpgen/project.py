@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from acpgen import coverage, material, stamp
+from acpgen import material, stamp, unenforced
 from acpgen.config import Config, read_names
 from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
@@ -82,7 +82,7 @@ class Outcome:
 
     changes: tuple[Change, ...]
     fresh: tuple[Path, ...]
-    gaps: Mapping[str, coverage.Gaps] = field(repr=False)
+    gaps: Mapping[str, unenforced.Gaps] = field(repr=False)
     trees: tuple[Tree, ...] = field(repr=False)
 
     @property
@@ -192,9 +192,9 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees)
 
 
-def _gaps(output: Output, meanings: Meanings) -> Mapping[str, coverage.Gaps]:
+def _gaps(output: Output, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
-    return {part.label: coverage.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
+    return {part.label: unenforced.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
 
 
 def _read(work: Work) -> Mapping[Path, Source]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.adopt.facts import rebuilt, references
 from acpgen.load import Documents
-from acpgen.pointers import pointer, target
+from acpgen.pointers import target
 from acpgen.walk import Schema, asserts, is_object
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

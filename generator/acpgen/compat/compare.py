@@ -152,7 +152,7 @@ def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = 
 
 def _roots(documents: Documents, origins: frozenset[str]) -> Roots:
     """What the files say beside definitions; `origins` are the places that are read as definitions."""
-    from acpgen.compat.protocol.coverage import holds_schemas, without_places
+    from acpgen.compat.protocol.covered import holds_schemas, without_places
     from acpgen.compat.protocol.revision import Roots
 
     said: dict[str, Schema] = {}

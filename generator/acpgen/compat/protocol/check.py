@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from acpgen import ir
 from acpgen.compat.findings import Answer, Coverage, Effect, Inclusion, Revision, Witness
 from acpgen.compat.protocol import policy
-from acpgen.compat.protocol.coverage import Cover, cover, framed, framing, groups, identifier, message_of, unread
+from acpgen.compat.protocol.candidates import claimed, exactly, having, smallest, type_of
+from acpgen.compat.protocol.covered import Cover, cover, framed, framing, groups, identifier, message_of, unread
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
-from acpgen.compat.protocol.examples import claimed, exactly, having, smallest, type_of
 from acpgen.compat.protocol.facts import (
     OTHER,
     AlternativeChanged,
@@ -39,11 +39,11 @@ from acpgen.compat.protocol.facts import (
     VariantAdded,
 )
 from acpgen.compat.protocol.messages import Court, Part, Route
+from acpgen.compat.protocol.pairing import Found, Pair, Step, Walk
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised, rewritten
 from acpgen.compat.protocol.rules import Judgement, judge
 from acpgen.compat.protocol.shapes import Alternative
-from acpgen.compat.protocol.walk import Found, Pair, Step, Walk
 from acpgen.unions import lone_reference
 from acpgen.walk import Schema
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from acpgen.bundle import frames
-from acpgen.compat.protocol.coverage import branch_names
+from acpgen.compat.protocol.covered import branch_names
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.walk import Schema, is_object
 

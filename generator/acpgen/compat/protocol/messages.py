@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from acpgen import ir
 from acpgen.bundle import DIALECT
 from acpgen.compat.findings import Revision, Witness
-from acpgen.compat.protocol.examples import Examples, Leaf, NoExample
+from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
+from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.walk import Step
 from acpgen.pointers import reference_to
 from acpgen.walk import Schema
 
@@ -130,9 +130,7 @@ class Court:
         except NoExample:
             return
 
-    def confirms(
-        self, routes: dict[Revision, tuple[Route, str | None]], accepted_by: Revision, value: ir.JSON
-    ) -> bool:
+    def confirms(self, routes: dict[Revision, tuple[Route, str | None]], accepted_by: Revision, value: ir.JSON) -> bool:
         """Whether a message that was found otherwise is one that the first revision accepts and the other refuses."""
         refused_by: Revision = "new" if accepted_by == "old" else "old"
         return self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, ())

@@ -9,7 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import sentences
-from acpgen.targets.docs.types import references
+from acpgen.targets.docs.phrases import references
 
 _STANDARD: Final = (
     (-32700, "Parse error", "What arrived is not JSON."),

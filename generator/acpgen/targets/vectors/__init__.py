@@ -21,10 +21,10 @@ from acpgen.bundle import Bundle
 from acpgen.errors import Faults, NotASchema
 from acpgen.resources import templates
 from acpgen.targets import Settings
-from acpgen.targets.vectors.judge import Judge
-from acpgen.targets.vectors.messages import Messages
+from acpgen.targets.vectors.definition_rows import Maker
+from acpgen.targets.vectors.method_rows import Messages
 from acpgen.targets.vectors.rows import Row, Subject, lines
-from acpgen.targets.vectors.types import Maker
+from acpgen.targets.vectors.verdicts import Judge
 from acpgen.values import Values
 
 _LONGEST: Final = 60

@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol.leaves import number_for, text_for
+from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import Alternative, Objects, Shape, Values, shape_of, type_of_object
-from acpgen.compat.protocol.walk import Step
 
 DEEPEST: Final = 30
 MOST: Final = 10

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.rows import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -16,7 +17,6 @@ from acpgen.targets.vectors.rows import (
     Row,
     Subject,
 )
-from acpgen.targets.vectors.types import Maker
 from acpgen.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 
 _PEERS: Final = {"agent": "client", "client": "agent", "proxy": "agent", "server": "client"}
