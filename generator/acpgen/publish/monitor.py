@@ -23,7 +23,7 @@ LEVELS: Final = {
 }
 
 
-class Rule(Protocol):
+class MonitorRule(Protocol):
     """`acp_session.monitor.Rule`."""
 
     @property
@@ -42,9 +42,9 @@ class Rule(Protocol):
     def check(self) -> Callable[..., object]: ...
 
 
-def rules() -> Mapping[str, Rule]:
+def rules() -> Mapping[str, MonitorRule]:
     """Every rule by its id."""
-    return cast("Mapping[str, Rule]", borrowed.session("monitor").RULES)
+    return cast("Mapping[str, MonitorRule]", borrowed.session("monitor").RULES)
 
 
 def is_known(version: Version) -> bool:
@@ -71,7 +71,7 @@ def page(versions: Sequence[Version], requirements: str | None) -> str:
     return docs.lay_out("monitor", path=PAGE, groups=list(groups.items()), levels=LEVELS, count=len(rules()))
 
 
-def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
+def protocols(rule: MonitorRule, versions: Sequence[Version]) -> tuple[str, ...]:
     """The protocols that a rule is about, among those at hand."""
     found: list[str] = []
     for version in versions:

@@ -22,6 +22,7 @@ from acpgen.compat.protocol.facts import (
     DefinitionAdded,
     DefinitionRemoved,
     Fact,
+    FactPlaces,
     FieldAdded,
     FieldRemoved,
     GateChanged,
@@ -32,14 +33,13 @@ from acpgen.compat.protocol.facts import (
     MethodRemoved,
     NotCompared,
     NullResultChanged,
-    Places,
     Restructured,
     Undetermined,
     ValueAdded,
     VariantAdded,
 )
 from acpgen.compat.protocol.messages import Court, Part, Route
-from acpgen.compat.protocol.pairing import Found, Pair, Step, Walk
+from acpgen.compat.protocol.pairing import Pair, PlacedFact, Step, Walk
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised, rewritten
 from acpgen.compat.protocol.rules import Judgement, judge
@@ -335,7 +335,7 @@ class _Check:
         for name, one, other in self.envelopes:
             route = Route("document", None, name)
             routes = _Joined((route, name), (route, name), "both", "peer", "peer")
-            at: Places = {"old_at": self.old.bundle.origins[name], "new_at": self.new.bundle.origins[name]}
+            at: FactPlaces = {"old_at": self.old.bundle.origins[name], "new_at": self.new.bundle.origins[name]}
             for sender, receiver in _DIRECTIONS:
                 sent = [as_declared(each) if by == sender else each for by, each in (("old", one), ("new", other))]
                 relation = self.doubts.between(sent[0], sent[1], sender)
@@ -361,7 +361,7 @@ class _Check:
         for name in self.cover.added:
             yield self._of_definition(DefinitionAdded(name, new_at=self.new.definitions[name].at), name)
         for name, reason in unread(self.old, self.new).items():
-            at: Places = {
+            at: FactPlaces = {
                 "old_at": self.old.bundle.origins.get(name, ""),
                 "new_at": self.new.bundle.origins.get(name, ""),
             }
@@ -382,14 +382,14 @@ class _Check:
             ids = identifier(self.old, one), identifier(self.new, other)
             same_ids = True in ids or self._is_alike(*ids)
             if not (same_ids and self._is_alike(framing(self.old, one), framing(self.new, other))):
-                at: Places = {"old_at": before.at, "new_at": after.at}
+                at: FactPlaces = {"old_at": before.at, "new_at": after.at}
                 yield self._of_definition(NotCompared(other, "the message around params or result", **at), other)
 
     def _roots(self) -> Iterator[Judged]:
         """What roots say beside definitions: what frames the messages, where there are any, and what is no keyword."""
         if self.old.roots is None or self.new.roots is None:
             return
-        at: Places = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
+        at: FactPlaces = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
         before, after = framed(self.old, self.old.roots.said), framed(self.new, self.new.roots.said)
         if not self.old.roots.named and not self._is_alike(before, after):
             yield self._of_definition(NotCompared("", "the root frames messages otherwise", **at), "")
@@ -411,7 +411,7 @@ class _Check:
     def _in_messages(self, joined: _Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
         """The findings of one kind of message. What the facts could not tell apart comes last: others may explain it."""
         explained: list[tuple[tuple[Step, ...], Revision]] = []
-        doubts: list[Found] = []
+        doubts: list[PlacedFact] = []
         answered: set[Revision] = set()
         severities: set[Severity] = set()
         for found in self.walk.wire_facts(pair, elsewhere):
@@ -445,13 +445,13 @@ class _Check:
     def _unexplained(self, joined: _Joined, pair: Pair, answered: Iterable[Revision]) -> Iterator[Judged]:
         """What the prover finds refused by a revision that no finding has answered for."""
         doubt = self._doubt("no difference that was found explains it", joined)
-        yield from self._settled(Found(doubt, (), pair), joined, (), answered)
+        yield from self._settled(PlacedFact(doubt, (), pair), joined, (), answered)
 
     def _unseen(self, joined: _Joined, pair: Pair) -> Iterator[Judged]:
         """What no fact tells of messages that are written differently: the prover has the last word."""
         if not self._is_rewritten(joined, pair):
             return
-        yield from self._settled(Found(self._doubt("it is written differently", joined), (), pair), joined, ())
+        yield from self._settled(PlacedFact(self._doubt("it is written differently", joined), (), pair), joined, ())
 
     def _doubt(self, reason: str, joined: _Joined) -> Undetermined:
         (_, old), (_, new) = joined.old, joined.new
@@ -467,7 +467,7 @@ class _Check:
 
     def _settled(
         self,
-        found: Found,
+        found: PlacedFact,
         joined: _Joined,
         explained: Sequence[tuple[tuple[Step, ...], Revision]],
         answered: Iterable[Revision] = (),
@@ -497,7 +497,7 @@ class _Check:
         if doubtful and (told := self._told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))
 
-    def _told(self, found: Found, joined: _Joined) -> Judged | None:
+    def _told(self, found: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         rule, judgement = judge(found.fact)
         if found.free:
@@ -521,7 +521,7 @@ class _Check:
             proven=witness is not None,
         )
 
-    def _mistaken(self, judgement: Judgement, found: Found, joined: _Joined) -> tuple[Judgement, Witness] | None:
+    def _mistaken(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it."""
         sender, leaf = judgement.accepted_by, judgement.leaf
         if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
@@ -539,7 +539,7 @@ class _Check:
                 return told, Witness(value, verified=verified, carried_by=sender)
         return None
 
-    def _is_harmless(self, judgement: Judgement, found: Found) -> bool:
+    def _is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
         """Whether a doubt about acceptance is settled by a proof of inclusion."""
         sender = judgement.accepted_by
         if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
@@ -551,7 +551,7 @@ class _Check:
             return None
         return self.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
 
-    def _counterexample(self, judgement: Judgement, found: Found, joined: _Joined) -> Witness | None:
+    def _counterexample(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> Witness | None:
         """A refusal of an alternative where its plainest value fits another one, shown by a value that the prover finds."""
         fact, pair = found.fact, found.pair
         if not isinstance(fact, AlternativeChanged) or judgement.accepted_by is None:

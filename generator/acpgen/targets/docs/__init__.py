@@ -15,7 +15,7 @@ from acpgen.markup import Markdown, code, prose
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
-from acpgen.targets.docs.book import Beside, Book, Counterpart, Difference, about_area
+from acpgen.targets.docs.book import Beside, Book, Counterpart, VersionDifference, about_area
 from acpgen.targets.docs.phrases import plainly
 from acpgen.targets.docs.places import (
     CAPABILITIES,
@@ -37,10 +37,10 @@ __all__ = [
     "Ages",
     "Beside",
     "Counterpart",
-    "Difference",
     "Markdown",
     "Member",
     "Places",
+    "VersionDifference",
     "area_title",
     "code",
     "compose",

@@ -25,7 +25,7 @@ Page: TypeAlias = tuple[str, str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class VersionDifference:
     """One point in which two versions of a thing differ, as plain text; empty where a version lacks it."""
 
     what: str
@@ -40,7 +40,7 @@ class Counterpart:
     version: str
     page: str | None
     home: str
-    differences: tuple[Difference, ...] | None = None
+    differences: tuple[VersionDifference, ...] | None = None
 
 
 Beside: TypeAlias = Mapping[str, tuple[Counterpart, ...]]
