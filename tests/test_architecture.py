@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 
 import schema_inclusion
@@ -32,14 +33,14 @@ ARROWS: dict[str, frozenset[str]] = {
     "collect": frozenset({"dialect", "errors", "load", "names", "unions", "walk"}),
     "dialect": frozenset({"errors", "load", "resources"}),
     "bundle": frozenset({"collect", "errors", "load", "names", "unions", "walk"}),
-    "coverage": frozenset({"bundle", "ir", "walk"}),
+    "unenforced": frozenset({"bundle", "ir", "walk"}),
     "meaning": frozenset({"bundle", "errors", "ir", "limits", "patterns", "unions", "walk"}),
     "targets": frozenset(
         {
             *(
                 "bundle",
                 "contract",
-                "coverage",
+                "unenforced",
                 "errors",
                 "ir",
                 "limits",
@@ -70,7 +71,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "generate": frozenset({"bundle", "errors", "ir", "load", "meaning", "positions", "targets", "write"}),
     "project": frozenset(
         {
-            *("bundle", "config", "coverage", "errors", "generate", "ir", "load", "material", "publish", "stamp"),
+            *("bundle", "config", "unenforced", "errors", "generate", "ir", "load", "material", "publish", "stamp"),
             *("targets", "write"),
         },
     ),
@@ -83,7 +84,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "site": frozenset(
         {"config", "errors", "generate", "load", "material", "publish", "resources", "targets", "watch", "write"}
     ),
-    "terminal": frozenset({"coverage", "errors", "load", "project", "validate", "write"}),
+    "terminal": frozenset({"unenforced", "errors", "load", "project", "validate", "write"}),
     "watch": frozenset(),
 }
 
@@ -214,3 +215,153 @@ def test_generated_code_and_the_run_time_do_not_know_the_generator() -> None:
                     assert not any(alias.name.split(".")[0] == "acpgen" for alias in node.names)
                 elif isinstance(node, ast.ImportFrom):
                     assert (node.module or "").split(".")[0] != "acpgen"
+
+
+# --- inside compat ---------------------------------------------------------------------------------------------------
+
+COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "findings": (frozenset({"findings"}), frozenset()),
+    "facts": (
+        frozenset(
+            f"protocol.{name}"
+            for name in ("covered", "declared", "envelopes", "facts", "leaves", "pairing", "revision", "shapes")
+        ),
+        frozenset({"findings"}),
+    ),
+    "proof": (
+        frozenset(f"protocol.{name}" for name in ("candidates", "messages", "proof")),
+        frozenset({"facts", "findings"}),
+    ),
+    "rules": (frozenset({"protocol.policy", "protocol.rules"}), frozenset({"facts", "findings", "proof"})),
+    "check": (
+        frozenset({"protocol.bindings", "protocol.check"}),
+        frozenset({"facts", "findings", "proof", "rules"}),
+    ),
+    "files": (frozenset({"sources", "spots"}), frozenset({"findings"})),
+    "compare": (
+        frozenset({"catalogue", "compare", "waivers"}),
+        frozenset({"check", "facts", "files", "findings", "rules"}),
+    ),
+    "report": (
+        frozenset(
+            f"report.{name}"
+            for name in ("__init__", "data", "github", "junit", "markdown", "page", "sarif", "text", "wording")
+        ),
+        frozenset({"compare", "findings"}),
+    ),
+    "front": (
+        frozenset({"command", "guide"}),
+        frozenset({"check", "compare", "facts", "files", "findings", "proof", "report"}),
+    ),
+}
+"""The steps of the comparison: the modules of each, and the steps whose modules they may import beside their own."""
+
+
+def compat_modules(names: set[str]) -> set[str]:
+    """The modules of `compat` among dotted names."""
+    found: set[str] = set()
+    for name in names:
+        parts = name.split(".")[2:] if name.startswith("acpgen.compat.") else []
+        while parts and not (PACKAGE / "compat" / "/".join(parts)).with_suffix(".py").exists():
+            if (PACKAGE / "compat" / "/".join(parts) / "__init__.py").exists():
+                parts.append("__init__")
+            else:
+                parts = parts[:-1]
+        if parts:
+            found.add(".".join(parts))
+    return found
+
+
+def step_of(module: str) -> str:
+    (step,) = [step for step, (members, _) in COMPAT.items() if module in members]
+    return step
+
+
+def test_inside_compat_facts_know_no_rules_and_reports_know_findings_alone() -> None:
+    for path in sorted((PACKAGE / "compat").rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE / "compat").with_suffix("").parts)
+        if path.read_text(encoding="utf-8").count("\n") <= 1:  # a package that holds nothing of its own
+            continue
+        step = step_of(module)
+        allowed = {step} | COMPAT[step][1]
+        used = {step_of(other) for other in compat_modules(imported(path)) if not other.endswith("protocol.__init__")}
+        assert used <= allowed, (module, used - allowed)
+
+
+# --- templates -------------------------------------------------------------------------------------------------------
+
+TEMPLATES = PACKAGE.parents[1] / "templates"
+
+JUDGES = frozenset({"contract", "errors", "explain", "json_types", "parse", "pieces", "pointers", "strict"})
+"""Modules of the run-time package that work without models, so that acpgen judges with them too."""
+
+
+def siblings(path: Path) -> set[str]:
+    """The modules beside a file that it imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            found.update([node.module.split(".")[0]] if node.module else [alias.name for alias in node.names])
+    return found
+
+
+def absolute(tree: ast.AST) -> set[str]:
+    """The packages that a tree imports by their full names, from anywhere in it but what only type checkers read."""
+    found: set[str] = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            found.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            found.add(str(node.module).split(".")[0])
+        found |= absolute(node)
+    return found
+
+
+def test_the_judges_of_the_run_time_package_need_no_models() -> None:
+    for module in JUDGES:
+        path = TEMPLATES / "python" / "runtime" / f"{module}.py"
+        assert siblings(path) <= JUDGES, module
+        used = absolute(ast.parse(path.read_text(encoding="utf-8"))) - sys.stdlib_module_names
+        assert used <= {"jsonschema_rs", "pydantic_core"}, module  # the engine, and the reader of JSON
+
+
+def test_the_monitor_needs_bindings_only_where_nobody_hands_it_any() -> None:
+    (monitor,) = [path.parent for path in PACKAGE.parents[1].rglob("acp_session/monitor/rules.py") if is_source(path)]
+    for path in sorted(monitor.glob("*.py")):
+        used = absolute(ast.parse(path.read_text(encoding="utf-8"))) - sys.stdlib_module_names
+        assert used <= ({"acp_bindings"} if path.stem == "observe" else set()), path.stem
+
+
+def is_source(path: Path) -> bool:
+    """Whether a file is ours and no copy of it."""
+    return path.relative_to(PACKAGE.parents[1]).parts[0] in ("generator", "templates")
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+SAME_CLASS = {
+    "Finding": "what a rule of `lint` and what a rule of `compat` says; no module knows both",
+    "Report": "what `adopt` and what `compat` print; no module knows both",
+}
+SAME_MODULE = {
+    "bundle": "the target that writes the bundle",
+    "ir": "the target that writes the IR",
+    "dialect": "the rules of `lint` about the dialect",
+    "facts": "what upstream states about a definition, and what a comparison found: `adopt` and `compat` know nothing of one another",
+    "words": "the rules of `lint` about words, and the words that `adopt` carries over",
+}
+
+
+def test_a_class_and_a_module_have_a_name_of_their_own() -> None:
+    classes: dict[str, list[str]] = {}
+    stems: dict[str, list[str]] = {}
+    for path in modules():
+        if not path.stem.startswith("__"):
+            stems.setdefault(path.stem, []).append(dotted(path))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, []).append(dotted(path))
+    assert {name: places for name, places in classes.items() if len(places) > 1}.keys() == SAME_CLASS.keys()
+    assert {name: places for name, places in stems.items() if len(places) > 1}.keys() == SAME_MODULE.keys()

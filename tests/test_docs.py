@@ -30,9 +30,9 @@ from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.generate import generate, understand
 from acpgen.load import load
 from acpgen.targets import Settings, docs
-from acpgen.targets.docs import layout, lifecycles, pictures, views
+from acpgen.targets.docs import lifecycles, pictures, templates, views
+from acpgen.targets.docs.phrases import admits_null, in_words
 from acpgen.targets.docs.places import Linker, places
-from acpgen.targets.docs.types import admits_null, in_words
 from acpgen.targets.docs.uses import gates
 
 ROOT = Path(__file__).parents[1]
@@ -222,7 +222,7 @@ def test_different_names_make_different_identifiers(one: str, other: str) -> Non
 
 def test_a_template_cannot_forget_to_escape() -> None:
     made = (
-        layout.environment()
+        templates.environment()
         .from_string("{{ a }} {{ a ~ a }} {{ b }} {{ 3 }}")
         .render(a="<b>", b=markup.Markdown("<b>"))
     )

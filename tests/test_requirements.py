@@ -25,7 +25,7 @@ from acpgen import borrowed, judge, lint
 from acpgen.load import read
 from acpgen.pointers import resolve
 from acpgen.publish import table
-from acpgen.publish.table import Rule
+from acpgen.publish.table import Requirement
 from monitor.cases import CASES, MCP_CASES
 from validators import judges
 
@@ -97,7 +97,7 @@ def test_every_letter_of_the_document_has_a_way_of_enforcement() -> None:
             assert LETTERS[letter] & set(BY_NUMBER[number].ways), (number, letter)
 
 
-def sentences(rule: Rule) -> Iterator[str]:
+def sentences(rule: Requirement) -> Iterator[str]:
     yield rule.says
     if rule.documentation is not None:
         yield rule.documentation
@@ -129,7 +129,7 @@ def test_no_rule_is_said_in_the_words_of_the_document() -> None:
 # --- what it names ---------------------------------------------------------------------------------------------------
 
 
-def places() -> Iterator[tuple[int, table.Place, str]]:
+def places() -> Iterator[tuple[int, table.SchemaPlaces, str]]:
     for rule in TABLE.rules:
         for place in rule.schema:
             for where in place.at:

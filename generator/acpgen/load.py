@@ -35,7 +35,7 @@ from acpgen.errors import (
     WrongEncoding,
 )
 from acpgen.pointers import plain_pointer
-from acpgen.positions import DEEPEST, LONGEST_INTEGER, Problem, line_and_column, problems
+from acpgen.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -398,7 +398,7 @@ def _is_shallow(value: JSON) -> bool:
     return False
 
 
-def _fault(problem: Problem, text: str, at: str) -> Fault:
+def _fault(problem: JsonProblem, text: str, at: str) -> Fault:
     line, column = line_and_column(text, problem.offset)
     here = f"{at}:{line}:{column}"
     match problem.kind:

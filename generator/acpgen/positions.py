@@ -32,7 +32,7 @@ _OFTEN_MISTAKEN: Final = re.compile(r"-?(?:NaN|Infinity)|True|False|None|undefin
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class JsonProblem:
     """Something that strict JSON refuses. `detail` is the key of a duplicate, the limit of depth, and a reason otherwise."""
 
     kind: ProblemKind
@@ -124,7 +124,7 @@ def _after_space(text: str, at: int) -> int:
     return space.end()
 
 
-def problems(text: str) -> tuple[Problem, ...]:
+def problems(text: str) -> tuple[JsonProblem, ...]:
     """All that strict JSON refuses in a text; nothing after a syntax error or too deep nesting."""
     walker = _Walker(text)
     try:
@@ -135,7 +135,7 @@ def problems(text: str) -> tuple[Problem, ...]:
 
 
 class _Stop(Exception):
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: JsonProblem) -> None:
         self.problem = problem
 
 
@@ -152,7 +152,7 @@ class _Walker:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.problems: list[Problem] = []
+        self.problems: list[JsonProblem] = []
         self.open: list[_Open] = []
 
     def run(self) -> None:
@@ -183,7 +183,7 @@ class _Walker:
         start = self.at
         key = self._string("a key in double quotes")
         if key in inner.keys:
-            self.problems.append(Problem("duplicate", start, key))
+            self.problems.append(JsonProblem("duplicate", start, key))
         inner.keys.add(key)
         self._space()
         if not self._take(":"):
@@ -195,7 +195,7 @@ class _Walker:
         first = self.text[self.at : self.at + 1]
         if first == "[" or first == "{":
             if len(self.open) == DEEPEST:
-                raise _Stop(Problem("depth", self.at, str(DEEPEST)))
+                raise _Stop(JsonProblem("depth", self.at, str(DEEPEST)))
             self.at += 1
             self.open.append(_Open("]" if first == "[" else "}"))
         elif first == '"':
@@ -213,7 +213,7 @@ class _Walker:
         literal = number.group()
         whole = literal.lstrip("-").isdigit()
         if len(literal) > LONGEST_INTEGER if whole else not math.isfinite(float(literal)):
-            self.problems.append(Problem("value", self.at, "this number is out of range"))
+            self.problems.append(JsonProblem("value", self.at, "this number is out of range"))
         self.at = number.end()
 
     def _string(self, wanted: str) -> str:
@@ -226,7 +226,7 @@ class _Walker:
         if "\\" in value:
             value = loads(found.group())
             if any("\ud800" <= character <= "\udfff" for character in value):
-                self.problems.append(Problem("value", self.at, "this string holds half of a surrogate pair"))
+                self.problems.append(JsonProblem("value", self.at, "this string holds half of a surrogate pair"))
         self.at = found.end()
         return value
 
@@ -240,4 +240,4 @@ class _Walker:
 
     def _stop(self, reason: str) -> _Stop:
         ended = self.at >= len(self.text)
-        return _Stop(Problem("syntax", self.at, f"{reason}, and the text ends here" if ended else reason))
+        return _Stop(JsonProblem("syntax", self.at, f"{reason}, and the text ends here" if ended else reason))

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from acpgen import coverage, material, stamp
+from acpgen import material, stamp, unenforced
 from acpgen.config import Config, read_names
 from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
@@ -44,7 +44,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputFolder:
     """A folder and the parts that fill it. `root`, where there is one, is the project that the folder must lie in."""
 
     folder: Path
@@ -65,7 +65,7 @@ class Work:
     """
 
     at: str
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputFolder, ...]
     cache: Path
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_at: str = ""
@@ -82,7 +82,7 @@ class Outcome:
 
     changes: tuple[Change, ...]
     fresh: tuple[Path, ...]
-    gaps: Mapping[str, coverage.Gaps] = field(repr=False)
+    gaps: Mapping[str, unenforced.Gaps] = field(repr=False)
     trees: tuple[Tree, ...] = field(repr=False)
 
     @property
@@ -117,7 +117,7 @@ def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[
     if faults:
         raise Faults(faults)
     outputs = tuple(
-        Output(
+        OutputFolder(
             folder=config.root / output.folder,
             root=config.root,
             parts=tuple(
@@ -158,7 +158,7 @@ def single(
     parts = tuple(Part(schema, None, target, package) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
-        outputs=(Output(Path(os.path.abspath(out)), parts),),
+        outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),
         cache=stamp.user_cache(),
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
@@ -192,9 +192,9 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees)
 
 
-def _gaps(output: Output, meanings: Meanings) -> Mapping[str, coverage.Gaps]:
+def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
-    return {part.label: coverage.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
+    return {part.label: unenforced.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
 
 
 def _read(work: Work) -> Mapping[Path, Source]:
@@ -231,7 +231,7 @@ def _missing(at: str, source: Path, protocol: str) -> Fault:
     return UnknownName(at=at, kind="protocol", name=protocol, hint=hint)
 
 
-def _protocols(outputs: Iterable[Output]) -> Iterable[Part]:
+def _protocols(outputs: Iterable[OutputFolder]) -> Iterable[Part]:
     """One part of each protocol, in the order in which they are first named."""
     first: dict[Path, Part] = {}
     for output in outputs:
@@ -242,7 +242,7 @@ def _protocols(outputs: Iterable[Output]) -> Iterable[Part]:
 
 def _inputs(
     work: Work,
-    output: Output,
+    output: OutputFolder,
     sources: Mapping[Path, Source],
     materials: Mapping[Path, material.Files],
     generator: str,
@@ -261,12 +261,14 @@ def _inputs(
     )
 
 
-def _steps(outputs: Sequence[Output]) -> int:
+def _steps(outputs: Sequence[OutputFolder]) -> int:
     """The steps of a run: reading each protocol, making each part, and writing."""
     return len(tuple(_protocols(outputs))) + sum(len(output.parts) for output in outputs) + 1
 
 
-def _meanings(work: Work, outputs: Sequence[Output], sources: Mapping[Path, Source], progress: Progress) -> Meanings:
+def _meanings(
+    work: Work, outputs: Sequence[OutputFolder], sources: Mapping[Path, Source], progress: Progress
+) -> Meanings:
     """What the protocols of the outputs mean. Raises `Faults` of all of them together."""
     from acpgen.targets import TARGETS
 
@@ -291,7 +293,7 @@ def _meanings(work: Work, outputs: Sequence[Output], sources: Mapping[Path, Sour
 
 
 def _trees(
-    outputs: Sequence[Output],
+    outputs: Sequence[OutputFolder],
     sources: Mapping[Path, Source],
     meanings: Meanings,
     materials: Mapping[Path, material.Files],

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from acpgen import coverage
+from acpgen import unenforced
 from acpgen.errors import Faults, NotCreated, printable
 from acpgen.load import place
 
@@ -116,7 +116,7 @@ def show_outcome(outcome: Outcome) -> None:
 def show_gaps(outcome: Outcome) -> None:
     """Say what decoding does not enforce."""
     for label, found in outcome.gaps.items():
-        for line in coverage.told(label, found):
+        for line in unenforced.told(label, found):
             say(line)
 
 

@@ -34,7 +34,7 @@ _NO_SCHEMA: Final = "no schema is known for the version that the peers agreed on
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LineProblem:
     """What is wrong with a line. `code` is the JSON-RPC error code that fits, `level` and the rest are set in a conversation."""
 
     rule: str
@@ -57,7 +57,7 @@ class Verdict:
     sender: str
     kind: str
     method: str
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[LineProblem, ...] = ()
     note: str = ""
     end: int = 0
 
@@ -133,7 +133,7 @@ def judged(
         value, found = reader.read(line.content) if line.is_whole else (None, ())
         problems = tuple(map(_problem, found))
         if not line.is_whole:
-            yield Verdict(line.number, "", "message", "", (Problem("json", _LONG, code=-32700),), end=line.end)
+            yield Verdict(line.number, "", "message", "", (LineProblem("json", _LONG, code=-32700),), end=line.end)
             continue
         if any(problem.rule == "json" for problem in problems):
             yield Verdict(line.number, sender or "", "message", "", problems, end=line.end)
@@ -142,7 +142,7 @@ def judged(
         if is_object(value) and "from" in value and "jsonrpc" not in value:
             content, problems = said(value, sides), tuple(map(_inside, problems))
             if not isinstance(content, Said):
-                wrong = Problem("recording", content, code=-32600)
+                wrong = LineProblem("recording", content, code=-32600)
                 yield Verdict(line.number, "", "message", "", (wrong, *problems), end=line.end)
                 continue
             if content.is_gap:
@@ -160,19 +160,19 @@ def judged(
         strict = spoken or (strict if message.kind == "request" else None)
 
 
-def _inside(problem: Problem) -> Problem:
+def _inside(problem: LineProblem) -> LineProblem:
     """A repeated key of a recorded line: one of the message, or of the line itself, which then does not say what was said."""
     if problem.pointer.startswith("/message/"):
         return replace(problem, pointer=problem.pointer.removeprefix("/message"))
     return replace(problem, rule="recording")
 
 
-def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[Problem]:
+def _differing(found: _Message, protocols: Mapping[Any, Strict]) -> Iterator[LineProblem]:
     """What is wrong with the version that the peers agreed on where another one was asked to judge."""
     if found.kind == "result" and judge.is_unknown(found.version, protocols):
         known = " and ".join(map(repr, protocols))
         sentence = f"version {found.version!r} was agreed on; judged is by {known}"
-        yield Problem("version-differs", sentence, "/result/protocolVersion", code=-32600)
+        yield LineProblem("version-differs", sentence, "/result/protocolVersion", code=-32600)
 
 
 class _Message:
@@ -275,7 +275,7 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
         content, repeated = _content(line, monitor.sides)
         if not isinstance(content, Said):
             missed = () if line.is_whole else tuple(map(_breach, monitor.lose("a line was not read")))
-            yield Verdict(number, "", "message", "", (Problem("recording", content), *repeated, *missed), end=end)
+            yield Verdict(number, "", "message", "", (LineProblem("recording", content), *repeated, *missed), end=end)
             continue
         if content.is_gap:
             missed = tuple(map(_breach, monitor.lose(_MISSING)))
@@ -291,7 +291,7 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
         yield Verdict(number, "", "end", "", left, "" if is_judged else _PARTLY, end)
 
 
-def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Problem, ...]]:
+def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[LineProblem, ...]]:
     """What a recorded line holds, with a problem for each key that an object of it gives twice."""
     if not line.is_whole:
         return _LONG, ()
@@ -299,7 +299,7 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Prob
         value, repeated = judge.read(line.content)
     except ValueError:
         return "the line is not JSON, or is nested too deep", ()
-    problems = (Problem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
+    problems = (LineProblem("duplicate-key", sentence, pointer, level="must") for pointer, sentence in repeated)
     return said(value, sides), tuple(map(_inside, problems))
 
 
@@ -337,7 +337,7 @@ def as_text(verdict: Verdict) -> str:
     return f"{head}: {'; '.join(told)}" if told else head
 
 
-def _told(problem: Problem) -> str:
+def _told(problem: LineProblem) -> str:
     name = f"{problem.level} {problem.rule}" if problem.level else ""
     numbers = f" (requirement {', '.join(map(str, problem.requirements))})" if problem.requirements else ""
     since = f" [line {problem.earlier}]" if problem.earlier is not None else ""
@@ -345,7 +345,7 @@ def _told(problem: Problem) -> str:
     return f"{': '.join(part for part in parts if part)}{since}"
 
 
-def _fields(problem: Problem) -> dict[str, Any]:
+def _fields(problem: LineProblem) -> dict[str, Any]:
     return {
         "rule": problem.rule,
         "level": problem.level,
@@ -358,12 +358,12 @@ def _fields(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _problem(violation: Violation) -> Problem:
-    return Problem(violation.rule, violation.sentence, violation.pointer, violation.schema, violation.code)
+def _problem(violation: Violation) -> LineProblem:
+    return LineProblem(violation.rule, violation.sentence, violation.pointer, violation.schema, violation.code)
 
 
-def _breach(breach: Breach) -> Problem:
-    return Problem(
+def _breach(breach: Breach) -> LineProblem:
+    return LineProblem(
         rule=breach.rule,
         sentence=breach.sentence,
         pointer=breach.pointer,
@@ -373,7 +373,7 @@ def _breach(breach: Breach) -> Problem:
     )
 
 
-def _left_open(breach: Breach) -> Problem:
+def _left_open(breach: Breach) -> LineProblem:
     """What is told at the end refers to the request that was left open, or to what cancelled it."""
     return replace(_breach(breach), earlier=breach.index if breach.earlier is None else breach.earlier)
 

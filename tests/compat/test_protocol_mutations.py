@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 import evidence
 from acpgen.bundle import bundle
 from acpgen.compat.findings import Report
-from acpgen.compat.protocol.examples import Examples, NoExample
+from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.messages import Court, Route
 from acpgen.compat.protocol.revision import Revised
 from acpgen.load import load

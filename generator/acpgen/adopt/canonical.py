@@ -15,7 +15,7 @@ from typing import Any, Final
 from acpgen.adopt import layout
 from acpgen.adopt.facts import rebuilt, references
 from acpgen.load import Documents
-from acpgen.pointers import pointer, target
+from acpgen.pointers import target
 from acpgen.walk import Schema, asserts, is_object
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -184,8 +184,3 @@ def _users(definitions: Mapping[str, Schema]) -> dict[str, list[str]]:
 def _commonest(paths: Iterator[str]) -> str:
     """The path that comes most often; of several such, the first."""
     return Counter(paths).most_common(1)[0][0]
-
-
-def rooted(path: str, name: str) -> str:
-    """The place of a definition, for people."""
-    return path + pointer("$defs", name)

@@ -12,7 +12,7 @@ from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """One rule: its id, what it says, and its mirror or why it has none."""
 
     id: str
@@ -21,18 +21,18 @@ class Entry:
     unmirrored: str
 
 
-def catalogue() -> tuple[Entry, ...]:
+def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
     functions += [compare.language_narrowed, compare.language_widened, compare.language_undecided]
     functions += [waivers.waiver_expired, waivers.waiver_unused]
     mirrors = {**MIRRORS, **{other: rule for rule, other in MIRRORS.items()}}
-    entries: list[Entry] = []
+    entries: list[CatalogueEntry] = []
     for function in functions:
         name = function.__name__.replace("_", "-")
         doc = " ".join((inspect.getdoc(function) or "").split())
         assert doc, f"{name} has no documentation"
-        entries.append(Entry(name, doc, mirrors.get(name, ""), UNMIRRORED.get(name, "")))
+        entries.append(CatalogueEntry(name, doc, mirrors.get(name, ""), UNMIRRORED.get(name, "")))
     return tuple(sorted(entries, key=lambda entry: entry.id))
 
 

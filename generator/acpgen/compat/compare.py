@@ -153,7 +153,7 @@ def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = 
 
 def _roots(documents: Documents, origins: frozenset[str]) -> Roots:
     """What the files say beside definitions; `origins` are the places that are read as definitions."""
-    from acpgen.compat.protocol.coverage import holds_schemas, without_places
+    from acpgen.compat.protocol.covered import holds_schemas, without_places
     from acpgen.compat.protocol.revision import Roots
 
     said: dict[str, Schema] = {}
@@ -328,7 +328,7 @@ def language_narrowed(backward: Relation) -> Finding | None:
         "breaking",
         "The new schema refuses what the old one accepts.",
         "Keep accepting what was accepted.",
-        Witness(backward.witness.value, backward.witness.verified, accepted_by="old", refused_by="new"),
+        Witness(backward.witness.value, verified=backward.witness.verified, accepted_by="old", refused_by="new"),
     )
 
 
@@ -341,7 +341,7 @@ def language_widened(forward: Relation) -> Finding | None:
         "additive",
         "The new schema accepts what the old one refuses.",
         "Write what the old schema accepts as long as it is read with it.",
-        Witness(forward.witness.value, forward.witness.verified, accepted_by="new", refused_by="old"),
+        Witness(forward.witness.value, verified=forward.witness.verified, accepted_by="new", refused_by="old"),
     )
 
 

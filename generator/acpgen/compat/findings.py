@@ -45,7 +45,7 @@ class Witness:
     """
 
     value: JSON = field(hash=False)
-    verified: bool
+    verified: bool = field(kw_only=True)
     accepted_by: Revision | None = None
     refused_by: Revision | None = None
     carried_by: Revision | None = None

@@ -17,8 +17,8 @@ from pathlib import PurePosixPath
 from typing import Final, assert_never
 
 from acpgen import ir
+from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.check import Judged, check
-from acpgen.compat.protocol.examples import Examples, NoExample
 from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose

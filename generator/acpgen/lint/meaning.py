@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from acpgen.errors import did_you_mean, shown
-from acpgen.lint.subject import Node, Remark, Subject
+from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.meaning.methods import role_of
 
 STRICT_EVERYWHERE: Final = frozenset({"additionalDirectories"})
@@ -52,7 +52,7 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
                 yield Remark(f"{node.at}/{keyword}", what)
 
 
-def _null_is_told(subject: Subject, node: Node) -> bool:
+def _null_is_told(subject: Subject, node: SourceNode) -> bool:
     target = subject.target(node)
     if "x-null" in node.schema or (target is not None and "x-null" in target.schema):
         return True
@@ -63,7 +63,7 @@ def _null_is_told(subject: Subject, node: Node) -> bool:
     return any("x-null" in declared for declared in above)
 
 
-def _is_required(node: Node) -> bool:
+def _is_required(node: SourceNode) -> bool:
     around = () if node.owner is None else node.owner.around()
     return any(node.name in schema.schema.get("required", ()) for schema in around)
 
@@ -129,7 +129,7 @@ def capability_contradicted(subject: Subject) -> Iterable[Remark]:
             yield Remark(f"{node.at}/x-gates", f"Something depends on {shown(path)} after all. Remove 'x-gates'.")
 
 
-def _gates(subject: Subject) -> Iterator[tuple[Node, str, str]]:
+def _gates(subject: Subject) -> Iterator[tuple[SourceNode, str, str]]:
     """Each gate in the schema: where it stands, as which keyword, and what it names."""
     for node in subject.nodes:
         for keyword in ("x-capability", "x-required-with"):
@@ -139,9 +139,9 @@ def _gates(subject: Subject) -> Iterator[tuple[Node, str, str]]:
 
 
 @lru_cache(maxsize=1)
-def _capabilities(subject: Subject) -> Mapping[str, Node]:
+def _capabilities(subject: Subject) -> Mapping[str, SourceNode]:
     """Every capability that a peer can advertise, by the gate that names it (`agent:capabilities.session`)."""
-    found: dict[str, Node] = {}
+    found: dict[str, SourceNode] = {}
     for node in subject.definitions:
         if node.schema.get("x-method") == "initialize":
             peer = _sender(subject, node)
@@ -151,14 +151,16 @@ def _capabilities(subject: Subject) -> Mapping[str, Node]:
     return found
 
 
-def _below(subject: Subject, node: Node, path: str, above: frozenset[str] = frozenset()) -> Iterator[tuple[str, Node]]:
+def _below(
+    subject: Subject, node: SourceNode, path: str, above: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, SourceNode]]:
     for field in _fields(subject, node):
         if field.name != "_meta" and field.at not in above:  # a capability inside itself says nothing new
             yield f"{path}.{field.name}", field
             yield from _below(subject, field, f"{path}.{field.name}", above | {field.at})
 
 
-def _fields(subject: Subject, node: Node) -> Iterator[Node]:
+def _fields(subject: Subject, node: SourceNode) -> Iterator[SourceNode]:
     """The fields of an object, through references and unions."""
     seen: set[str] = set()
     queue = [node]
@@ -182,7 +184,7 @@ def _fields(subject: Subject, node: Node) -> Iterator[Node]:
 
 def method_mismatched(subject: Subject) -> Iterable[Remark]:
     """The definitions of one method do not fit together: a request without result, two of a kind, different sides."""
-    groups: dict[str, list[Node]] = {}
+    groups: dict[str, list[SourceNode]] = {}
     for node in subject.definitions:
         if "x-method" in node.schema:
             groups.setdefault(node.schema["x-method"], []).append(node)
@@ -210,14 +212,16 @@ def method_unlisted(subject: Subject) -> Iterable[Remark]:
             yield Remark(node.at, f"The {name} does not list {node.name}. Add a branch that refers to it.")
 
 
-def role_of_node(node: Node) -> str | None:
+def role_of_node(node: SourceNode) -> str | None:
     """What a definition with `x-method` is to its method: `request`, `notification` or `result`."""
     if node.role != "definition" or "x-method" not in node.schema:
         return None
     return "result" if node.name.endswith("Result") else role_of(node.name)
 
 
-def _mismatches(method: str, node: Node, role: str | None, nodes: list[Node], roles: list[str | None]) -> Iterator[str]:
+def _mismatches(
+    method: str, node: SourceNode, role: str | None, nodes: list[SourceNode], roles: list[str | None]
+) -> Iterator[str]:
     if role is None:
         yield f"{node.name} does not tell what it is to {method}. End its name in Request, Response or Notification."
     elif roles.count(role) > 1 and roles.index(role) != nodes.index(node):
@@ -233,7 +237,7 @@ def _mismatches(method: str, node: Node, role: str | None, nodes: list[Node], ro
         yield f"{first.name} and {node.name} are not both stable, though both belong to {method}. Mark both or none."
 
 
-def _sender(subject: Subject, node: Node) -> str:
+def _sender(subject: Subject, node: SourceNode) -> str:
     """The peer that sends a definition: the handler of the method sends the result, the other peer the params."""
     side = str(node.schema.get("x-side"))
     if role_of_node(node) == "result" or side not in _PEERS:
@@ -251,7 +255,7 @@ def _peers(subject: Subject) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _references(subject: Subject, node: Node) -> frozenset[str]:
+def _references(subject: Subject, node: SourceNode) -> frozenset[str]:
     """The places that a definition refers to directly, at any depth of its own text; other definitions are not entered."""
     found: set[str] = set()
     queue = [node]

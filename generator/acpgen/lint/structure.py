@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from acpgen.errors import DanglingReference, Fault, MalformedKeyword, NameCollision, ReferenceLoop, shown
-from acpgen.lint.subject import Node, Remark, Subject
+from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.names import field_name, python_class
 from acpgen.pointers import plain_pointer
 from acpgen.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
@@ -111,7 +111,7 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
             yield Remark(places[found.default], what)
 
 
-def _is_unstable(node: Node) -> bool:
+def _is_unstable(node: SourceNode) -> bool:
     return node.schema.get("x-unstable") is True
 
 

@@ -24,14 +24,14 @@ _ROLES: Mapping[str, Role] = {"$defs": "definition", "properties": "field", "any
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SourceNode:
     """One schema in a file: `parts` are the keys that lead to it, `owner` is the schema directly around it."""
 
     file: str
     parts: tuple[str, ...]
     schema: Schema = field(repr=False, compare=False)
     role: Role
-    owner: Node | None = field(repr=False, compare=False)
+    owner: SourceNode | None = field(repr=False, compare=False)
 
     @property
     def at(self) -> str:
@@ -43,9 +43,9 @@ class Node:
         """The last key: the name of a definition or field."""
         return self.parts[-1] if self.parts else self.file
 
-    def around(self) -> Iterator[Node]:
+    def around(self) -> Iterator[SourceNode]:
         """The schema itself and those around it, from the inside out."""
-        node: Node | None = self
+        node: SourceNode | None = self
         while node is not None:
             yield node
             node = node.owner
@@ -67,22 +67,22 @@ class Subject:
     documents: tuple[Document, ...]
 
     @cached_property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[SourceNode, ...]:
         """Every schema of every file, in the order of the text, boolean schemas left out."""
         return tuple(
             node
             for document in self.documents
             if isinstance(document.value, dict)
-            for node in _walk(Node(document.path, (), document.value, "document", None))
+            for node in _walk(SourceNode(document.path, (), document.value, "document", None))
         )
 
     @cached_property
-    def by_place(self) -> Mapping[str, Node]:
+    def by_place(self) -> Mapping[str, SourceNode]:
         """Every schema by its `file#/pointer`."""
         return {node.at: node for node in self.nodes}
 
     @cached_property
-    def definitions(self) -> tuple[Node, ...]:
+    def definitions(self) -> tuple[SourceNode, ...]:
         """The members of `$defs` of every file."""
         return tuple(node for node in self.nodes if node.role == "definition")
 
@@ -116,7 +116,7 @@ class Subject:
         except Faults:
             return None
 
-    def target(self, node: Node) -> Node | None:
+    def target(self, node: SourceNode) -> SourceNode | None:
         """The schema that the `$ref` of `node` leads to; `None` where it leads nowhere or there is no `$ref`."""
         ref = node.schema.get("$ref")
         if not isinstance(ref, str):
@@ -127,14 +127,14 @@ class Subject:
             file = posixpath.normpath(posixpath.join(posixpath.dirname(node.file), location))
         return self.by_place.get(file + pointer(*pointer_parts(unquote(fragment))))
 
-    def below(self, node: Node) -> Iterator[Node]:
+    def below(self, node: SourceNode) -> Iterator[SourceNode]:
         """The schemas directly inside `node`."""
         for path, child in children(node.schema):
             found = self.by_place.get(node.file + pointer(*node.parts, *path)) if isinstance(child, dict) else None
             if found is not None:
                 yield found
 
-    def admits_null(self, node: Node, seen: frozenset[str] = frozenset()) -> bool:
+    def admits_null(self, node: SourceNode, seen: frozenset[str] = frozenset()) -> bool:
         """Whether a schema accepts null, as far as types, constants, references and unions tell."""
         if node.at in seen:  # references that lead only to one another; another rule says so
             return False
@@ -163,9 +163,9 @@ def is_choice(schema: Schema) -> bool:
     return union is not None and len([branch for branch in union[1] if not is_null(branch)]) > 1
 
 
-def _walk(node: Node) -> Iterator[Node]:
+def _walk(node: SourceNode) -> Iterator[SourceNode]:
     yield node
     for path, child in children(node.schema):
         if is_object(child):
             role = _ROLES.get(path[0], "part")
-            yield from _walk(Node(node.file, (*node.parts, *path), child, role, node))
+            yield from _walk(SourceNode(node.file, (*node.parts, *path), child, role, node))

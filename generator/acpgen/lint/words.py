@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from acpgen.lint.subject import Node, Remark, Subject, is_choice
+from acpgen.lint.subject import Remark, SourceNode, Subject, is_choice
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.unions import branches_of, constant, is_null, lone_reference
 from acpgen.walk import Schema, children, is_object
@@ -41,7 +41,7 @@ def method_example_missing(subject: Subject) -> Iterable[Remark]:
             yield Remark(node.at, f"{what} Add a complete, realistic one.")
 
 
-def _speaks_for_itself(node: Node) -> bool:
+def _speaks_for_itself(node: SourceNode) -> bool:
     if any(part == "not" for part in node.parts):
         return True
     if node.role == "branch":
@@ -53,7 +53,7 @@ def _speaks_for_itself(node: Node) -> bool:
     return False
 
 
-def _declared_around(node: Node) -> bool:
+def _declared_around(node: SourceNode) -> bool:
     """Whether an object around a branch has the field already, and the branch only narrows it."""
     assert node.owner is not None
     return any(node.name in around.schema.get("properties", {}) for around in (*node.owner.around(),)[1:])

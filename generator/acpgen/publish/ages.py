@@ -14,7 +14,7 @@ from typing import Final, assert_never
 from acpgen import ir
 from acpgen.publish.history import History, Past, is_own
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.ages import Ages, Kind, Member
+from acpgen.targets.docs.age_notes import Ages, Kind, Member
 
 UNRELEASED: Final = "not in a release yet"
 

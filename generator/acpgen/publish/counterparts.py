@@ -10,7 +10,7 @@ from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
-from acpgen.targets.docs import Counterpart, Difference
+from acpgen.targets.docs import Counterpart, VersionDifference
 
 
 def beside(version: Version, others: Sequence[Version]) -> docs.Beside:
@@ -32,7 +32,9 @@ def beside(version: Version, others: Sequence[Version]) -> docs.Beside:
     return {page: tuple(counterparts) for page, counterparts in found.items()}
 
 
-def matched(here: Version, there: Version) -> Iterator[tuple[str, tuple[str | None, tuple[Difference, ...] | None]]]:
+def matched(
+    here: Version, there: Version
+) -> Iterator[tuple[str, tuple[str | None, tuple[VersionDifference, ...] | None]]]:
     """The pages of methods and types with their counterparts and what differs."""
     pages_here, pages_there = docs.places_of(here.protocol, here.bundle), docs.places_of(there.protocol, there.bundle)
     for method in here.protocol.methods:
@@ -48,7 +50,7 @@ def matched(here: Version, there: Version) -> Iterator[tuple[str, tuple[str | No
         if found is None:
             yield pages_here.types[name], (None, None)
         else:
-            renamed = [Difference("name", name, found.name)] if found.name != name else []
+            renamed = [VersionDifference("name", name, found.name)] if found.name != name else []
             differences = (*renamed, *_told(_facts(definition), _facts(found)))
             yield pages_here.types[name], (pages_there.types[found.name], differences)
 
@@ -74,20 +76,20 @@ def _same_type(name: str, here: Bundle, there: Bundle) -> str | None:
 
 def _method_differences(
     here: ir.Protocol, method: ir.Method, there: ir.Protocol, other: ir.Method
-) -> Iterator[Difference]:
+) -> Iterator[VersionDifference]:
     yield from _told(_about(method), _about(other))
     for part, mine, theirs in (("params", method.params, other.params), ("result", method.result, other.result)):
         yield from (
-            Difference(f"{part}.{row.what}" if row.what else part, row.here, row.there)
+            VersionDifference(f"{part}.{row.what}" if row.what else part, row.here, row.there)
             for row in _told(_facts(here.definitions.get(mine or "")), _facts(there.definitions.get(theirs or "")))
         )
 
 
-def _told(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[Difference]:
+def _told(here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[VersionDifference]:
     """The facts that differ, those of this version first."""
     for what in dict.fromkeys((*here, *there)):
         if here.get(what) != there.get(what):
-            yield Difference(what, here.get(what, ""), there.get(what, ""))
+            yield VersionDifference(what, here.get(what, ""), there.get(what, ""))
 
 
 def _about(method: ir.Method) -> Mapping[str, str]:

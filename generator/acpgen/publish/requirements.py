@@ -9,7 +9,7 @@ from typing import Any, Final
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.publish.table import PEERS, WAYS, Document, Place, Rule, Table, parse
+from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
@@ -72,7 +72,7 @@ def _unfounded(table: Table, versions: Sequence[Version], rules: Collection[str]
                 yield UnknownName(f"{at}/monitor", "rule of the monitor", name, did_you_mean(name, rules))
 
 
-def _contradicted(place: Place, where: str, schemas: Mapping[str, Any]) -> str | None:
+def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -> str | None:
     """Why a place is not what the table says; `None` if it is."""
     protocol, _, fragment = where.partition("#")
     if protocol not in schemas:
@@ -121,18 +121,18 @@ class _Line:
 class _View:
     """A requirement as the page shows it."""
 
-    rule: Rule
+    rule: Requirement
     who: str
     lines: tuple[_Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _DocumentView:
-    document: Document
+    document: NormativeDocument
     rules: Sequence[_View]
 
 
-def _view(rule: Rule, shelf: Mapping[str, _Shelf], rules: Collection[str]) -> _View:
+def _view(rule: Requirement, shelf: Mapping[str, _Shelf], rules: Collection[str]) -> _View:
     lines = [
         _Line(WAYS["schema"], tuple(phrase for place in rule.schema for phrase in _places(place, shelf))),
         _Line(WAYS["validator"], (_refuses(rule.validator),) if rule.validator else ()),
@@ -145,7 +145,7 @@ def _view(rule: Rule, shelf: Mapping[str, _Shelf], rules: Collection[str]) -> _V
     return _View(rule, PEERS[rule.who], tuple(line for line in lines if line.phrases))
 
 
-def _numbered(rule: Rule) -> Markdown:
+def _numbered(rule: Requirement) -> Markdown:
     return Markdown(f"[{rule.number}](#{rule.anchor})")
 
 
@@ -170,7 +170,7 @@ _PHRASES: Final = {
 """What a place has or lacks, by the last key of its pointer: of one thing, of several, and how what holds it is joined on."""
 
 
-def _places(place: Place, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:
+def _places(place: SchemaPlaces, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:
     """What a schema has or lacks, a phrase for each kind of place; the same place in several protocols is told once."""
     kinds: dict[tuple[str, str], dict[str, list[Markdown]]] = {}
     for where in place.at:

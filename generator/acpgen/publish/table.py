@@ -41,7 +41,7 @@ _RULE: Final = ("number", "document", "level", "who", "says", *WAYS, "tests")
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class NormativeDocument:
     """A document whose rules are requirements. `revision` is its date or version, `None` if it has none."""
 
     id: str
@@ -52,7 +52,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaPlaces:
     """Places of bundled schemas, `acp/v1#/$defs/Name/…`, each an object or array; what must be in every one of them, or must not be."""
 
     at: tuple[str, ...]
@@ -61,7 +61,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Requirement:
     """One requirement and what enforces it.
 
     `validator` are keywords by which the strict validator refuses a breach, `lint` and `monitor` ids of rules, `functions` and
@@ -73,7 +73,7 @@ class Rule:
     level: str
     who: str
     says: str
-    schema: tuple[Place, ...]
+    schema: tuple[SchemaPlaces, ...]
     validator: tuple[str, ...]
     lint: tuple[str, ...]
     monitor: tuple[str, ...]
@@ -97,8 +97,8 @@ class Table:
     """All requirements of a project, by number. `at` is the file."""
 
     at: str
-    documents: tuple[Document, ...]
-    rules: tuple[Rule, ...]
+    documents: tuple[NormativeDocument, ...]
+    rules: tuple[Requirement, ...]
 
 
 def parse(value: ir.JSON, at: str) -> Table:
@@ -137,9 +137,9 @@ class _Reading:
     def wrong(self, at: str, reason: str, remedy: str) -> None:
         self.faults.append(BadMaterial(at=f"{self.file}#{at}", reason=reason, remedy=remedy))
 
-    def document(self, value: object, at: str) -> Document:
+    def document(self, value: object, at: str) -> NormativeDocument:
         row = self.object(value, at, _DOCUMENT)
-        return Document(
+        return NormativeDocument(
             id=self.text(row, "id", at),
             title=self.text(row, "title", at),
             protocols=self.texts(row, "protocols", at),
@@ -147,7 +147,7 @@ class _Reading:
             about=self.text(row, "about", at),
         )
 
-    def rule(self, value: object, at: str, documents: Mapping[str, Document]) -> Rule:
+    def rule(self, value: object, at: str, documents: Mapping[str, NormativeDocument]) -> Requirement:
         row = self.object(value, at, _RULE)
         number: object = row.get("number")
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
@@ -155,7 +155,7 @@ class _Reading:
             number = 0
         document = self.choice(row, "document", at, documents)
         names = {key: self.texts(row, key, at) if key in row else () for key in _NAMES}
-        found = Rule(
+        found = Requirement(
             number=number,
             document=document,
             level=self.choice(row, "level", at, LEVELS),
@@ -174,11 +174,11 @@ class _Reading:
             self.wrong(at, "no test shows this rule", "Name one in 'tests'")
         return found
 
-    def place(self, value: object, at: str, document: Document | None) -> Place:
+    def place(self, value: object, at: str, document: NormativeDocument | None) -> SchemaPlaces:
         row = self.object(value, at, ("at", "has", "lacks"))
         if ("has" in row) == ("lacks" in row):
             self.wrong(at, "a place has something or lacks something", "Write one of 'has' and 'lacks'")
-        found = Place(
+        found = SchemaPlaces(
             at=self.texts(row, "at", at),
             has=self.texts(row, "has", at) if "has" in row else (),
             lacks=self.texts(row, "lacks", at) if "lacks" in row else (),

@@ -13,7 +13,7 @@ from .contract import Path
 from .errors import Dropped, Problem
 from .json_types import is_array, is_object
 from .pointers import json_pointer
-from .trace import Found, Place, problem
+from .trace import FieldPlace, PlacedError, problem
 
 
 class Leniency(NamedTuple):
@@ -66,7 +66,7 @@ class Edits:
         else:
             self.removed.add(path)
 
-    def make_whole(self, errors: Sequence[Found]) -> bool:
+    def make_whole(self, errors: Sequence[PlacedError]) -> bool:
         """Write whole numbers that came with a fraction of zero as the integers that they are; whether there were any."""
         found = {self.original(error.path): int(error.details["input"]) for error in errors if _is_whole_number(error)}
         self.replaced.update(found)
@@ -100,14 +100,14 @@ class Edits:
 
 
 def repair(
-    errors: Sequence[Found], edits: Edits, original: Any, table: Table | None, owners: Owners, prefix: Path
-) -> tuple[list[Dropped], list[Found]]:
+    errors: Sequence[PlacedError], edits: Edits, original: Any, table: Table | None, owners: Owners, prefix: Path
+) -> tuple[list[Dropped], list[PlacedError]]:
     """Add the edits that mend these errors; return what they drop, and the errors that nothing mends.
 
     Without a `table` nothing is forgiven.
     """
     drops: list[Dropped] = []
-    left: list[Found] = []
+    left: list[PlacedError] = []
     changes: list[tuple[Path, Any, Problem]] = []
     for error in errors:
         place = None if table is None else _forgiving(error, table, edits)
@@ -124,7 +124,7 @@ def repair(
     return drops, left
 
 
-def placed(error: Found, edits: Edits, owners: Owners, prefix: Path) -> Problem:
+def placed(error: PlacedError, edits: Edits, owners: Owners, prefix: Path) -> Problem:
     """The problem that an error tells, with its pointer into the message as it came."""
     where = edits.original(error.path)
     if where in edits.defaulted:
@@ -145,13 +145,13 @@ def explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator
         yield from items.get(found.pointer, ())
 
 
-def _is_whole_number(error: Found) -> bool:
+def _is_whole_number(error: PlacedError) -> bool:
     value = error.details.get("input")
     kinds = ("int_type", "int_from_float", "literal_error")
     return error.details["type"] in kinds and type(value) is float and value.is_integer()
 
 
-def _forgiving(error: Found, table: Table, edits: Edits) -> tuple[Path, Any] | None:
+def _forgiving(error: PlacedError, table: Table, edits: Edits) -> tuple[Path, Any] | None:
     """The nearest place that forgives this error: what to drop, and what to put there instead (`None`: nothing)."""
     for place in reversed(error.places):
         leniency = _leniency(place, table)
@@ -171,7 +171,7 @@ def _forgiving(error: Found, table: Table, edits: Edits) -> tuple[Path, Any] | N
     return None
 
 
-def _leniency(place: Place, table: Table) -> Leniency | None:
+def _leniency(place: FieldPlace, table: Table) -> Leniency | None:
     for record in place.record.__mro__:
         found = table.get(record.__name__, {}).get(place.field)
         if found is not None:

@@ -172,7 +172,6 @@ class Session:
     opened: int
     origin: str
     roots: tuple[str, ...] | None = None
-    had_roots: bool = False
     inherited: tuple[str, ...] = ()
     cwd: str | None = None
     opening: int | None = None
@@ -487,7 +486,7 @@ class Connection:
 
     def _open(self, name: str, request: Pending, event: Event) -> None:
         session = self._session(request.index, request.method)
-        session.roots, session.had_roots, session.cwd = request.roots, request.has_roots, request.cwd
+        session.roots, session.cwd = request.roots, request.cwd
         session.settled = event.index
         if request.method == "session/fork" and not request.has_roots:
             then, now = request.source_roots, self.in_force(request.session)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from acpgen import ir
 from acpgen.compat.findings import Answer, Coverage, Effect, Inclusion, Revision, Witness
 from acpgen.compat.protocol import policy
-from acpgen.compat.protocol.coverage import Cover, cover, framed, framing, groups, identifier, message_of, unread
+from acpgen.compat.protocol.candidates import claimed, exactly, having, smallest, type_of
+from acpgen.compat.protocol.covered import Cover, cover, framed, framing, groups, identifier, message_of, unread
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
-from acpgen.compat.protocol.examples import claimed, exactly, having, smallest, type_of
 from acpgen.compat.protocol.facts import (
     OTHER,
     AlternativeChanged,
@@ -20,6 +20,7 @@ from acpgen.compat.protocol.facts import (
     DefinitionAdded,
     DefinitionRemoved,
     Fact,
+    FactPlaces,
     FieldAdded,
     FieldRemoved,
     GateChanged,
@@ -30,18 +31,17 @@ from acpgen.compat.protocol.facts import (
     MethodRemoved,
     NotCompared,
     NullResultChanged,
-    Places,
     Restructured,
     Undetermined,
     ValueAdded,
     VariantAdded,
 )
 from acpgen.compat.protocol.messages import Court, Part, Route
+from acpgen.compat.protocol.pairing import Pair, PlacedFact, Step, Walk
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised, rewritten
 from acpgen.compat.protocol.rules import Judgement, judge
 from acpgen.compat.protocol.shapes import Alternative
-from acpgen.compat.protocol.walk import Found, Pair, Step, Walk
 from acpgen.unions import lone_reference
 from acpgen.walk import Schema
 
@@ -319,11 +319,9 @@ class _Check:
         for one, other in self._methods_of_both():
             method = _Joined((Route("params", one), one.params), (Route("params", other), other.params), "both", "", "")
             for value in self.court.messages(method.sides, (), accepted_by, smallest):
-                accepts, refuses = (
-                    self.court.accepts(method.sides, side, [value]) for side in (accepted_by, refused_by)
-                )
-                if accepts and not refuses and self.court.accepts(method.sides, refused_by, value):
-                    witness = self.court.witness(method.sides, [value], accepted_by)
+                verified = self.court.confirms(method.sides, accepted_by, [value])
+                if verified and self.court.accepts(method.sides, refused_by, value):
+                    witness = Witness([value], verified=verified, accepted_by=accepted_by, refused_by=refused_by)
                     break
             if witness is not None:
                 break
@@ -334,7 +332,7 @@ class _Check:
         for name, one, other in self.envelopes:
             route = Route("document", None, name)
             routes = _Joined((route, name), (route, name), "both", "peer", "peer")
-            at: Places = {"old_at": self.old.bundle.origins[name], "new_at": self.new.bundle.origins[name]}
+            at: FactPlaces = {"old_at": self.old.bundle.origins[name], "new_at": self.new.bundle.origins[name]}
             for sender, receiver in _DIRECTIONS:
                 sent = [as_declared(each) if by == sender else each for by, each in (("old", one), ("new", other))]
                 relation = self.doubts.between(sent[0], sent[1], sender)
@@ -342,13 +340,14 @@ class _Check:
                     continue
                 fact: Fact = Undetermined("the envelope cannot be compared", **at)
                 witness = None
-                if relation.witness is not None:
-                    fact = LimitChanged(OTHER, "", "", sender, relation.witness.value, **at)
-                    told_apart = relation.witness
-                    witness = Witness(told_apart.value, told_apart.verified, accepted_by=sender, refused_by=receiver)
+                value = relation.witness.value if relation.witness is not None else None
+                verified = relation.witness is not None and self.court.confirms(routes.sides, sender, value)
+                if verified:
+                    fact = LimitChanged(OTHER, "", "", sender, value, **at)
+                    witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
                 rule, judgement = judge(fact)
-                told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=witness is not None)
-                yield told if witness is not None else replace(told, doubtful=(receiver,))
+                told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=verified)
+                yield told if verified else replace(told, doubtful=(receiver,))
 
     # --- what no message holds ---
 
@@ -359,7 +358,7 @@ class _Check:
         for name in self.cover.added:
             yield self._of_definition(DefinitionAdded(name, new_at=self.new.definitions[name].at), name)
         for name, reason in unread(self.old, self.new).items():
-            at: Places = {
+            at: FactPlaces = {
                 "old_at": self.old.bundle.origins.get(name, ""),
                 "new_at": self.new.bundle.origins.get(name, ""),
             }
@@ -380,14 +379,14 @@ class _Check:
             ids = identifier(self.old, one), identifier(self.new, other)
             same_ids = True in ids or self._is_alike(*ids)
             if not (same_ids and self._is_alike(framing(self.old, one), framing(self.new, other))):
-                at: Places = {"old_at": before.at, "new_at": after.at}
+                at: FactPlaces = {"old_at": before.at, "new_at": after.at}
                 yield self._of_definition(NotCompared(other, "the message around params or result", **at), other)
 
     def _roots(self) -> Iterator[Judged]:
         """What roots say beside definitions: what frames the messages, where there are any, and what is no keyword."""
         if self.old.roots is None or self.new.roots is None:
             return
-        at: Places = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
+        at: FactPlaces = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
         before, after = framed(self.old, self.old.roots.said), framed(self.new, self.new.roots.said)
         if not self.old.roots.named and not self._is_alike(before, after):
             yield self._of_definition(NotCompared("", "the root frames messages otherwise", **at), "")
@@ -409,7 +408,7 @@ class _Check:
     def _in_messages(self, joined: _Joined, pair: Pair, elsewhere: frozenset[Pair]) -> Iterator[Judged]:
         """The findings of one kind of message. What the facts could not tell apart comes last: others may explain it."""
         explained: list[tuple[tuple[Step, ...], Revision]] = []
-        doubts: list[Found] = []
+        doubts: list[PlacedFact] = []
         answered: set[Revision] = set()
         severities: set[Severity] = set()
         for found in self.walk.wire_facts(pair, elsewhere):
@@ -443,13 +442,13 @@ class _Check:
     def _unexplained(self, joined: _Joined, pair: Pair, answered: Iterable[Revision]) -> Iterator[Judged]:
         """What the prover finds refused by a revision that no finding has answered for."""
         doubt = self._doubt("no difference that was found explains it", joined)
-        yield from self._settled(Found(doubt, (), pair), joined, (), answered)
+        yield from self._settled(PlacedFact(doubt, (), pair), joined, (), answered)
 
     def _unseen(self, joined: _Joined, pair: Pair) -> Iterator[Judged]:
         """What no fact tells of messages that are written differently: the prover has the last word."""
         if not self._is_rewritten(joined, pair):
             return
-        yield from self._settled(Found(self._doubt("it is written differently", joined), (), pair), joined, ())
+        yield from self._settled(PlacedFact(self._doubt("it is written differently", joined), (), pair), joined, ())
 
     def _doubt(self, reason: str, joined: _Joined) -> Undetermined:
         (_, old), (_, new) = joined.old, joined.new
@@ -465,7 +464,7 @@ class _Check:
 
     def _settled(
         self,
-        found: Found,
+        found: PlacedFact,
         joined: _Joined,
         explained: Sequence[tuple[tuple[Step, ...], Revision]],
         answered: Iterable[Revision] = (),
@@ -495,7 +494,7 @@ class _Check:
         if doubtful and (told := self._told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))
 
-    def _told(self, found: Found, joined: _Joined) -> Judged | None:
+    def _told(self, found: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         rule, judgement = judge(found.fact)
         if found.free:
@@ -520,7 +519,7 @@ class _Check:
             proven=witness is not None,
         )
 
-    def _mistaken(self, judgement: Judgement, found: Found, joined: _Joined) -> tuple[Judgement, Witness] | None:
+    def _mistaken(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it."""
         sender, leaf = judgement.accepted_by, judgement.leaf
         if sender is None or leaf is None or all(step.kind != "variant" for step in found.steps):
@@ -535,10 +534,10 @@ class _Check:
                     accepted_by=None,
                     carried_by=sender,
                 )
-                return told, Witness(value, verified, carried_by=sender)
+                return told, Witness(value, verified=verified, carried_by=sender)
         return None
 
-    def _is_harmless(self, judgement: Judgement, found: Found) -> bool:
+    def _is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
         """Whether a doubt about acceptance is settled by a proof of inclusion."""
         sender = judgement.accepted_by
         if sender is None or (judgement.carried_by is not None and not isinstance(found.fact, AlternativeChanged)):
@@ -550,7 +549,7 @@ class _Check:
             return None
         return self.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
 
-    def _counterexample(self, judgement: Judgement, found: Found, joined: _Joined) -> Witness | None:
+    def _counterexample(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> Witness | None:
         """A refusal of an alternative where its plainest value fits another one, shown by a value that the prover finds."""
         fact, pair = found.fact, found.pair
         if not isinstance(fact, AlternativeChanged) or judgement.accepted_by is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acpgen.compat.protocol.coverage import branch_names
+from acpgen.compat.protocol.covered import branch_names
 from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.walk import Schema, is_object
 

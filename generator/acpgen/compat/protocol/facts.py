@@ -10,10 +10,10 @@ from typing import Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.shapes import Alternative, Kind, Objects, Values
+from acpgen.compat.protocol.shapes import Alternative, Constants, Kind, Objects
 
 
-class Places(TypedDict):
+class FactPlaces(TypedDict):
     """Where both sides of a fact stand: `file#/pointer`."""
 
     old_at: str
@@ -209,8 +209,8 @@ class FormatChanged(Placed):
 class ValueAdded(Placed):
     """A constant that only the new revision knows."""
 
-    old: Values
-    new: Values
+    old: Constants
+    new: Constants
     value: ir.EnumValue
 
 
@@ -218,8 +218,8 @@ class ValueAdded(Placed):
 class ValueRemoved(Placed):
     """A constant that only the old revision knows."""
 
-    old: Values
-    new: Values
+    old: Constants
+    new: Constants
     value: ir.EnumValue
 
 
@@ -227,14 +227,14 @@ class ValueRemoved(Placed):
 class ValuesNamed(Placed):
     """A free type gained known constants and stays free."""
 
-    new: Values
+    new: Constants
 
 
 @dataclass(frozen=True, slots=True)
 class ValuesUnnamed(Placed):
     """An open set of constants became a free type."""
 
-    old: Values
+    old: Constants
 
 
 @dataclass(frozen=True, slots=True)

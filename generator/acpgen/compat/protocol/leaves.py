@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.facts import Fact, FormatChanged, LimitChanged, Places, Undetermined
-from acpgen.compat.protocol.shapes import Values
+from acpgen.compat.protocol.facts import Fact, FactPlaces, FormatChanged, LimitChanged, Undetermined
+from acpgen.compat.protocol.shapes import Constants
 from acpgen.limits import OF_NUMBERS, OF_STRINGS, exact, is_length_within, is_number_within
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
 
@@ -18,7 +18,7 @@ Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
 
 
 def scalar_limits(
-    old_values: Values | None, old_free: Free, new_values: Values | None, new_free: Free, at: Places
+    old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: FactPlaces
 ) -> Iterator[Fact]:
     """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
     yield from _one_way(old_values, old_free, new_values, new_free, "old", at)
@@ -32,7 +32,7 @@ def scalar_limits(
 
 
 def limits(
-    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: Places
+    keyword: str, values: Iterable[ir.JSON], old: str, new: str, admitted_by: Revision, at: FactPlaces
 ) -> Iterator[Fact]:
     """A limit for the first of the values that only one side admits, if there is one."""
     for value in values:
@@ -40,7 +40,7 @@ def limits(
         return
 
 
-def array_limits(old: ir.Array, new: ir.Array, at: Places) -> Iterator[Fact]:
+def array_limits(old: ir.Array, new: ir.Array, at: FactPlaces) -> Iterator[Fact]:
     """What changed in the number of items, and whether they must differ."""
     sides: tuple[tuple[Revision, ir.Array, ir.Array], ...] = (("old", old, new), ("new", new, old))
     for admitted_by, loose, tight in sides:
@@ -91,7 +91,7 @@ def number_for(type_: ir.Number) -> int | float | None:
 
 
 def _one_way(
-    values: Values | None, free: Free, known: Values | None, accepted: Free, admitted_by: Revision, at: Places
+    values: Constants | None, free: Free, known: Constants | None, accepted: Free, admitted_by: Revision, at: FactPlaces
 ) -> Iterator[Fact]:
     """What a sender's constants and free type hold that the receiver refuses."""
     words = describe(free) if free else _listed(values), describe(accepted) if accepted else _listed(known)
@@ -220,7 +220,7 @@ def _candidates(types: Iterable[ir.Number]) -> Iterator[int | float]:
     yield from (2**31, 2**63, -(2**31), 1e20)
 
 
-def _samples(free: Free, known: Values) -> Iterator[ir.JSON]:
+def _samples(free: Free, known: Constants) -> Iterator[ir.JSON]:
     """Values of a free type, among them one more than there are known constants."""
     for each in free:
         if isinstance(each, ir.String):
@@ -277,7 +277,7 @@ def _items(array: ir.Array) -> str:
     return " and ".join(parts) or "any number of items"
 
 
-def _listed(values: Values | None) -> str:
+def _listed(values: Constants | None) -> str:
     if values is None:
         return "nothing"
     shown = [repr(value.value) for value in values.values[:6]]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from acpgen import ir
 from acpgen.bundle import DIALECT
 from acpgen.compat.findings import Revision, Witness
-from acpgen.compat.protocol.examples import Examples, Leaf, NoExample
+from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
+from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.walk import Step
 from acpgen.pointers import reference_to
 from acpgen.walk import Schema
 
@@ -99,8 +99,9 @@ class Court:
         route, _ = routes[accepted_by]
         where = _instance_path(route, steps)
         for value in self.messages(routes, steps, accepted_by, leaf):
-            if self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where):
-                return self.witness(routes, value, accepted_by)
+            verified = self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where)
+            if verified:
+                return Witness(value, verified=verified, accepted_by=accepted_by, refused_by=refused_by)
         return None
 
     def loss(
@@ -114,16 +115,8 @@ class Court:
         for value in self.messages(routes, steps, carried_by, leaf):
             verified = self.accepts(routes, carried_by, value)
             if verified:
-                return Witness(value, verified, carried_by=carried_by)
+                return Witness(value, verified=verified, carried_by=carried_by)
         return None
-
-    def witness(
-        self, routes: dict[Revision, tuple[Route, str | None]], value: ir.JSON, accepted_by: Revision
-    ) -> Witness:
-        """A refused message as a witness, with what the validators of both revisions say of it."""
-        refused_by: Revision = "new" if accepted_by == "old" else "old"
-        verified = self.accepts(routes, accepted_by, value) and not self.accepts(routes, refused_by, value)
-        return Witness(value, verified, accepted_by=accepted_by, refused_by=refused_by)
 
     def messages(
         self, routes: dict[Revision, tuple[Route, str | None]], steps: Sequence[Step], side: Revision, leaf: Leaf
@@ -136,6 +129,11 @@ class Court:
                 yield message(route, value)
         except NoExample:
             return
+
+    def confirms(self, routes: dict[Revision, tuple[Route, str | None]], accepted_by: Revision, value: ir.JSON) -> bool:
+        """Whether a message that was found otherwise is one that the first revision accepts and the other refuses."""
+        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        return self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, ())
 
     def accepts(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> bool:
         """Whether one revision accepts a message. What a reference that leads nowhere leaves open is not accepted."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from acpgen import ir
 from acpgen.compat.findings import Answer, Revision
 from acpgen.compat.protocol.declared import SENT, as_sent, schema_of
+from acpgen.compat.protocol.pairing import Pair
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.walk import Pair
 
 if TYPE_CHECKING:
     from acpgen.walk import Schema

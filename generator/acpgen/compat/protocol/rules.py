@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol import facts as f
-from acpgen.compat.protocol.examples import (
+from acpgen.compat.protocol.candidates import (
     EXTENSION,
     Leaf,
     also,

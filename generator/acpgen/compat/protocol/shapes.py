@@ -19,7 +19,7 @@ KINDS: tuple[Kind, ...] = ("boolean", "number", "string", "array", "object")
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class Constants:
     """Known constants of one kind. `openness` says what happens to others; `base` is what else an open set admits."""
 
     values: tuple[ir.EnumValue, ...]
@@ -41,7 +41,7 @@ class Objects:
     excluded: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
 
 
-Alternative: TypeAlias = "ir.Boolean | ir.Number | ir.String | ir.Array | Values | Objects | ir.TaggedUnion"
+Alternative: TypeAlias = "ir.Boolean | ir.Number | ir.String | ir.Array | Constants | Objects | ir.TaggedUnion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def kind_of(alternative: Alternative) -> Kind:
             return "string"
         case ir.Array():
             return "array"
-        case Values(values=values):
+        case Constants(values=values):
             return kind_of_value(values[0].value)
         case Objects() | ir.TaggedUnion():
             return "object"
@@ -175,6 +175,8 @@ class _Resolving:
                 groups.setdefault(kind_of_value(value.value), []).append(value)
         apart = isinstance(base, ir.String | ir.Number) and kind_of(base) not in groups
         for group in groups.values():
-            self.found.append(Values(tuple(group), "closed" if apart else openness, None if apart else base, name, at))
+            self.found.append(
+                Constants(tuple(group), "closed" if apart else openness, None if apart else base, name, at)
+            )
         if apart and isinstance(base, ir.String | ir.Number):
             self.found.append(base)  # beside strings, any number is accepted, or the reverse

@@ -6,7 +6,7 @@ import json
 from xml.sax.saxutils import escape, quoteattr
 
 from acpgen.compat.findings import Finding, Note, Report, failing
-from acpgen.compat.report import words
+from acpgen.compat.report import wording
 
 
 def junit(report: Report, fail_on: str = "risky") -> str:
@@ -16,7 +16,7 @@ def junit(report: Report, fail_on: str = "risky") -> str:
     total, failed = max(len(report.findings), 1) + len(report.notes), len(stopping)
     name = f"acpgen diff {report.old} {report.new}"
     lines.append(f'<testsuites name={_attribute(name)} tests="{total}" failures="{failed}" errors="0">')
-    groups = words.by_method(report.findings)
+    groups = wording.by_method(report.findings)
     if not groups:
         lines.append('  <testsuite name="compatibility" tests="1" failures="0" errors="0" skipped="0">')
         lines.append('    <testcase classname="compatibility" name="nothing differs" time="0"/>')
@@ -31,7 +31,7 @@ def junit(report: Report, fail_on: str = "risky") -> str:
         lines.append("  </testsuite>")
     if report.notes:
         counts = f'tests="{len(report.notes)}" failures="0" errors="0" skipped="0"'
-        lines.append(f"  <testsuite name={_attribute(words.NOTES)} {counts}>")
+        lines.append(f"  <testsuite name={_attribute(wording.NOTES)} {counts}>")
         lines += [_note(note) for note in report.notes]
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
@@ -47,16 +47,16 @@ def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
     if not failed:
         return [f"{opened}/>"]
     parts = [finding.message, f"Breaks {finding.breaks}." if finding.breaks else "", finding.advice]
-    parts += [f"old {words.place(finding.old)}", f"new {words.place(finding.new)}"]
+    parts += [f"old {wording.place(finding.old)}", f"new {wording.place(finding.new)}"]
     if finding.witness is not None:
-        parts += [words.proof(finding.witness), json.dumps(finding.witness.value, indent=2, ensure_ascii=False)]
+        parts += [wording.proof(finding.witness), json.dumps(finding.witness.value, indent=2, ensure_ascii=False)]
     body = _text("\n".join(part for part in parts if part))
     kind = f"message={_attribute(finding.message)} type={_attribute(finding.severity)}"
     return [f"{opened}>", f"      <failure {kind}>{body}</failure>", "    </testcase>"]
 
 
 def _note(note: Note) -> str:
-    opened = f'    <testcase classname={_attribute(words.NOTES)} name={_attribute(f"{note.rule} {words.place(note.at)}")} time="0">'
+    opened = f'    <testcase classname={_attribute(wording.NOTES)} name={_attribute(f"{note.rule} {wording.place(note.at)}")} time="0">'
     return f"{opened}<system-out>{_text(f'{note.message} {note.advice}')}</system-out></testcase>"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen.compat.findings import Finding, Report, Spot, failing
-from acpgen.compat.report import words
+from acpgen.compat.report import wording
 from acpgen.markup import code, plain
 
 LONGEST: Final = 60_000
@@ -43,12 +43,12 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
     stopping = len(failing(report, fail_on))
     if report.findings or report.notes:
         fail = "finding fails" if stopping == 1 else "findings fail"
-        yield f"{words.tally(report)}. {stopping} {fail} `--fail-on {fail_on}`.\n"
+        yield f"{wording.tally(report)}. {stopping} {fail} `--fail-on {fail_on}`.\n"
     yield "| | |\n| --- | --- |"
-    for name, value in words.summary(report):
+    for name, value in wording.summary(report):
         yield f"| {name} | {value} |"
     yield ""
-    for heading, findings in words.by_method(report.findings).items():
+    for heading, findings in wording.by_method(report.findings).items():
         heavy = [each for each in findings if each.severity in ("breaking", "undecided", "risky")]
         light = [each for each in findings if each not in heavy]
         shown = code(heading) if findings[0].method is not None else heading
@@ -63,14 +63,14 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
                 yield f"- {finding.severity} `{finding.rule}`{place}: {_said(finding.message)}"
             yield "\n</details>\n"
     if report.notes:
-        yield f"#### {words.NOTES}\n"
+        yield f"#### {wording.NOTES}\n"
         for note in report.notes:
             yield f"- `{note.rule}` {_place(note.at)}: {_said(note.message)} {_said(note.advice)}"
 
 
 def finding_markdown(finding: Finding) -> str:
     """One finding with its proof."""
-    place = f" at {code(finding.location)} ({words.flow(finding)})" if finding.location else ""
+    place = f" at {code(finding.location)} ({wording.flow(finding)})" if finding.location else ""
     lines = [f"- **{finding.severity}** `{finding.rule}`{place}: {_said(finding.message)}"]
     if finding.breaks:
         lines.append(f"  Breaks {_said(finding.breaks)}.")
@@ -78,11 +78,11 @@ def finding_markdown(finding: Finding) -> str:
     if finding.waived is not None:
         lines.append(f"  Waived until {finding.waived.expires}: {_said(finding.waived.reason)}")
     if finding.witness is not None:
-        fenced = words.message(finding.witness.value, 100).splitlines()
+        fenced = wording.message(finding.witness.value, 100).splitlines()
         fence = "`" * max(3, 1 + max((len(run) for line in fenced for run in re.findall("`+", line)), default=0))
         lines += [
             "",
-            f"  {words.proof(finding.witness)}",
+            f"  {wording.proof(finding.witness)}",
             "",
             f"  {fence}json",
             *(f"  {line}" for line in fenced),
@@ -94,7 +94,7 @@ def finding_markdown(finding: Finding) -> str:
 
 
 def _place(spot: Spot | None) -> str:
-    return words.place(spot) if spot is None else code(words.place(spot))
+    return wording.place(spot) if spot is None else code(wording.place(spot))
 
 
 def _said(text: str) -> str:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Final
 
 from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, counts
-from acpgen.compat.report import words
+from acpgen.compat.report import wording
 from acpgen.errors import visible
 
 LONGEST_EXCERPT: Final = 24
@@ -41,19 +41,19 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"<h1><code>{_text(report.old)}</code> <span>→</span> <code>{_text(report.new)}</code></h1>"
     yield f'<p class="verdict {report.verdict}"><strong>{report.verdict}</strong> {_SENTENCES[report.verdict]}</p>'
     yield "<dl>"
-    for name, value in words.summary(report):
+    for name, value in wording.summary(report):
         yield f"<div><dt>{name}</dt><dd>{_text(value)}</dd></div>"
     yield "</dl></header>"
     yield from _filter(report)
     yield "<main>"
-    for heading, findings in words.by_method(report.findings).items():
+    for heading, findings in wording.by_method(report.findings).items():
         mark = "code" if findings[0].method is not None else "span"
         yield f"<section><h2><{mark}>{_text(heading)}</{mark}> <small>{len(findings)}</small></h2>"
         for finding in findings:
             yield from _finding(finding)
         yield "</section>"
     if report.notes:
-        yield f"<aside><h2><span>{words.NOTES}</span> <small>{len(report.notes)}</small></h2>"
+        yield f"<aside><h2><span>{wording.NOTES}</span> <small>{len(report.notes)}</small></h2>"
         yield from map(_note, report.notes)
         yield "</aside>"
     yield '<p id="none" hidden>No finding passes the filter.</p></main>'
@@ -91,20 +91,20 @@ def _finding(finding: Finding) -> Iterator[str]:
         if finding.advice != "Nothing needs to be done.":
             yield f'<p class="advice">{_text(finding.advice)}</p>'
         if finding.witness is not None:
-            body = _text(words.message(finding.witness.value, 90), lines=True)
-            yield f'<figure class="witness"><figcaption>{_text(words.proof(finding.witness))}'
+            body = _text(wording.message(finding.witness.value, 90), lines=True)
+            yield f'<figure class="witness"><figcaption>{_text(wording.proof(finding.witness))}'
             yield f'<button type="button">Copy</button></figcaption><pre>{body}</pre></figure>'
     if finding.old is not None or finding.new is not None:
         yield '<details><summary>Old beside new</summary><div class="sides">'
         yield from _side("Old", finding.old)
         yield from _side("New", finding.new)
         yield "</div></details>"
-    facts = f"{_text(words.flow(finding))} · {finding.effect} · <code>{_text(finding.fingerprint)}</code>"
+    facts = f"{_text(wording.flow(finding))} · {finding.effect} · <code>{_text(finding.fingerprint)}</code>"
     yield f'<p class="facts">{facts}</p></article>'
 
 
 def _note(note: Note) -> str:
-    told = f"{_text(note.rule)} <code>{_text(words.place(note.at))}</code>"
+    told = f"{_text(note.rule)} <code>{_text(wording.place(note.at))}</code>"
     return f"<p>{told}<br>{_text(note.message)} {_text(note.advice)}</p>"
 
 
@@ -112,7 +112,7 @@ def _side(name: str, spot: Spot | None) -> Iterator[str]:
     if spot is None:
         yield f'<figure><figcaption>{name}</figcaption><p class="nothing">not there</p></figure>'
         return
-    yield f"<figure><figcaption>{name} <code>{_text(words.place(spot))}</code></figcaption>"
+    yield f"<figure><figcaption>{name} <code>{_text(wording.place(spot))}</code></figcaption>"
     yield f"<pre>{_text(_excerpt(spot), lines=True)}</pre></figure>" if spot.value is not None else "</figure>"
 
 
@@ -186,7 +186,7 @@ function filter() {
   const words = query.value.toLowerCase().split(/\\s+/).filter(Boolean);
   let shown = 0;
   for (const article of articles) {
-    const visible = wanted.has(article.dataset.severity) && words.every(word => article.words.includes(word));
+    const visible = wanted.has(article.dataset.severity) && wording.every(word => article.words.includes(word));
     article.hidden = !visible;
     shown += visible;
   }

@@ -8,7 +8,7 @@ from typing import Final
 from unicodedata import combining, east_asian_width
 
 from acpgen.compat.findings import Finding, Note, Report
-from acpgen.compat.report import words
+from acpgen.compat.report import wording
 from acpgen.errors import visible
 
 WIDTH: Final = 80
@@ -41,14 +41,16 @@ def _lines(report: Report) -> Iterator[str]:
     verdict = report.verdict
     yield from _wrapped(f"{report.old} → {report.new}", "", _COLOURS["heading"])
     yield f"{_paint(verdict.upper(), verdict)}  {_tally(report)}".rstrip()
-    yield from _wrapped(" · ".join(f"{name}: {value}" for name, value in words.summary(report)), "", _COLOURS["faint"])
-    for heading, findings in words.by_method(report.findings).items():
+    yield from _wrapped(
+        " · ".join(f"{name}: {value}" for name, value in wording.summary(report)), "", _COLOURS["faint"]
+    )
+    for heading, findings in wording.by_method(report.findings).items():
         yield ""
         yield _paint(_cut(heading, WIDTH), "heading")
         yield from _group(findings)
     if report.notes:
         yield ""
-        yield _paint(words.NOTES, "heading")
+        yield _paint(wording.NOTES, "heading")
         for note in report.notes:
             yield from _note(note)
 
@@ -56,7 +58,7 @@ def _lines(report: Report) -> Iterator[str]:
 def _note(note: Note) -> Iterator[str]:
     yield f"  {note.rule}"
     yield from _wrapped(note.message, "    ")
-    yield _paint(f"    {_cut_left(words.place(note.at), WIDTH - 4)}", "faint")
+    yield _paint(f"    {_cut_left(wording.place(note.at), WIDTH - 4)}", "faint")
     yield from _wrapped(note.advice, "    → ")
 
 
@@ -87,16 +89,16 @@ def _group(findings: list[Finding]) -> Iterator[str]:
 def _whole(finding: Finding, head: str) -> Iterator[str]:
     yield head
     if finding.location:
-        yield from _wrapped(f"{finding.location} ({words.flow(finding)})", "    ")
+        yield from _wrapped(f"{finding.location} ({wording.flow(finding)})", "    ")
     yield from _wrapped(finding.message, "    ")
     if finding.breaks:
         yield from _wrapped(f"Breaks: {finding.breaks}.", "    ")
     for side, spot in (("old", finding.old), ("new", finding.new)):
         if spot is not None:
-            yield _paint(f"    {side} {_cut_left(words.place(spot), WIDTH - 8)}", "faint")
+            yield _paint(f"    {side} {_cut_left(wording.place(spot), WIDTH - 8)}", "faint")
     if finding.witness is not None and finding.severity != "additive":
-        yield from _wrapped(words.proof(finding.witness), "    ")
-        for line in words.message(finding.witness.value, WIDTH - 6).splitlines():
+        yield from _wrapped(wording.proof(finding.witness), "    ")
+        for line in wording.message(finding.witness.value, WIDTH - 6).splitlines():
             yield f"      {_cut(line, WIDTH - 6)}"
     if finding.advice != _NOTHING:
         yield from _wrapped(finding.advice, "    → ")
@@ -107,7 +109,7 @@ def _whole(finding: Finding, head: str) -> Iterator[str]:
 
 def _tally(report: Report) -> str:
     waived = sum(finding.waived is not None for finding in report.findings)
-    return f"{words.tally(report)}, {waived} waived" if waived else words.tally(report)
+    return f"{wording.tally(report)}, {waived} waived" if waived else wording.tally(report)
 
 
 def _wrapped(line: str, indent: str, colour: str = "") -> Iterator[str]:

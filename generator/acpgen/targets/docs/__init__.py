@@ -14,9 +14,9 @@ from acpgen.bundle import Bundle
 from acpgen.markup import Markdown, code, prose
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
-from acpgen.targets.docs.ages import NO_AGES, Ages, Member
-from acpgen.targets.docs.book import Beside, Book, Counterpart, Difference, about_area
-from acpgen.targets.docs.layout import lay_out, relative
+from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
+from acpgen.targets.docs.book import Beside, Book, Counterpart, VersionDifference, about_area
+from acpgen.targets.docs.phrases import plainly
 from acpgen.targets.docs.places import (
     CAPABILITIES,
     ERRORS,
@@ -30,17 +30,17 @@ from acpgen.targets.docs.places import (
     joined,
     places,
 )
-from acpgen.targets.docs.types import plainly
+from acpgen.targets.docs.templates import lay_out, relative
 
 __all__ = [
     "WHOLE",
     "Ages",
     "Beside",
     "Counterpart",
-    "Difference",
     "Markdown",
     "Member",
     "Places",
+    "VersionDifference",
     "area_title",
     "code",
     "compose",

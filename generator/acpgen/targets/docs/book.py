@@ -11,12 +11,12 @@ from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.targets.docs import lifecycles
-from acpgen.targets.docs.ages import NO_AGES, Ages, shortly
+from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.examples import Examples
-from acpgen.targets.docs.layout import lay_out, relative
+from acpgen.targets.docs.phrases import references
 from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
-from acpgen.targets.docs.types import references
+from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.uses import Use, gates, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
 
@@ -25,7 +25,7 @@ Page: TypeAlias = tuple[str, str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class VersionDifference:
     """One point in which two versions of a thing differ, as plain text; empty where a version lacks it."""
 
     what: str
@@ -40,7 +40,7 @@ class Counterpart:
     version: str
     page: str | None
     home: str
-    differences: tuple[Difference, ...] | None = None
+    differences: tuple[VersionDifference, ...] | None = None
 
 
 Beside: TypeAlias = Mapping[str, tuple[Counterpart, ...]]

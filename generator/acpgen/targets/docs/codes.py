@@ -9,7 +9,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import sentences
-from acpgen.targets.docs.types import references
+from acpgen.targets.docs.phrases import references
 
 _STANDARD: Final = (
     (-32700, "Parse error", "What arrived is not JSON."),
@@ -46,21 +46,21 @@ def error_codes(protocol: ir.Protocol) -> tuple[ErrorCode, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CodeMentions:
     """What the texts about a method say of a code: the sentences that name it, and whether one is the method's own."""
 
     sentences: tuple[str, ...] = ()
     is_own: bool = False
 
 
-def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode, Said], ...]:
+def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode, CodeMentions], ...]:
     """The codes with which a request may be answered, each with the sentences that say when."""
     if method.kind != "request":
         return ()
     own, others = (_named(texts) for texts in (_own_texts(protocol, method), _texts_of_params(protocol, method)))
-    said = {code: Said((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}}
+    said = {code: CodeMentions((*own.get(code, ()), *others.get(code, ())), code in own) for code in {*own, *others}}
     return tuple(
-        (code, said.get(code.code, Said()))
+        (code, said.get(code.code, CodeMentions()))
         for code in error_codes(protocol)
         if code.code in said or code.code in _ANY_REQUEST
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
-from acpgen.targets.docs.types import admits_null
+from acpgen.targets.docs.phrases import admits_null
 from acpgen.values import array_of, read_instead
 
 LENIENT: Final = "Decoded leniently: "

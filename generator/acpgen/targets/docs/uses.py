@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from acpgen import ir
-from acpgen.targets.docs.types import references
+from acpgen.targets.docs.phrases import references
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from typing import Final, assert_never
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier, prose, value
-from acpgen.targets.docs.ages import Ages
+from acpgen.targets.docs.age_notes import Ages
 from acpgen.targets.docs.leniency import leniency
+from acpgen.targets.docs.phrases import admits_null, constraints, in_words
 from acpgen.targets.docs.places import Linker, joined
-from acpgen.targets.docs.types import admits_null, constraints, in_words
 from acpgen.targets.docs.uses import Gate, Use
 
 UNKNOWN: Final = {

@@ -7,9 +7,9 @@ from typing import Any
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.contract import method_row
-from acpgen.coverage import gaps
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
+from acpgen.unenforced import gaps
 
 
 def lenient_rows(protocol: ir.Protocol, names: Names) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -20,10 +20,10 @@ from acpgen.bundle import Bundle
 from acpgen.errors import Faults, NotASchema
 from acpgen.resources import templates
 from acpgen.targets import Settings
-from acpgen.targets.vectors.judge import Judge
-from acpgen.targets.vectors.messages import Messages
-from acpgen.targets.vectors.rows import Row, Subject, lines
-from acpgen.targets.vectors.types import Maker
+from acpgen.targets.vectors.definition_rows import Maker
+from acpgen.targets.vectors.method_rows import Messages
+from acpgen.targets.vectors.rows import Row, RowSubject, lines
+from acpgen.targets.vectors.verdicts import Judge
 from acpgen.values import Values
 
 _LONGEST: Final = 60
@@ -43,7 +43,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, dict[str, str]] = {}
 
-    def add(file: str, subject: Subject, rows: tuple[Row, ...]) -> None:
+    def add(file: str, subject: RowSubject, rows: tuple[Row, ...]) -> None:
         files.setdefault(file, {}).update(lines(subject, rows))
 
     for subject, rows in messages.envelopes():
@@ -56,7 +56,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         if name not in bundle.definitions:
             continue  # made up for the receiver: what its union keeps is shown by the union
         rows = maker.rows(name)
-        add(f"types/{_area(definition)}.jsonl", Subject(protocol.name, name, unstable=definition.unstable), rows)
+        add(f"types/{_area(definition)}.jsonl", RowSubject(protocol.name, name, unstable=definition.unstable), rows)
         missing += [] if rows else [name]
     texts = {
         f"{folder}{path}": "".join(f"{line}\n" for line in found.values()) for path, found in files.items() if found

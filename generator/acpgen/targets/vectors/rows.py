@@ -59,7 +59,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RowSubject:
     """What rows are about: a type, or a method with the kind and the sender of the message. `unstable` marks all of its rows."""
 
     protocol: str
@@ -79,7 +79,7 @@ class Subject:
         return f"{self.protocol}:{self.method} {self.kind} by {self.sender}"
 
 
-def lines(subject: Subject, rows: Iterable[Row]) -> dict[str, str]:
+def lines(subject: RowSubject, rows: Iterable[Row]) -> dict[str, str]:
     """The rows of a subject as lines of JSON, by id. A row that repeats the id of an earlier one is left out."""
     found: dict[str, str] = {}
     for row in rows:
@@ -89,7 +89,7 @@ def lines(subject: Subject, rows: Iterable[Row]) -> dict[str, str]:
     return found
 
 
-def _object(id_: str, subject: Subject, row: Row) -> dict[str, Any]:
+def _object(id_: str, subject: RowSubject, row: Row) -> dict[str, Any]:
     result: dict[str, Any] = {"id": id_}
     if subject.type is not None:
         result["type"] = subject.type

@@ -25,7 +25,7 @@ _Labels = tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FieldPlace:
     """A field of a record on the way to an error: where it stands, which class declares it, its wire name."""
 
     path: Path
@@ -36,22 +36,22 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlacedError:
     """An error of pydantic, placed. `places` goes from the outside in; `labels` are the union branches taken.
 
     `stray` is the error of an unknown tag on the way, where the union has a default branch for objects without one.
     """
 
     path: Path
-    places: tuple[Place, ...]
+    places: tuple[FieldPlace, ...]
     labels: _Labels
     record: type[Any] | None
     details: ErrorDetails
     union: Discriminator | None = None
-    stray: Found | None = None
+    stray: PlacedError | None = None
 
 
-def find(details: ErrorDetails, core: Core, value: Any) -> Found:
+def find(details: ErrorDetails, core: Core, value: Any) -> PlacedError:
     """Place one error in the message `value` that `core` judged."""
     walk = _Walk(core, value)
     for step in details["loc"]:
@@ -60,7 +60,7 @@ def find(details: ErrorDetails, core: Core, value: Any) -> Found:
     union = walk.union() if details["type"] in ("union_tag_not_found", "union_tag_invalid") else None
     if union is not None and _holds(walk.value, union.field):
         path = (*path, union.field)
-    return Found(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
+    return PlacedError(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
 
 
 class _Walk:
@@ -69,10 +69,10 @@ class _Walk:
         self.core: Core | None = core
         self.value: Any = value
         self.path: list[str | int] = []
-        self.places: list[Place] = []
+        self.places: list[FieldPlace] = []
         self.labels: list[tuple[int, str]] = []
         self.record: type[Any] | None = None
-        self.stray: Found | None = None
+        self.stray: PlacedError | None = None
 
     def step(self, step: str | int) -> None:
         core = self._settled(self.core)
@@ -102,7 +102,7 @@ class _Walk:
         if union is not None and union.is_closed and isinstance(tag, str) and tag not in union.quick:
             details = ErrorDetails(type="union_tag_invalid", loc=(), msg="", input=self.value)
             path = (*self.path, union.field)
-            self.stray = Found(path, tuple(self.places), tuple(self.labels), self.record, details, union)
+            self.stray = PlacedError(path, tuple(self.places), tuple(self.labels), self.record, details, union)
 
     def union(self) -> Discriminator | None:
         """How the union at the place reached is told apart."""
@@ -133,11 +133,11 @@ class _Walk:
             self.places.append(self._place(core, field, str(step)))
         self._into(field["schema"] if field is not None else fields.get("extras_schema"), step)
 
-    def _place(self, core: Core, field: Core, step: str) -> Place:
+    def _place(self, core: Core, field: Core, step: str) -> FieldPlace:
         schema = field["schema"]
         inner = self._settled(schema)
         is_list = inner is not None and inner["type"] == "list"
-        return Place((*self.path, step), core["cls"], step, schema["type"] != "default", is_list)
+        return FieldPlace((*self.path, step), core["cls"], step, schema["type"] != "default", is_list)
 
     def _branch(self, core: Core, label: str) -> Core | None:
         if core["type"] == "tagged-union":
@@ -170,11 +170,11 @@ def _holds(value: Any, step: str | int) -> bool:
     return is_array(value) and isinstance(step, int) and 0 <= step < len(value)
 
 
-def chosen(found: Sequence[Found]) -> list[Found]:
+def chosen(found: Sequence[PlacedError]) -> list[PlacedError]:
     """The errors worth telling: of a union told apart by shape, those of the branch that comes nearest. Inner unions come first."""
     kept = list(found)
     for position in reversed(range(max((len(error.labels) for error in found), default=0))):
-        unions: dict[tuple[Path, _Labels], dict[str, list[Found]]] = {}
+        unions: dict[tuple[Path, _Labels], dict[str, list[PlacedError]]] = {}
         for error in kept:
             if len(error.labels) > position:
                 depth, label = error.labels[position]
@@ -189,16 +189,16 @@ def chosen(found: Sequence[Found]) -> list[Found]:
     return kept
 
 
-def _distance(group: Sequence[Found], depth: int, label: str) -> tuple[bool, bool, int]:
+def _distance(group: Sequence[PlacedError], depth: int, label: str) -> tuple[bool, bool, int]:
     """How far a branch is from fitting: a wrong type of the whole value is farthest, then missing fields count."""
     whole = any(len(error.path) == depth and error.details["type"] != "missing" for error in group)
     missing = sum(error.details["type"] == "missing" and len(error.path) == depth for error in group)
     return whole, label == f"{LABEL}other", missing * 1000 + len(group)
 
 
-def with_strays(errors: Sequence[Found]) -> list[Found]:
+def with_strays(errors: Sequence[PlacedError]) -> list[PlacedError]:
     """The errors, and before those of a default branch the unknown tag that led there."""
-    result: list[Found] = []
+    result: list[PlacedError] = []
     told: set[Path] = set()
     for error in errors:
         stray = error.stray
@@ -209,19 +209,19 @@ def with_strays(errors: Sequence[Found]) -> list[Found]:
     return result
 
 
-def problem(found: Found, owners: Mapping[str, Mapping[str, str]]) -> Problem:
+def problem(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> Problem:
     """Say what an error means. `owners` maps class and field to the definition that declares the field, where it is another."""
     return Problem(json_pointer(found.path), _schema_pointer(found, owners), _sentence(found))
 
 
-def _schema_pointer(found: Found, owners: Mapping[str, Mapping[str, str]]) -> str:
+def _schema_pointer(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> str:
     if not found.places:
         return schema_pointer(("$defs", found.record.__name__)) if found.record is not None else ""
     place = found.places[-1]
     return schema_pointer(("$defs", _owner(place, owners), "properties", place.field))
 
 
-def _owner(place: Place, owners: Mapping[str, Mapping[str, str]]) -> str:
+def _owner(place: FieldPlace, owners: Mapping[str, Mapping[str, str]]) -> str:
     """The definition that declares a field: the class that does, or the one that the table names for it."""
     wire = wire_names(place.record)
     for record in place.record.__mro__:
@@ -233,7 +233,7 @@ def _owner(place: Place, owners: Mapping[str, Mapping[str, str]]) -> str:
     return place.record.__name__
 
 
-def _sentence(found: Found) -> str:
+def _sentence(found: PlacedError) -> str:
     details = found.details
     kind, value = details["type"], details.get("input")
     match kind:
@@ -285,7 +285,7 @@ _BOUNDS: Final = {
 }
 
 
-def _tag_sentence(found: Found, value: Any) -> str:
+def _tag_sentence(found: PlacedError, value: Any) -> str:
     if not isinstance(value, dict) or found.union is None:
         return f"an object is expected, not {told(value)}"
     field = found.union.field

@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol.leaves import number_for, text_for
+from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import Alternative, Objects, Shape, Values, shape_of, type_of_object
-from acpgen.compat.protocol.walk import Step
+from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, Shape, shape_of, type_of_object
 
 DEEPEST: Final = 30
 MOST: Final = 10
@@ -72,7 +72,7 @@ class Examples:
                 return _given(text_for(alternative))
             case ir.Array():
                 return self.array(alternative, alternative.min_items or 0)
-            case Values(values=values):
+            case Constants(values=values):
                 return values[0].value
             case Objects():
                 return self.record(alternative)

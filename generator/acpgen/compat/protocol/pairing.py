@@ -18,6 +18,7 @@ from acpgen.compat.protocol.facts import (
     DefinitionRenamed,
     DemandChanged,
     Fact,
+    FactPlaces,
     FieldAdded,
     FieldRemoved,
     GateChanged,
@@ -27,7 +28,6 @@ from acpgen.compat.protocol.facts import (
     NullMeaningChanged,
     ObjectOpennessChanged,
     OpennessChanged,
-    Places,
     RequirednessChanged,
     Reworded,
     TagRenamed,
@@ -41,7 +41,16 @@ from acpgen.compat.protocol.facts import (
     VariantRemoved,
 )
 from acpgen.compat.protocol.revision import Revised
-from acpgen.compat.protocol.shapes import KINDS, Alternative, Objects, Shape, Values, kind_of, shape_of, type_of_object
+from acpgen.compat.protocol.shapes import (
+    KINDS,
+    Alternative,
+    Constants,
+    Objects,
+    Shape,
+    kind_of,
+    shape_of,
+    type_of_object,
+)
 from acpgen.values import read_instead
 
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
@@ -84,7 +93,7 @@ class Pair:
 
 
 @dataclass(slots=True)
-class Node:
+class Compared:
     """What is known of a pair: its own facts, and the pairs inside it. `free` as in `Pair`."""
 
     free: bool
@@ -93,7 +102,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlacedFact:
     """A fact at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
 
     `old_at` and `new_at` are the places in the sources: the fact's own, or of the nearest step that has one.
@@ -121,7 +130,7 @@ class Walk:
         self.old = old
         self.new = new
         self.apart = apart
-        self.nodes: dict[Pair, Node] = {}
+        self.nodes: dict[Pair, Compared] = {}
         self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
         self._changed: set[Pair] | None = None
 
@@ -132,14 +141,14 @@ class Walk:
             pair = pending.pop()
             if pair in self.nodes:
                 continue
-            node = self.nodes[pair] = Node(
+            node = self.nodes[pair] = Compared(
                 pair.free or all(self.shape(type_, side).anything for type_, side in pair.sides)
             )
             _Comparing(self, node, pair).run()
             pending.extend(child for _, child in node.children)
         self._changed = None
 
-    def wire_facts(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[Found]:
+    def wire_facts(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedFact]:
         """The facts about messages below a pair, nearest first; a pair of definitions is entered by its shortest way only.
 
         Pairs that are `told` elsewhere are not entered.
@@ -151,7 +160,9 @@ class Walk:
             following: list[tuple[Pair, tuple[Step, ...]]] = []
             for pair, steps in level:
                 node = self.nodes[pair]
-                yield from (Found(fact, steps, pair, node.free) for fact in node.facts if not isinstance(fact, PAPER))
+                yield from (
+                    PlacedFact(fact, steps, pair, node.free) for fact in node.facts if not isinstance(fact, PAPER)
+                )
                 for step, child in node.children:
                     if child in changed and child not in seen:
                         if child.is_named:
@@ -202,7 +213,7 @@ class Walk:
 class _Comparing:
     """The comparison of one pair."""
 
-    def __init__(self, walk: Walk, node: Node, pair: Pair) -> None:
+    def __init__(self, walk: Walk, node: Compared, pair: Pair) -> None:
         self.walk = walk
         self.node = node
         self.pair = pair
@@ -226,7 +237,7 @@ class _Comparing:
                 self._fact(Undetermined("values may fit two branches of 'oneOf' at once", **self._at()))
                 break
 
-    def _at(self) -> Places:
+    def _at(self) -> FactPlaces:
         return {"old_at": self.old_at, "new_at": self.new_at}
 
     def _fact(self, *facts: Fact) -> None:
@@ -278,7 +289,7 @@ class _Comparing:
                 self._objects(old, new)
 
     def _booleans(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
-        values = [a for a in old if isinstance(a, Values)], [a for a in new if isinstance(a, Values)]
+        values = [a for a in old if isinstance(a, Constants)], [a for a in new if isinstance(a, Constants)]
         free = any(isinstance(a, ir.Boolean) for a in old), any(isinstance(a, ir.Boolean) for a in new)
         if free == (True, True):
             return
@@ -300,8 +311,8 @@ class _Comparing:
             self._fact(ValuesUnnamed(old_values, old_at=old_values.at, new_at=self.new_at))
         self._fact(*leaves.scalar_limits(old_values, old_free, new_values, new_free, self._at()))
 
-    def _values(self, old: Values, new: Values) -> None:
-        at: Places = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
+    def _values(self, old: Constants, new: Constants) -> None:
+        at: FactPlaces = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
         before = {_scalar(v.value): v for v in old.values}
         after = {_scalar(v.value): v for v in new.values}
         for key, value in before.items():
@@ -443,7 +454,7 @@ class _Comparing:
                 self._fact(FieldAdded(old, new, other, old_at=old_at, new_at=other.at or new_at))
                 if not isinstance(old.extra, ir.Anything | ir.Nothing):
                     self._child(Step("field", name, old_at=old_at, new_at=other.at), old.extra, other.type)
-        at: Places = {"old_at": old_at, "new_at": new_at}
+        at: FactPlaces = {"old_at": old_at, "new_at": new_at}
         shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
         if shut[0] != shut[1]:
             self._fact(ObjectOpennessChanged(not shut[1], **at))
@@ -451,7 +462,7 @@ class _Comparing:
             self._child(Step("value"), old.extra, new.extra)
         self._unenforced(old, new, at)
 
-    def _unenforced(self, old: Objects, new: Objects, at: Places) -> None:
+    def _unenforced(self, old: Objects, new: Objects, at: FactPlaces) -> None:
         """Keywords that the IR does not carry, and excluded constants: equal on both sides, or not determined."""
         before = sorted(self.walk.old.demand(place) for place in old.unenforced)
         after = sorted(self.walk.new.demand(place) for place in new.unenforced)
@@ -461,7 +472,7 @@ class _Comparing:
             self._fact(Undetermined(_UNTOLD, **at))
 
     def _field(self, old: ir.Field, new: ir.Field) -> None:
-        at: Places = {"old_at": old.at, "new_at": new.at}
+        at: FactPlaces = {"old_at": old.at, "new_at": new.at}
         if old.required != new.required:
             self._fact(RequirednessChanged(new, new.required, **at))
         may_lack = not old.required and not new.required
@@ -492,7 +503,7 @@ class _Comparing:
             leniency.default_on_error and not self.walk.shape(field.type, side).nullable
         )
 
-    def _lenient_null(self, old: ir.Field, new: ir.Field, at: Places) -> tuple[ir.Type, ir.Type]:
+    def _lenient_null(self, old: ir.Field, new: ir.Field, at: FactPlaces) -> tuple[ir.Type, ir.Type]:
         """The types of a field; null is told here where the side that refuses it decodes it leniently."""
         shapes = self.walk.shape(old.type, 0), self.walk.shape(new.type, 1)
         if shapes[0].nullable != shapes[1].nullable and not any(shape.anything for shape in shapes):
@@ -505,7 +516,7 @@ class _Comparing:
     # --- unions ---
 
     def _union(self, old: ir.TaggedUnion, new: ir.TaggedUnion) -> None:
-        at: Places = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
+        at: FactPlaces = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
         if old.tag != new.tag:
             self._fact(TagRenamed(old, new, **at))
             return
@@ -560,7 +571,7 @@ class _Comparing:
                 return None
             field = next((f for f in each.fields if f.name == tag), None)
             shape = None if field is None else self.walk.shape(field.type, side)
-            groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Values)]
+            groups = [] if shape is None else [g for g in shape.alternatives if isinstance(g, Constants)]
             for group in groups:
                 variants.extend(
                     ir.Variant(
@@ -597,7 +608,7 @@ class _Comparing:
 
     def _gate(self, what: str, within: str, old: str | None, new: str | None, old_at: str, new_at: str) -> None:
         if old != new:
-            at: Places = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
+            at: FactPlaces = {"old_at": old_at or self.old_at, "new_at": new_at or self.new_at}
             self._fact(GateChanged(what, within, old, new, **at))
 
     def _words(self, what: str, old: str, new: str, old_at: str, new_at: str) -> None:
@@ -616,9 +627,9 @@ def _kinds(shape: Shape) -> str:
     return " or ".join(names) or "no value"
 
 
-def _merged(alternatives: Iterable[Alternative]) -> Values | None:
+def _merged(alternatives: Iterable[Alternative]) -> Constants | None:
     """All known constants of a kind as one set; open if any of the alternatives admits others."""
-    groups = [each for each in alternatives if isinstance(each, Values)]
+    groups = [each for each in alternatives if isinstance(each, Constants)]
     if not groups:
         return None
     first = groups[0]
@@ -627,7 +638,7 @@ def _merged(alternatives: Iterable[Alternative]) -> Values | None:
     free = _free(alternatives)
     openness: ir.Openness = "open" if free else first.openness
     values = {_scalar(v.value): v for group in reversed(groups) for v in group.values}
-    return Values(tuple(values.values()), openness, free[0] if free else None, first.name, first.at)
+    return Constants(tuple(values.values()), openness, free[0] if free else None, first.name, first.at)
 
 
 def _free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, ...]:
@@ -636,7 +647,7 @@ def _free(alternatives: Iterable[Alternative]) -> tuple[ir.Number | ir.String, .
     for each in alternatives:
         if isinstance(each, ir.Number | ir.String):
             found.append(each)
-        elif isinstance(each, Values) and isinstance(each.base, ir.Number | ir.String):
+        elif isinstance(each, Constants) and isinstance(each.base, ir.Number | ir.String):
             found.append(each.base)
     return tuple(dict.fromkeys(found))
 
@@ -660,7 +671,7 @@ def _may_fit_two(sender: Shape, receiver: Shape) -> bool:
 
 
 def _at_of(alternative: Alternative) -> str:
-    return alternative.at if isinstance(alternative, Objects | ir.TaggedUnion | Values) else ""
+    return alternative.at if isinstance(alternative, Objects | ir.TaggedUnion | Constants) else ""
 
 
 def _scalar(value: object) -> tuple[str, object]:

@@ -12,8 +12,8 @@ from acpgen import markup
 from acpgen.markup import Markdown, prose
 from acpgen.resources import templates
 from acpgen.targets.docs import pictures
+from acpgen.targets.docs.phrases import in_words
 from acpgen.targets.docs.places import capability_anchor, joined
-from acpgen.targets.docs.types import in_words
 from acpgen.targets.docs.views import (
     capability_phrase,
     constraint_list,

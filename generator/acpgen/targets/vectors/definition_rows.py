@@ -10,8 +10,8 @@ from typing import Any, assert_never
 
 from acpgen import ir
 from acpgen.pointers import plain_pointer
-from acpgen.targets.vectors.judge import Judge
 from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
+from acpgen.targets.vectors.verdicts import Judge
 from acpgen.values import (
     EXTENSION,
     FUTURE,

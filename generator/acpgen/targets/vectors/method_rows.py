@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.rows import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     Refusal,
     Row,
-    Subject,
+    RowSubject,
 )
-from acpgen.targets.vectors.types import Maker
 from acpgen.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 
 _PEERS: Final = {"agent": "client", "client": "agent", "proxy": "agent", "server": "client"}
@@ -52,10 +52,10 @@ class Messages:
 
     # --- methods ---
 
-    def of_method(self, method: ir.Method) -> Iterator[tuple[Subject, tuple[Row, ...]]]:
+    def of_method(self, method: ir.Method) -> Iterator[tuple[RowSubject, tuple[Row, ...]]]:
         """The rows of a method's messages, each kind by each peer that sends it."""
         for sender in self.senders(method):
-            subject = Subject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
+            subject = RowSubject(self.protocol.name, None, method.name, method.kind, sender, method.unstable)
             yield subject, tuple(self._calls(method))
             if method.kind == "request":
                 yield (
@@ -112,14 +112,14 @@ class Messages:
 
     # --- envelopes ---
 
-    def envelopes(self) -> Iterator[tuple[Subject, tuple[Row, ...]]]:
+    def envelopes(self) -> Iterator[tuple[RowSubject, tuple[Row, ...]]]:
         """What is the same for all methods, shown with the first request that takes nothing or little."""
         requests = (one for one in self.protocol.methods if one.kind == "request" and one.side in _PEERS)
         method = next((one for one in requests if not one.unstable), None)
         if method is None:
             return
         sender = self.senders(method)[0]
-        subject = Subject(self.protocol.name, None, method.name, "request", sender)
+        subject = RowSubject(self.protocol.name, None, method.name, "request", sender)
         yield replace(subject, kind="text"), (*self._texts(), *_duplicates())
         call = next((row.message for row in self._calls(method) if row.label in ("valid-minimal", "omitted")), None)
         if call is not None:
