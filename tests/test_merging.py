@@ -41,8 +41,14 @@ protocols = ["acp/v2"]
 
 def test_the_project_has_every_target(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PROJECT)
-    ours = {output.target for output in config.read(ROOT).outputs}
-    assert ours <= {output.target for output in config.read(tmp_path).outputs}
+    ours = {output.target for output in configuration(ROOT).outputs}
+    assert ours <= {output.target for output in configuration(tmp_path).outputs}
+
+
+def configuration(folder: Path) -> config.Config:
+    found = config.read(folder)
+    assert found is not None
+    return found
 
 
 def checkout(folder: Path) -> Path:
@@ -52,7 +58,7 @@ def checkout(folder: Path) -> Path:
 
 
 def generated(folder: Path, *, check: bool = False) -> project.Outcome:
-    return project.run(project.configured(config.read(folder)), check=check)
+    return project.run(project.configured(configuration(folder)), check=check)
 
 
 def files(folder: Path) -> dict[str, str]:

@@ -130,7 +130,7 @@ def generate(
             with contextlib.suppress(Faults):
                 found = config.find(_here())
                 files = [found.file, found.root / found.schema]
-        return [*files, resources.templates()]
+        return [*files, resources.templates(), resources.session()]
 
     with _faults_end_with_2():
         _here()

@@ -146,7 +146,7 @@ def serve(
 
     def inputs() -> list[Path]:
         found = config()
-        return [found.file, found.root / found.schema, resources.templates()]
+        return [found.file, found.root / found.schema, resources.templates(), resources.session()]
 
     with TemporaryDirectory(prefix="acpgen-site-") as temporary, contextlib.ExitStack() as stack:
         out = Path(temporary) / "site"
