@@ -146,7 +146,8 @@ def test_a_client_that_is_not_installed_is_a_fault_that_says_what_to_install(
         """What looks for a program or a module finds none."""
 
     monkeypatch.setattr("shutil.which", nothing)
-    monkeypatch.setattr("importlib.util.find_spec", nothing)
+    for looked_in in ("importlib.util", "javascript"):
+        monkeypatch.setattr(f"{looked_in}.find_spec", nothing)
     for registry, told in (("npm", "install Node.js"), ("pypi", "install pip")):
         with pytest.raises(Fault, match=told):
             evidence.FETCH[registry](package(b"", {}), tmp_path)
