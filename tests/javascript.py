@@ -42,14 +42,14 @@ def _packages(wanted: tuple[tuple[str, str], ...]) -> Path | str:
     if folder.exists():
         return folder
     try:
-        npm = _npm()
+        program = npm()
     except Unreachable as reason:
         return str(reason)
     fresh = folder.with_name(f"{folder.name}.{os.getpid()}")
     fresh.mkdir(parents=True)
     manifest = {"private": True, "type": "module", "dependencies": dict(wanted)}
     (fresh / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
-    install = [*npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1"]
+    install = [*program, "install", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1"]
     try:
         ran = subprocess.run(install, cwd=fresh, capture_output=True, text=True, check=False, timeout=90)
         if ran.returncode == 0:
@@ -64,7 +64,8 @@ def _packages(wanted: tuple[tuple[str, str], ...]) -> Path | str:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _npm() -> tuple[str, ...]:
+def npm() -> tuple[str, ...]:
+    """The program. Raises `Unreachable`."""
     found, script = shutil.which("npm"), _bundled() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     if found is not None:
         return (found,)

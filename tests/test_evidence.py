@@ -142,8 +142,12 @@ def test_every_package_is_tried_and_every_fault_is_told(tmp_path: Path) -> None:
 def test_a_client_that_is_not_installed_is_a_fault_that_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence.shutil, "which", lambda _: None)
-    monkeypatch.setattr(evidence.importlib.util, "find_spec", lambda _: None)
+    def nothing(name: str) -> None:
+        """What looks for a program or a module finds none."""
+
+    monkeypatch.setattr("shutil.which", nothing)
+    for looked_in in ("importlib.util", "javascript"):
+        monkeypatch.setattr(f"{looked_in}.find_spec", nothing)
     for registry, told in (("npm", "install Node.js"), ("pypi", "install pip")):
         with pytest.raises(Fault, match=told):
             evidence.FETCH[registry](package(b"", {}), tmp_path)

@@ -109,6 +109,48 @@ def test_the_hook_runs_the_check() -> None:
     assert hook["pass_filenames"] is False
 
 
+def test_our_own_hooks_run_what_ci_runs() -> None:
+    (local,) = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]
+    assert local["repo"] == "local"
+    script = [line.split() for line in read(".ci/run").splitlines()]
+    for hook in local["hooks"]:
+        assert hook["language"] == "system"
+        assert hook["entry"].split() in script, hook["id"]
+        assert (ROOT / hook["entry"].split()[0]).parent == ROOT / ".venv" / "bin"
+
+
+# --- decisions -------------------------------------------------------------------------------------------------------
+
+DECISIONS = ROOT / "generator" / "decisions"
+
+
+def links(file: Path) -> list[Path]:
+    """What a page links to in this repository."""
+    found = re.findall(r"\]\((?!\w+:|#)([^)#]+)", file.read_text("utf-8"))
+    return [file.parent / link for link in found]
+
+
+def test_every_link_of_the_pages_for_contributors_leads_to_a_file() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DECISIONS.glob("*.md")):
+        assert [str(link) for link in links(page) if not link.exists()] == [], page
+
+
+def test_every_decision_is_listed_under_its_title() -> None:
+    listed = dict(re.findall(r"^- \[(.+)\]\((.+)\)$", (DECISIONS / "README.md").read_text("utf-8"), re.MULTILINE))
+    written = {
+        page.read_text("utf-8").splitlines()[0].removeprefix("# "): page.name
+        for page in DECISIONS.glob("*.md")
+        if page.name not in ("README.md", "glossary.md")
+    }
+    assert listed == written
+
+
+def test_the_glossary_is_in_order() -> None:
+    words = re.findall(r"^\| (\S.*?) \| ", (DECISIONS / "glossary.md").read_text("utf-8"), re.MULTILINE)[2:]
+    assert words == sorted(words)
+    assert len(words) > 20
+
+
 # --- packaging -------------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@
 
 Two sets: small schema pairs, each asked both ways ("is everything valid here valid there?"), and real releases of ACP ("may old and
 new peers talk?"; the others compare whole documents, for they know no methods). A tool that takes longer than 20 seconds gives no
-answer. Reads `../shared/data` beside the project.
+answer. Reads what `tests/evidence.toml` calls apart, in `../shared` beside the project.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from pathlib import Path
 from typing import Any, Final
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared" / "data"
+sys.path[:1] = [str(ROOT / "tests")]  # in place of this folder
+
+import evidence  # noqa: E402 - the tests' folder is on the path only now
+
 SECONDS: Final = 20.0
 
 OURS = """
@@ -80,16 +83,16 @@ class Question:
 
 def small() -> Iterator[Question]:
     """Each small pair both ways."""
-    for case in json.loads((DATA / "compat" / "cases.json").read_text()):
+    for case in json.loads(evidence.path("compat/cases.json").read_text()):
         yield Question({"old": case["old"], "new": case["new"]}, case["backward"])
         yield Question({"old": case["new"], "new": case["old"]}, case["forward"])
 
 
 def releases() -> Iterator[Question]:
     """Each pair of releases once."""
-    folder = DATA / "history"
-    for pair in json.loads((folder / "pairs.json").read_text()):
-        paths = [folder / pair[side] for side in ("old", "new")]
+    pairs = evidence.path("history/pairs.json")
+    for pair in json.loads(pairs.read_text()):
+        paths = [pairs.parent / pair[side] for side in ("old", "new")]
         old, new = (json.loads(path.read_text()) for path in paths)
         yield Question(
             {"old": old, "new": new, "files": [str(path) for path in paths]},

@@ -3,7 +3,7 @@
     python -m venv .venv && .venv/bin/pip install -e '.[dev,bench]' && .venv/bin/python tests/bench/run.py
 
 Ratios are medians of paired runs in one session: A, B, A, B, … Whole processes are timed for generating and importing, calls in
-one process for decoding. Reads the upstream schemas in `../shared/data/upstream` beside the project.
+one process for decoding. Reads the upstream schemas that `python tests/evidence.py` brings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-UPSTREAM = ROOT.parent / "shared" / "data" / "upstream"
+sys.path[:1] = [str(ROOT / "tests")]  # in place of this folder
+
+import evidence  # noqa: E402 - the tests' folder is on the path only now
+
 BINDINGS = ROOT / "generated" / "python" / "acp-bindings"
 BIN = Path(sys.executable).parent
 
@@ -64,7 +67,7 @@ def paired(name: str, ours: Callable[[], float], theirs: Callable[[], float], un
 
 def generating() -> None:
     """ACP v1 and v2 with all three targets, against datamodel-codegen on the same two files."""
-    files = [UPSTREAM / f"acp-{version}-newest" / "schema.json" for version in ("v1", "v2")]
+    files = [evidence.path(f"upstream/acp-{version}-newest/schema.json") for version in ("v1", "v2")]
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         outputs: list[str] = []

@@ -65,7 +65,7 @@ WITHOUT_BODIES: Final[dict[str, set[str]]] = {}
 
 
 def refused_at(subject: Subject, union: ir.TaggedUnion, value: Any, field: str) -> bool:
-    """See that a value is refused at a field of it; false where a foreign default branch takes it (ruling 2)."""
+    """See that a value is refused at a field of it; false where a foreign default branch takes it."""
     if subject.meaning.accepts(union.name, value):
         assert union.default_admits_known, (union.name, value)
         found = subject.module.decode_as(subject.type(union.name), value, lenient=False)

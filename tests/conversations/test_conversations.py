@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import evidence
 import javascript
 from acpgen import judge, recording
 from acpgen.validate import conversation
@@ -61,7 +62,7 @@ def npm_packages() -> Path:
     try:
         return javascript.packages(**{"@agentclientprotocol/sdk": "2.4.0", "zod": "4.6.7"})
     except javascript.Unreachable as reason:
-        pytest.skip(str(reason))
+        evidence.lack(str(reason))
 
 
 def command(peer: str, role: str) -> list[str]:

@@ -17,7 +17,7 @@ EMPTY: dict[str, Any] = {}
 
 
 def known_difference(value: Any) -> bool:
-    """Where the judges are known to differ (ruling 24): `jsonschema` lets `$` match before a line end at the end of a text."""
+    """Where the judges are known to differ: `jsonschema` lets `$` match before a line end at the end of a text."""
     text = json.dumps(value)
     return '\\n"' in text
 

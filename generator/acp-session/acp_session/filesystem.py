@@ -9,7 +9,7 @@ Nothing is opened for a session without roots, on a platform that cannot keep an
 the policy. Errors are `RequestError`: -32002 not found, -32001 refused by roots, policy or operating system, -32602 malformed params,
 -32603 anything else; paths are in `data`, contents never are.
 
-Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities"; rulings on error codes.
+Sources: the file-system page; the RFD on `additionalDirectories`, "Client responsibilities".
 """
 
 from __future__ import annotations
