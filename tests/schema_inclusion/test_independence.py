@@ -16,7 +16,7 @@ PACKAGE: Final = Path(schema_inclusion.__file__).parent
 ROOT: Final = PACKAGE.parents[1]
 
 LAYERS: Final = (
-    {"budget", "formula", "regex", "values"},
+    {"budget", "ecma", "formula", "regex", "values"},
     {"answers", "apart", "constraints", "document", "outcome"},
     {"engine", "patterns", "validation"},
     {"alternatives", "conjunction", "constants", "forms", "meaning"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import jsonschema
 import pytest
@@ -228,11 +228,22 @@ def test_what_is_no_schema_or_of_an_unknown_dialect_is_undecided_and_says_so() -
     assert "cannot be resolved" in include(STRING, {"$ref": "https://example.org/elsewhere"}).reason
 
 
-def test_what_the_engines_read_otherwise_than_ecma_262_decides_nothing() -> None:
-    """The look-ahead is beyond the prover; `jsonschema_rs` lets a dot match a line end, `jsonschema` counts "é" as a word."""
+def test_patterns_beyond_the_prover_are_validated_as_ecma_262_reads_them() -> None:
+    """Plain `re` lets a dot match the line end and counts "é" as a word; `jsonschema_rs` lets a dot match it as well."""
     beyond: Json = [{"pattern": "^(?=[\r\u00e9])"}]
-    assert include({"const": "\r", "allOf": beyond}, {"pattern": "^.$"}).verdict is Verdict.UNDECIDED
+    refuted = include({"const": "\r", "allOf": beyond}, {"pattern": "^.$"})
+    assert refuted.witness is not None and refuted.witness.value == "\r"
     assert include({"pattern": r"^\w$", "allOf": beyond}, {"pattern": "^[a-z]$"}).verdict is Verdict.UNDECIDED
+    assert include({"const": "a\n"}, {"pattern": "^a$"}).verdict is Verdict.NO
+    assert include({"patternProperties": {"": False}}, {"additionalProperties": False}).verdict is Verdict.YES
+    assert include({"type": "object"}, {"patternProperties": {"": False}}).verdict is Verdict.NO
+
+
+def test_large_whole_numbers_and_decimal_steps_are_validated_exactly() -> None:
+    assert include({"const": 1e308}, {"not": {"type": "integer", "multipleOf": 0.5}}).verdict is Verdict.NO
+    assert include({"const": 1e308}, {"multipleOf": 0.123456789}).verdict is Verdict.NO
+    assert include({"enum": [0.3, 1.1]}, {"multipleOf": 0.1}).verdict is Verdict.YES
+    assert include({"const": 0.3}, {"not": {"multipleOf": 0.1}}).verdict is Verdict.NO
 
 
 def test_a_schema_of_another_dialect_inside_a_document_is_undecided() -> None:
@@ -340,7 +351,8 @@ def test_a_shared_definition_tree_is_not_unfolded_exponentially() -> None:
 def test_the_judge_is_the_one_of_the_dialect() -> None:
     for dialect, name in ((Dialect.DRAFT_07, "Draft7Validator"), (Dialect.DRAFT_2020_12, "Draft202012Validator")):
         root: Json = {"$schema": dialect.value}
-        assert isinstance(reference_validator(opened(root), root).validator, getattr(jsonschema, name))
+        asked: Any = reference_validator(opened(root), root).validator
+        assert asked.META_SCHEMA == getattr(jsonschema, name).META_SCHEMA
 
 
 def test_fragments_take_their_references_from_the_document() -> None:
