@@ -2,7 +2,8 @@ r"""Patterns as ECMA-262 reads them and decimal numbers, for the validators of `
 
 `jsonschema` hands patterns to Python's `re` as they are, where `\d` knows digits of all scripts, `$` matches before a last
 line end and a dot matches three of the four line ends; and it divides binary fractions where a schema says decimal ones.
-Here patterns are spelled so that `re` reads them as ECMA-262 says. The engines that judge stay Python's own.
+Here patterns are spelled so that `re` reads them as ECMA-262 says. Where `re` may need time without bound, the linear engine
+of `jsonschema-rs` reads them, if it can.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from typing import Any, Final
 import jsonschema
 import jsonschema.exceptions
 import jsonschema.validators
+import jsonschema_rs
+
+from schema_inclusion.regex import may_backtrack
+
+LONGEST_AT_ONCE: Final = 20
+"""Texts up to this length are left to `re`, whatever the pattern."""
 
 _SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _OUTSIDE: Final = {
@@ -25,6 +32,7 @@ _OUTSIDE: Final = {
     r"\s": f"[{_SPACE}]",
     r"\S": f"[^{_SPACE}]",
 }
+_FOR_RUST: Final = {".": _OUTSIDE["."]}
 _INSIDE: Final = {r"\s": _SPACE}
 _PART: Final = re.compile(r"\\.|\(\?<(?![=!])|.", re.DOTALL)
 """An escape, the start of a named group, or one character."""
@@ -35,19 +43,39 @@ _EXACT: Final = Context(prec=2_000, Emin=-99_999, Emax=99_999)
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
     """The pattern for Python. Raises `re.error` where Python cannot read it."""
-    return re.compile("".join(_spelled(pattern)), re.ASCII)
+    return re.compile("".join(_spelled(pattern, _OUTSIDE, _INSIDE)), re.ASCII)
 
 
-def _spelled(pattern: str) -> Iterator[str]:
+@lru_cache(maxsize=1024)
+def _linear(pattern: str) -> jsonschema_rs.Validator | None:
+    """The pattern for an engine whose time grows with the text alone; `None` if that cannot read it."""
+    schema = {"pattern": "".join(_spelled(pattern, _FOR_RUST, {}))}
+    try:
+        return jsonschema_rs.validator_for(schema, pattern_options=jsonschema_rs.RegexOptions())
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def needs_time(pattern: str) -> bool:
+    """Whether only an engine that may need time without bound reads the pattern."""
+    return may_backtrack(pattern) and _linear(pattern) is None
+
+
+def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]) -> Iterator[str]:
     inside = False
     for part in _PART.findall(pattern):
-        if inside and part == r"\S":
+        if inside and part == r"\S" and inside_class:
             raise re.error("the contrary of a space inside a class")
-        yield (_INSIDE if inside else _OUTSIDE).get(part, part)
+        yield (inside_class if inside else outside).get(part, part)
         inside = part != "]" if inside else part == "["
 
 
 def _is_found(pattern: str, text: str) -> bool:
+    if len(text) > LONGEST_AT_ONCE and may_backtrack(pattern):
+        linear = _linear(pattern)
+        if linear is not None:
+            return linear.is_valid(text)
     return compiled(pattern).search(text) is not None
 
 

@@ -17,17 +17,13 @@ import referencing.exceptions
 
 from schema_inclusion.apart import OutOfTime, asked
 from schema_inclusion.document import SPECIFICATIONS, Dialect, SchemaDocument, every_schema, patterns_of
-from schema_inclusion.ecma import reading_as_ecma
-from schema_inclusion.regex import may_backtrack
+from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
 from schema_inclusion.values import Json
 
 
 class _Validator(Protocol):
     def is_valid(self, instance: Any) -> bool: ...
 
-
-LONGEST_AT_ONCE: Final = 20
-"""Strings up to this length are validated here, whatever the patterns."""
 
 _PUBLISHED: Final[dict[Dialect, Any]] = {
     Dialect.DRAFT_04: jsonschema.Draft4Validator,
@@ -62,7 +58,7 @@ class ReferenceValidator:
     def accepts(self, value: Json) -> bool | None:
         """Whether the schema accepts the value; `None` if `jsonschema` cannot say."""
         long = longest_text(value) > LONGEST_AT_ONCE
-        if self.apart or (long and _may_backtrack(self.document, self.schema)):
+        if self.apart or (long and _needs_time(self.document, self.schema)):
             return self._accepts_apart(value)
         return _accepted(self.validator, value)
 
@@ -131,9 +127,9 @@ def longest_text(value: Json) -> int:
     return longest
 
 
-def _may_backtrack(document: SchemaDocument, schema: Json) -> bool:
+def _needs_time(document: SchemaDocument, schema: Json) -> bool:
     return any(
-        may_backtrack(pattern)
+        needs_time(pattern)
         for root in (document.root, schema)
         for each in every_schema(root)
         for pattern in patterns_of(each)

@@ -13,12 +13,13 @@ from typing import Final
 
 from schema_inclusion.answers import Witness
 from schema_inclusion.budget import OverBudget
+from schema_inclusion.ecma import LONGEST_AT_ONCE
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import Outcome, Satisfied, Unknown
-from schema_inclusion.validation import LONGEST_AT_ONCE, ReferenceValidator, longest_text
+from schema_inclusion.validation import ReferenceValidator, longest_text
 from schema_inclusion.values import Json, as_float
 
 MOST_VALUES: Final = 24

@@ -16,8 +16,9 @@ PACKAGE: Final = Path(schema_inclusion.__file__).parent
 ROOT: Final = PACKAGE.parents[1]
 
 LAYERS: Final = (
-    {"budget", "ecma", "formula", "regex", "values"},
+    {"budget", "formula", "regex", "values"},
     {"answers", "apart", "constraints", "document", "outcome"},
+    {"ecma"},
     {"engine", "patterns", "validation"},
     {"alternatives", "conjunction", "constants", "forms", "meaning"},
     {"arrays", "inclusion", "objects", "scalars"},

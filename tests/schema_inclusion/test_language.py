@@ -275,6 +275,16 @@ def test_draft_04_takes_a_number_with_a_fraction_of_zero_for_no_integer() -> Non
     assert include({**integer, "minimum": 1}, integer).verdict is Verdict.YES
 
 
+def test_a_plain_reference_to_one_of_several_dynamic_anchors_is_undecided() -> None:
+    """It means the one of its own resource, a string; validators follow the outermost one, which takes anything."""
+    a_text: Json = {"$dynamicAnchor": "n", "type": "string"}
+    inner: Json = {"$id": "inner", "properties": {"a": {"$ref": "#n"}}, "$defs": {"text": a_text}}
+    outer: Json = {"$id": "http://x.example/", "$dynamicAnchor": "n", "$ref": "inner", "$defs": {"inner": inner}}
+    assert include(True, outer).verdict is Verdict.UNDECIDED
+    alone: Json = {"$ref": "#n", "$defs": {"text": a_text}}
+    assert include(alone, STRING).verdict is include(STRING, alone).verdict is Verdict.YES
+
+
 def test_a_reference_that_never_ends_is_undecided() -> None:
     for loop in ({"$ref": "#"}, {"anyOf": [{"$ref": "#"}, STRING]}, {"not": {"$ref": "#"}}):
         assert include(cast("Json", loop), {"type": "integer"}).verdict is Verdict.UNDECIDED
