@@ -224,4 +224,4 @@ def is_satisfiable(schema: Json, *, steps: int = STEPS, dialect: Dialect | None 
         case Verdict.NO:
             return Satisfiability(Verdict.YES, "The instance is valid under the schema.", relation.witness)
         case Verdict.UNDECIDED:
-            return Satisfiability(Verdict.UNDECIDED, relation.reason)
+            return Satisfiability(Verdict.UNDECIDED, relation.reason.replace("The old schema", "The schema"))

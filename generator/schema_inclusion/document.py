@@ -215,3 +215,14 @@ def only_dynamic_target(scope: Scope, reference: str) -> bool:
     schemas = list(every_schema(scope.root))
     inside = scope.resource == id(scope.root) or any(id(schema) == scope.resource for schema in schemas)
     return inside and sum(schema.get("$dynamicAnchor") == name for schema in schemas) <= 1
+
+
+def names_one_of_several(scope: Scope, reference: str) -> bool:
+    """Whether a plain reference names a dynamic anchor that is not the only one of its name.
+
+    It means the anchor of the resource that it leads to; but `referencing`, and validators with it, take the outermost.
+    """
+    name = reference.rpartition("#")[2]
+    if scope.dialect is not Dialect.DRAFT_2020_12 or "#" not in reference or not name or name.startswith("/"):
+        return False
+    return not only_dynamic_target(scope, reference)

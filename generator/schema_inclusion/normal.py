@@ -19,6 +19,7 @@ from schema_inclusion.document import (
     Target,
     every_schema,
     in_another_dialect,
+    names_one_of_several,
     only_dynamic_target,
     resolved,
     within,
@@ -216,6 +217,8 @@ def _names(value: Json) -> list[str]:
 
 
 def _reference(reader: Normaliser, value: Json, _schema: dict[str, Json], scope: Scope) -> Formula:
+    if names_one_of_several(scope, str(value)):
+        return reader.forms.opaque("a reference names one of several dynamic anchors")
     target = reader.target(value, scope)
     if target is None:
         return reader.forms.opaque(f"the reference {str(value)[:60]!r} cannot be resolved")

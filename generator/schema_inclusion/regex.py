@@ -335,10 +335,11 @@ class _Builder:
         """Adds the node behind `source`; the state after it."""
         match node:
             case Chars(ranges):
+                if self.moves[source] is not None:
+                    self.skips[source].append((None, len(self.moves)))
+                    source = self.state()
                 target = self.state()
-                middle = self.state()
-                self.skips[source].append((None, middle))
-                self.moves[middle] = (ranges, target)
+                self.moves[source] = (ranges, target)
                 return target
             case Edge(start):
                 target = self.state()
@@ -373,9 +374,23 @@ class _Builder:
         return target
 
 
-@lru_cache(maxsize=512)
 def machine(pattern: str) -> Machine:
     """The automaton of a pattern. Raises `UnsupportedPattern`."""
+    known = _machine_or_fault(pattern)
+    if isinstance(known, Machine):
+        return known
+    raise UnsupportedPattern(known)
+
+
+@lru_cache(maxsize=512)
+def _machine_or_fault(pattern: str) -> Machine | str:
+    try:
+        return _built(pattern)
+    except UnsupportedPattern as fault:
+        return str(fault)
+
+
+def _built(pattern: str) -> Machine:
     builder = _Builder([], [])
     origin, start = builder.state(), builder.state()
     builder.skips[origin].append((None, start))
@@ -457,6 +472,7 @@ def found(pattern: str, text: str) -> bool:
     return ends(automaton, states)
 
 
+@lru_cache(maxsize=4096)
 def may_backtrack(pattern: str) -> bool:
     """Whether an engine that backtracks may need time without bound; so are patterns that cannot be read."""
     try:

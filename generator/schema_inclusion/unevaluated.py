@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from schema_inclusion.document import Dialect, Scope, only_dynamic_target
+from schema_inclusion.document import Dialect, Scope, names_one_of_several, only_dynamic_target
 from schema_inclusion.formula import Formula, Kind
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula,
             if target is None or keyword == "$recursiveRef":
                 raise TooTangled
             if keyword == "$dynamicRef" and not only_dynamic_target(scope, str(schema[keyword])):
+                raise TooTangled
+            if names_one_of_several(scope, str(schema[keyword])):
                 raise TooTangled
             yield from under(target.schema, target.scope)
     for each in _branches(schema, "allOf"):

@@ -1,7 +1,6 @@
 """The reference validator: `jsonschema` says whether a schema accepts a value. It never fetches anything.
 
-Where its rules for patterns differ from ECMA-262 (a `$` before a final line end, digits of other scripts), it is asked
-all the same: what it does not confirm is not shown.
+It is given patterns as ECMA-262 reads them. What it does not confirm is not shown.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import referencing.exceptions
 
 from schema_inclusion.apart import OutOfTime, asked
 from schema_inclusion.document import SPECIFICATIONS, Dialect, SchemaDocument, every_schema, patterns_of
-from schema_inclusion.regex import may_backtrack
+from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
 from schema_inclusion.values import Json
 
 
@@ -26,16 +25,14 @@ class _Validator(Protocol):
     def is_valid(self, instance: Any) -> bool: ...
 
 
-LONGEST_AT_ONCE: Final = 20
-"""Strings up to this length are validated here, whatever the patterns."""
-
-_VALIDATORS: Final[dict[Dialect, Any]] = {
+_PUBLISHED: Final[dict[Dialect, Any]] = {
     Dialect.DRAFT_04: jsonschema.Draft4Validator,
     Dialect.DRAFT_06: jsonschema.Draft6Validator,
     Dialect.DRAFT_07: jsonschema.Draft7Validator,
     Dialect.DRAFT_2019_09: jsonschema.Draft201909Validator,
     Dialect.DRAFT_2020_12: jsonschema.Draft202012Validator,
 }
+_VALIDATORS: Final = {dialect: reading_as_ecma(each) for dialect, each in _PUBLISHED.items()}
 _META_VALIDATORS: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
     Dialect.DRAFT_04: jsonschema_rs.Draft4Validator,
     Dialect.DRAFT_06: jsonschema_rs.Draft6Validator,
@@ -61,7 +58,7 @@ class ReferenceValidator:
     def accepts(self, value: Json) -> bool | None:
         """Whether the schema accepts the value; `None` if `jsonschema` cannot say."""
         long = longest_text(value) > LONGEST_AT_ONCE
-        if self.apart or (long and _may_backtrack(self.document, self.schema)):
+        if self.apart or (long and _needs_time(self.document, self.schema)):
             return self._accepts_apart(value)
         return _accepted(self.validator, value)
 
@@ -94,7 +91,7 @@ def _accepted(validator: _Validator, value: Json) -> bool | None:
 
 def reference_validator(document: SchemaDocument, schema: Json, *, apart: bool = False) -> ReferenceValidator:
     """The validator of a schema whose references are those of the document."""
-    whole = _VALIDATORS[document.dialect](cast("Any", document.root), registry=SPECIFICATIONS)
+    whole = _of_root(document.dialect, document.root)
     chosen = whole if schema is document.root else whole.evolve(schema=cast("Any", schema))
     return ReferenceValidator(document, schema, cast("_Validator", chosen), apart)
 
@@ -102,8 +99,15 @@ def reference_validator(document: SchemaDocument, schema: Json, *, apart: bool =
 def serve(order: Any) -> bool | None:
     """In the subprocess: the verdict on a value."""
     dialect, root, schema, value = order
-    whole = _VALIDATORS[Dialect(dialect)](root, registry=SPECIFICATIONS)
-    return _accepted(whole.evolve(schema=schema), value)
+    whole = _of_root(Dialect(dialect), root)
+    return _accepted(whole if schema == root else whole.evolve(schema=schema), value)
+
+
+def _of_root(dialect: Dialect, root: Any) -> Any:
+    """The validator of a document, which does not name its dialect again: `jsonschema` would exchange the validator for its own."""
+    if isinstance(root, dict):
+        root = {keyword: value for keyword, value in cast("dict[str, Json]", root).items() if keyword != "$schema"}
+    return _VALIDATORS[dialect](root, registry=SPECIFICATIONS)
 
 
 def longest_text(value: Json) -> int:
@@ -123,9 +127,9 @@ def longest_text(value: Json) -> int:
     return longest
 
 
-def _may_backtrack(document: SchemaDocument, schema: Json) -> bool:
+def _needs_time(document: SchemaDocument, schema: Json) -> bool:
     return any(
-        may_backtrack(pattern)
+        needs_time(pattern)
         for root in (document.root, schema)
         for each in every_schema(root)
         for pattern in patterns_of(each)
@@ -142,4 +146,4 @@ def is_schema(dialect: Dialect, schema: Json) -> bool:
 
 @cache
 def _meta_validator(dialect: Dialect) -> jsonschema_rs.Validator:
-    return _META_VALIDATORS[dialect](_VALIDATORS[dialect].META_SCHEMA)
+    return _META_VALIDATORS[dialect](_PUBLISHED[dialect].META_SCHEMA)

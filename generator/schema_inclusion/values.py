@@ -21,8 +21,11 @@ def exact(value: int | float) -> Fraction | None:
 
 def spelled(number: Fraction) -> int | float | None:
     """The Python number whose JSON text denotes `number`; `None` if no float does."""
-    if number.denominator == 1:
-        return number.numerator
+    return number.numerator if number.denominator == 1 else as_float(number)
+
+
+def as_float(number: Fraction) -> float | None:
+    """The float whose JSON text denotes `number`, if there is one."""
     try:
         close = float(number)
     except OverflowError:

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import islice
 from typing import Final
 
 from schema_inclusion.answers import Witness
 from schema_inclusion.budget import OverBudget
+from schema_inclusion.ecma import LONGEST_AT_ONCE
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import Outcome, Satisfied, Unknown
-from schema_inclusion.validation import LONGEST_AT_ONCE, ReferenceValidator, longest_text
-from schema_inclusion.values import Json
+from schema_inclusion.validation import ReferenceValidator, longest_text
+from schema_inclusion.values import Json, as_float
 
 MOST_VALUES: Final = 24
 MOST_CHANGES: Final = 40
@@ -49,39 +51,40 @@ class Checker:
             return None
 
 
+def _is_possible(value: Json, accepts: Checker, refuses: Checker) -> bool:
+    """Whether neither formula says of the value what a witness cannot be."""
+    return accepts.means(value) is not False and refuses.means(value) is not True
+
+
 def told(value: Json, accepts: Checker, refuses: Checker) -> Witness:
-    """The value with what the validators say of it. Who does not accept it is not asked further."""
+    """The value with what the validators say of it. Where one does not accept it, the other is not asked."""
     accepted = accepts.validator.accepts(value)
     other = refuses.validator.accepts(value) if accepted else None
     return Witness(value, accepted, None if other is None else not other)
 
 
-def confirmed(witness: Witness, accepts: Checker, refuses: Checker) -> bool:
-    """Whether the validators say of the value what a witness needs, and neither formula the contrary."""
-    return witness.verified and accepts.means(witness.value) is not False and refuses.means(witness.value) is not True
-
-
 def shown(outcome: Outcome, accepts: Checker, refuses: Checker) -> Witness | None:
     """The witness in what the prover found or guessed, if it is confirmed."""
-    witnesses = (told(value, accepts, refuses) for value in _offered(outcome))
-    return next((each for each in witnesses if confirmed(each, accepts, refuses)), None)
+    possible = (value for value in _offered(outcome) if _is_possible(value, accepts, refuses))
+    witnesses = (told(value, accepts, refuses) for value in possible)
+    return next((each for each in witnesses if each.verified), None)
 
 
 def _offered(outcome: Outcome) -> tuple[Json, ...]:
     if isinstance(outcome, Satisfied):
-        return (outcome.value, _told_by_both(outcome.value))
+        return (outcome.value, _in_floats(outcome.value))
     return outcome.guess if isinstance(outcome, Unknown) else ()
 
 
-def _told_by_both(value: Json) -> Json:
-    """The value without a line end at the end of a text: there the validator lets a `$` match, and ECMA-262 does not."""
+def _in_floats(value: Json) -> Json:
+    """The value with the floats of large whole numbers, which Python does not call equal to them: `1e308` is not `10**308`."""
     match value:
-        case str():
-            return f"{value}a" if value.endswith("\n") else value
+        case int() if abs(value) > LARGEST_EXACT:
+            return written if (written := as_float(Fraction(value))) is not None else value
         case list():
-            return [_told_by_both(each) for each in value]
+            return [_in_floats(each) for each in value]
         case dict():
-            return {str(_told_by_both(name)): _told_by_both(each) for name, each in value.items()}
+            return {name: _in_floats(each) for name, each in value.items()}
         case _:
             return value
 
@@ -98,8 +101,10 @@ def searched(prover: Prover, accepts: Checker, refuses: Checker) -> Witness | No
     )
     unanswered = 0
     for candidate in islice(candidates, MOST_CANDIDATES):
+        if not _is_possible(candidate, accepts, refuses):
+            continue
         witness = told(candidate, accepts, refuses)
-        if confirmed(witness, accepts, refuses):
+        if witness.verified:
             return witness
         unanswered += witness.accepted is None
         if unanswered > MOST_UNANSWERED:

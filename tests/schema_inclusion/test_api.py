@@ -62,7 +62,7 @@ def test_every_yes_says_what_it_rests_on(monkeypatch: pytest.MonkeyPatch) -> Non
 )
 def test_a_schema_is_satisfiable_exactly_if_it_has_an_instance(schema: Any, verdict: Verdict) -> None:
     answer = is_satisfiable(schema)
-    assert answer.verdict is verdict and answer.reason
+    assert answer.verdict is verdict and answer.reason and "old" not in answer.reason
     assert (answer.instance is not None and answer.instance.verified) == (verdict is Verdict.YES)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import jsonschema
 import pytest
@@ -220,11 +220,22 @@ def test_what_is_no_schema_or_of_an_unknown_dialect_is_undecided_and_says_so() -
     assert "cannot be resolved" in include(STRING, {"$ref": "https://example.org/elsewhere"}).reason
 
 
-def test_what_the_engines_read_otherwise_than_ecma_262_decides_nothing() -> None:
-    """The look-ahead is beyond the prover; `jsonschema_rs` lets a dot match a line end, `jsonschema` counts "é" as a word."""
+def test_patterns_beyond_the_prover_are_validated_as_ecma_262_reads_them() -> None:
+    """Plain `re` lets a dot match the line end and counts "é" as a word; `jsonschema_rs` lets a dot match it as well."""
     beyond: Json = [{"pattern": "^(?=[\r\u00e9])"}]
-    assert include({"const": "\r", "allOf": beyond}, {"pattern": "^.$"}).verdict is Verdict.UNDECIDED
+    refuted = include({"const": "\r", "allOf": beyond}, {"pattern": "^.$"})
+    assert refuted.witness is not None and refuted.witness.value == "\r"
     assert include({"pattern": r"^\w$", "allOf": beyond}, {"pattern": "^[a-z]$"}).verdict is Verdict.UNDECIDED
+    assert include({"const": "a\n"}, {"pattern": "^a$"}).verdict is Verdict.NO
+    assert include({"patternProperties": {"": False}}, {"additionalProperties": False}).verdict is Verdict.YES
+    assert include({"type": "object"}, {"patternProperties": {"": False}}).verdict is Verdict.NO
+
+
+def test_large_whole_numbers_and_decimal_steps_are_validated_exactly() -> None:
+    assert include({"const": 1e308}, {"not": {"type": "integer", "multipleOf": 0.5}}).verdict is Verdict.NO
+    assert include({"const": 1e308}, {"multipleOf": 0.123456789}).verdict is Verdict.NO
+    assert include({"enum": [0.3, 1.1]}, {"multipleOf": 0.1}).verdict is Verdict.YES
+    assert include({"const": 0.3}, {"not": {"multipleOf": 0.1}}).verdict is Verdict.NO
 
 
 def test_a_schema_of_another_dialect_inside_a_document_is_undecided() -> None:
@@ -254,6 +265,16 @@ def test_draft_04_takes_a_number_with_a_fraction_of_zero_for_no_integer() -> Non
     assert refuted.witness is not None and isinstance(refuted.witness.value, float)
     assert include(integer, whole).verdict is include(integer, INTEGER).verdict is Verdict.YES
     assert include({**integer, "minimum": 1}, integer).verdict is Verdict.YES
+
+
+def test_a_plain_reference_to_one_of_several_dynamic_anchors_is_undecided() -> None:
+    """It means the one of its own resource, a string; validators follow the outermost one, which takes anything."""
+    a_text: Json = {"$dynamicAnchor": "n", "type": "string"}
+    inner: Json = {"$id": "inner", "properties": {"a": {"$ref": "#n"}}, "$defs": {"text": a_text}}
+    outer: Json = {"$id": "http://x.example/", "$dynamicAnchor": "n", "$ref": "inner", "$defs": {"inner": inner}}
+    assert include(True, outer).verdict is Verdict.UNDECIDED
+    alone: Json = {"$ref": "#n", "$defs": {"text": a_text}}
+    assert include(alone, STRING).verdict is include(STRING, alone).verdict is Verdict.YES
 
 
 def test_a_reference_that_never_ends_is_undecided() -> None:
@@ -332,7 +353,8 @@ def test_a_shared_definition_tree_is_not_unfolded_exponentially() -> None:
 def test_the_judge_is_the_one_of_the_dialect() -> None:
     for dialect, name in ((Dialect.DRAFT_07, "Draft7Validator"), (Dialect.DRAFT_2020_12, "Draft202012Validator")):
         root: Json = {"$schema": dialect.value}
-        assert isinstance(reference_validator(opened(root), root).validator, getattr(jsonschema, name))
+        asked: Any = reference_validator(opened(root), root).validator
+        assert asked.META_SCHEMA == getattr(jsonschema, name).META_SCHEMA
 
 
 def test_fragments_take_their_references_from_the_document() -> None:

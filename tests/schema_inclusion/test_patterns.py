@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evidence
+from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
 from schema_inclusion.regex import UnsupportedPattern, may_backtrack, read
 
@@ -245,7 +246,8 @@ def row(tokens: Tokens, texts: list[str]) -> int:
     rust, python = engines(tokens)
     found = 0
     for text in texts:
-        states = (matches("".join(tokens), text), rust(text), python(text))
+        spelled = compiled("".join(tokens)).search(text) is not None
+        states = (matches("".join(tokens), text), rust(text), python(text), spelled)
         assert len(set(states)) == 1, (tokens, text, states)
         found = found * 2 + rust(text)
     return found

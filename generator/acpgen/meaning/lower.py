@@ -11,11 +11,11 @@ from acpgen import ir
 from acpgen.bundle import Bundle, common_fields, sharing
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
 from acpgen.meaning.constants import example, is_of_type, overlap
+from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.narrow import implies, narrowest
 from acpgen.meaning.nodes import Node, Schemas
-from acpgen.meaning.records import base, body, is_record, members, names_fields, required
-from acpgen.meaning.types import Notes, extra, plain, referred, type_of
+from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
 from acpgen.walk import asserts, is_array, is_object
 

@@ -1,0 +1,124 @@
+r"""Patterns as ECMA-262 reads them and decimal numbers, for the validators of `jsonschema`.
+
+`jsonschema` hands patterns to Python's `re` as they are, where `\d` knows digits of all scripts, `$` matches before a last
+line end and a dot matches three of the four line ends; and it divides binary fractions where a schema says decimal ones.
+Here patterns are spelled so that `re` reads them as ECMA-262 says. Where `re` may need time without bound, the linear engine
+of `jsonschema-rs` reads them, if it can.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Context, Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+import jsonschema
+import jsonschema.exceptions
+import jsonschema.validators
+import jsonschema_rs
+
+from schema_inclusion.regex import may_backtrack
+
+LONGEST_AT_ONCE: Final = 20
+"""Texts up to this length are left to `re`, whatever the pattern."""
+
+_SPACE: Final = r"\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_OUTSIDE: Final = {
+    ".": r"[^\n\r\u2028\u2029]",
+    "$": r"\Z",
+    "(?<": "(?P<",
+    r"\s": f"[{_SPACE}]",
+    r"\S": f"[^{_SPACE}]",
+}
+_FOR_RUST: Final = {".": _OUTSIDE["."]}
+_INSIDE: Final = {r"\s": _SPACE}
+_PART: Final = re.compile(r"\\.|\(\?<(?![=!])|.", re.DOTALL)
+"""An escape, the start of a named group, or one character."""
+
+_EXACT: Final = Context(prec=2_000, Emin=-99_999, Emax=99_999)
+
+
+@lru_cache(maxsize=1024)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern for Python. Raises `re.error` where Python cannot read it."""
+    return re.compile("".join(_spelled(pattern, _OUTSIDE, _INSIDE)), re.ASCII)
+
+
+@lru_cache(maxsize=1024)
+def _linear(pattern: str) -> jsonschema_rs.Validator | None:
+    """The pattern for an engine whose time grows with the text alone; `None` if that cannot read it."""
+    schema = {"pattern": "".join(_spelled(pattern, _FOR_RUST, {}))}
+    try:
+        return jsonschema_rs.validator_for(schema, pattern_options=jsonschema_rs.RegexOptions())
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=1024)
+def needs_time(pattern: str) -> bool:
+    """Whether only an engine that may need time without bound reads the pattern."""
+    return may_backtrack(pattern) and _linear(pattern) is None
+
+
+def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]) -> Iterator[str]:
+    inside = False
+    for part in _PART.findall(pattern):
+        if inside and part == r"\S" and inside_class:
+            raise re.error("the contrary of a space inside a class")
+        yield (inside_class if inside else outside).get(part, part)
+        inside = part != "]" if inside else part == "["
+
+
+def _is_found(pattern: str, text: str) -> bool:
+    if len(text) > LONGEST_AT_ONCE and may_backtrack(pattern):
+        linear = _linear(pattern)
+        if linear is not None:
+            return linear.is_valid(text)
+    return compiled(pattern).search(text) is not None
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "string") and not _is_found(pattern, instance):
+        yield jsonschema.exceptions.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    for pattern, inner in patterns.items():
+        for name, value in instance.items():
+            if _is_found(pattern, name):
+                yield from validator.descend(value, inner, path=name, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, demand: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if not validator.is_type(instance, "object"):
+        return
+    patterns = schema.get("patternProperties", {})
+    for name, value in instance.items():
+        if name in schema.get("properties", {}) or any(_is_found(pattern, name) for pattern in patterns):
+            continue
+        if demand is False:
+            yield jsonschema.exceptions.ValidationError(f"{name!r} is one property too many")
+        else:
+            yield from validator.descend(value, demand, path=name)
+
+
+def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "number") and _EXACT.remainder(Decimal(repr(instance)), Decimal(repr(step))):
+        yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
+
+
+def reading_as_ecma(plain: Any) -> Any:
+    """The class of validators with these readings in the place of its own."""
+    return jsonschema.validators.extend(
+        plain,
+        {
+            "pattern": _pattern,
+            "patternProperties": _pattern_properties,
+            "additionalProperties": _additional_properties,
+            "multipleOf": _multiple_of,
+        },
+    )
