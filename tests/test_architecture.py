@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from pathlib import Path
 
 import schema_inclusion
@@ -286,57 +285,6 @@ def test_inside_compat_facts_know_no_rules_and_reports_know_findings_alone() -> 
         allowed = {step} | COMPAT[step][1]
         used = {step_of(other) for other in compat_modules(imported(path)) if not other.endswith("protocol.__init__")}
         assert used <= allowed, (module, used - allowed)
-
-
-# --- templates -------------------------------------------------------------------------------------------------------
-
-TEMPLATES = PACKAGE.parents[1] / "templates"
-
-JUDGES = frozenset({"contract", "errors", "explain", "json_types", "parse", "pieces", "pointers", "strict"})
-"""Modules of the run-time package that work without models, so that acpgen judges with them too."""
-
-
-def siblings(path: Path) -> set[str]:
-    """The modules beside a file that it imports."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            found.update([node.module.split(".")[0]] if node.module else [alias.name for alias in node.names])
-    return found
-
-
-def absolute(tree: ast.AST) -> set[str]:
-    """The packages that a tree imports by their full names, from anywhere in it but what only type checkers read."""
-    found: set[str] = set()
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(node, ast.Import):
-            found.update(alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            found.add(str(node.module).split(".")[0])
-        found |= absolute(node)
-    return found
-
-
-def test_the_judges_of_the_run_time_package_need_no_models() -> None:
-    for module in JUDGES:
-        path = TEMPLATES / "python" / "runtime" / f"{module}.py"
-        assert siblings(path) <= JUDGES, module
-        used = absolute(ast.parse(path.read_text(encoding="utf-8"))) - sys.stdlib_module_names
-        assert used <= {"jsonschema_rs", "pydantic_core"}, module  # the engine, and the reader of JSON
-
-
-def test_the_monitor_needs_bindings_only_where_nobody_hands_it_any() -> None:
-    (monitor,) = [path.parent for path in PACKAGE.parents[1].rglob("acp_session/monitor/rules.py") if is_source(path)]
-    for path in sorted(monitor.glob("*.py")):
-        used = absolute(ast.parse(path.read_text(encoding="utf-8"))) - sys.stdlib_module_names
-        assert used <= ({"acp_bindings"} if path.stem == "observe" else set()), path.stem
-
-
-def is_source(path: Path) -> bool:
-    """Whether a file is ours and no copy of it."""
-    return path.relative_to(PACKAGE.parents[1]).parts[0] in ("generator", "templates")
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

@@ -20,19 +20,20 @@ RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {"codec", "errors", "jsonrpc", "markers", "model", "strict"},
-    "codec": {"errors", "json_types", "jsonrpc", "leniency", "markers", "model", "parse", "trace"},
+    "codec": {"errors", "json_types", "jsonrpc", "leniency", "markers", "model", "parse", "pointers", "trace"},
     "contract": {"json_types"},
     "errors": set(),
-    "explain": {"contract", "errors", "json_types", "strict"},
+    "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "json_types": set(),
     "jsonrpc": {"model"},
-    "leniency": {"errors", "json_types", "trace"},
+    "leniency": {"errors", "json_types", "pointers", "trace"},
     "markers": {"json_types", "model"},
     "model": {"json_types"},
-    "parse": {"errors", "json_types"},
-    "pieces": {"contract", "explain", "json_types"},
-    "strict": {"contract", "errors", "json_types", "parse", "pieces"},
-    "trace": {"errors", "json_types", "markers", "model"},
+    "parse": {"errors", "json_types", "pointers"},
+    "pieces": {"contract", "explain", "json_types", "pointers"},
+    "pointers": set(),
+    "strict": {"contract", "errors", "json_types", "parse", "pieces", "pointers"},
+    "trace": {"errors", "json_types", "markers", "model", "pointers"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
@@ -55,7 +56,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
 MONITOR_LEAVES: Final[dict[str, set[str]]] = {
     "events": {"json_types", "state"},
     "json_types": set(),
-    "rootpaths": {"json_types"},
+    "rootpaths": {"events", "json_types"},
     "rule": {"events", "state"},
     "state": {"events", "json_types", "rootpaths", "versions"},
     "versions": set(),
@@ -178,5 +179,7 @@ def test_what_acpgen_shares_loads_neither_models_nor_bindings_nor_the_rest_of_ac
     monitor = {
         f"acpgen._session.monitor.{path.stem}".removesuffix(".__init__") for path in (SESSION / "monitor").glob("*.py")
     }
-    runtime = {f"acpgen._runtime.{name}" for name in ("contract", "errors", "json_types", "parse", "strict")}
+    runtime = {
+        f"acpgen._runtime.{name}" for name in ("contract", "errors", "json_types", "parse", "pointers", "strict")
+    }
     assert loaded == {"acpgen._runtime", "acpgen._session", *monitor, *runtime}
