@@ -20,7 +20,7 @@ RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {"codec", "errors", "jsonrpc", "markers", "model", "strict"},
-    "codec": {"errors", "json_types", "jsonrpc", "leniency", "markers", "model", "parse", "pointers", "trace"},
+    "codec": {"contract", "errors", "json_types", "jsonrpc", "leniency", "markers", "model", "parse", "pointers", "trace"},
     "contract": {"json_types"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
