@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any
 
 import jsonschema_rs
 import pytest
-from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 
 from acpgen.dialect import keywords
 from acpgen.keywords import TABLE, Keyword
+
+SPECIFICATIONS: Any = import_module("jsonschema_specifications").REGISTRY
 
 OLDER = frozenset(
     {"definitions", "dependencies", "additionalItems", "$recursiveAnchor", "$recursiveRef", "discriminator"}
