@@ -9,10 +9,10 @@ import schema_inclusion
 
 PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 
-LEAVES = frozenset({"errors", "ir", "patterns", "pointers", "resources"})
+LEAVES = frozenset({"errors", "ir", "keywords", "patterns", "pointers", "resources"})
 """Import nothing of ours."""
 
-COMMON = frozenset({"markup", "pointers"})
+COMMON = frozenset({"keywords", "markup", "pointers"})
 """Leaves that every module may import."""
 
 ARROWS: dict[str, frozenset[str]] = {

@@ -20,20 +20,31 @@ RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {"codec", "errors", "jsonrpc", "markers", "model", "strict"},
-    "codec": {"contract", "errors", "json_types", "jsonrpc", "leniency", "markers", "model", "parse", "pointers", "trace"},
+    "codec": {
+        "contract",
+        "errors",
+        "json_types",
+        "jsonrpc",
+        "leniency",
+        "markers",
+        "model",
+        "parse",
+        "pointers",
+        "trace",
+    },
     "contract": {"json_types"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "json_types": set(),
     "jsonrpc": {"model"},
-    "leniency": {"errors", "json_types", "pointers", "trace"},
+    "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
     "markers": {"json_types", "model"},
     "model": {"json_types"},
-    "parse": {"errors", "json_types", "pointers"},
+    "parse": {"contract", "errors", "json_types", "pointers"},
     "pieces": {"contract", "explain", "json_types", "pointers"},
     "pointers": set(),
     "strict": {"contract", "errors", "json_types", "parse", "pieces", "pointers"},
-    "trace": {"errors", "json_types", "markers", "model", "pointers"},
+    "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from acpgen.collect import MIGRATION, Collected, collect, spelled
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
+from acpgen.keywords import OF_FIELDS
 from acpgen.load import Documents
 from acpgen.names import class_name
 from acpgen.pointers import escape, reference_to
@@ -37,8 +38,6 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
-
-_FIELD_ONLY: Final = ("default", "x-null", "x-capability", "x-required-with", "x-unstable", "x-gates")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +297,10 @@ class _Bundler:
             return schema
         rest, nullable = _without_null(schema, self.definitions)
         if rest is not None and _needs_name(rest):
-            body = {key: value for key, value in rest.items() if key not in _FIELD_ONLY and not _is_leniency(key)}
+            body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
             name = self._add(owner, [wanted], body, at)
             self._name_inline(name, body, at)
-            kept = {key: schema[key] for key in schema if key in (*_FIELD_ONLY, "description") or _is_leniency(key)}
+            kept = {key: schema[key] for key in schema if key in (*OF_FIELDS, "description") or _is_leniency(key)}
             reference = {"$ref": reference_to(name)}
             return {**kept, "anyOf": [reference, {"type": "null"}]} if nullable else {**kept, **reference}
         self._name_parts(owner, wanted, schema, at)

@@ -48,10 +48,10 @@ class Unmakeable(ValueError):
 
 
 class Values:
-    """Makes values of one protocol's definitions."""
+    """Makes values of some definitions: `small` ones, `full` ones, and `damaged` ones of a type."""
 
-    def __init__(self, protocol: ir.Protocol) -> None:
-        self.definitions: Final[Mapping[str, ir.Definition]] = protocol.definitions
+    def __init__(self, definitions: Mapping[str, ir.Definition]) -> None:
+        self.definitions: Final = definitions
         self._small: dict[str, Any] = {}
         self._under_way: set[str] = set()
 

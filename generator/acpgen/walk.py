@@ -1,56 +1,29 @@
-"""Where schemas stand inside a schema: the one table of applicator keywords."""
+"""Where schemas stand inside a schema, and which keywords judge it: what the table of keywords says, as sets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
+from acpgen.keywords import TABLE
 from acpgen.pointers import target
 
 Schema = dict[str, Any]
 
-SINGLE: Final = (
-    *("additionalProperties", "items", "not", "propertyNames", "contains", "if", "then", "else"),
-    *("unevaluatedProperties", "unevaluatedItems", "additionalItems", "contentSchema"),
-)
-LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-MAPS: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+SINGLE: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "schema")
+LISTS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "list")
+MAPS: Final = tuple(keyword.name for keyword in TABLE if keyword.holds == "map")
 
-ANNOTATIONS: Final = frozenset(
-    {
-        *("title", "description", "examples", "default", "deprecated", "readOnly", "writeOnly", "$comment"),
-        *("discriminator", "contentEncoding", "contentMediaType", "contentSchema", "format", "$schema", "$id"),
-    }
-)
+ANNOTATIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role == "annotates" and not keyword.is_ours)
 """Keywords that say something about a value and refuse none. Keywords that begin with `x-` are annotations too."""
 
-
 BY_KIND: Final[Mapping[str, frozenset[str]]] = {
-    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
-    "string": frozenset({"minLength", "maxLength", "pattern"}),
-    "array": frozenset(
-        {
-            *("items", "prefixItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems"),
-            "unevaluatedItems",
-        }
-    ),
-    "object": frozenset(
-        {
-            *("properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties"),
-            *("maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
-        }
-    ),
-    "null": frozenset(),
-    "boolean": frozenset(),
+    kind: frozenset(keyword.name for keyword in TABLE if keyword.judges == kind)
+    for kind in ("number", "string", "array", "object", "null", "boolean")
 }
 """The assertions of 2020-12 that judge the values of one JSON type and pass over all others; an integer is a number."""
 
-ASSERTIONS: Final = frozenset(
-    {
-        *("type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
-        *(keyword for keywords in BY_KIND.values() for keyword in keywords),
-    }
-)
+ASSERTIONS: Final = frozenset(keyword.name for keyword in TABLE if keyword.role == "asserts")
 """Every keyword by which a validator of 2020-12 can refuse a value."""
 
 
@@ -67,21 +40,16 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 TYPES: Final = frozenset({*BY_KIND, "integer"})
 """The values of `type`."""
 
-DEFINITIONS: Final = ("$defs", "definitions")
+DEFINITIONS: Final = tuple(keyword.name for keyword in TABLE if keyword.role == "defines")
 """Keywords that hold definitions."""
 
-KEYWORDS: Final = frozenset(
-    {
-        *(*ASSERTIONS, *ANNOTATIONS, *DEFINITIONS, "$anchor", "$vocabulary", "$dynamicAnchor", "$recursiveAnchor"),
-        *("$dynamicRef", "$recursiveRef", "additionalItems", "dependencies"),
-    }
-)
+KEYWORDS: Final = frozenset(keyword.name for keyword in TABLE if not keyword.is_ours)
 """Keywords of JSON Schema, of every draft that is read."""
 
 
 def asserts(keyword: str) -> bool:
     """Whether a keyword can refuse a value."""
-    return keyword not in ANNOTATIONS and not keyword.startswith("x-") and keyword not in ("$defs", "definitions")
+    return keyword not in ANNOTATIONS and not keyword.startswith("x-") and keyword not in DEFINITIONS
 
 
 def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar, assert_never
 from hypothesis import strategies as st
 
 from acpgen import ir
+from acpgen.values import Values
 from acpgen.walk import is_array, is_object
 from bindings.meaning import Meaning, Path, at, changed, without
 
@@ -203,51 +204,12 @@ def nodes(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def smallest(meaning: Meaning, name: str) -> Any:
     """A value of a definition with no field that is not required."""
-    definition = meaning.definitions[name]
-    match definition:
-        case ir.Record():
-            excluded = dict(definition.excluded)
-            return {
-                field.name: "_vendor" if field.name in excluded else smallest_of(meaning, field.type)
-                for field in definition.fields
-                if field.required
-            }
-        case ir.TaggedUnion():
-            return smallest(meaning, definition.variants[0].type)
-        case ir.Enum():
-            return definition.values[0].value
-        case ir.Alias():
-            return smallest_of(meaning, definition.type)
-        case _:
-            assert_never(definition)
+    return copy.deepcopy(Values(meaning.definitions).small(name))
 
 
 def smallest_of(meaning: Meaning, type_: ir.Type) -> Any:
     """A value of a type, as `smallest`."""
-    match type_:
-        case ir.Anything() | ir.Map():
-            return {}
-        case ir.Null():
-            return None
-        case ir.Boolean():
-            return False
-        case ir.Number():
-            return next(value for value in (0, 1, 0.5, type_.minimum, type_.maximum) if meaning.fits(type_, value))
-        case ir.String():
-            candidates = ("text", "/text", "text@example.com", "file:///text", "a" * (type_.min_length or 1))
-            return next(value for value in candidates if meaning.fits(type_, value))
-        case ir.Constant():
-            return type_.values[0]
-        case ir.Array():
-            return [smallest_of(meaning, type_.items)] * (type_.min_items or 0)
-        case ir.Ref():
-            return smallest(meaning, type_.name)
-        case ir.AnyOf():
-            return smallest_of(meaning, type_.types[0])
-        case ir.Nothing():
-            raise AssertionError("no value is of this type")
-        case _:
-            assert_never(type_)
+    return copy.deepcopy(Values(meaning.definitions).of(type_))
 
 
 WRONG: Final[tuple[Any, ...]] = (7, "text", None, True, [], {}, 1.5, [{}], -1)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
 
 import evidence
 from acpgen import ir
+from acpgen.values import Values
 from acpgen.walk import is_array, is_object
-
-PATHS = {"AbsolutePath": "/home/mara"}
 
 
 def corpus(version: int) -> list[dict[str, Any]]:
@@ -20,43 +20,9 @@ def corpus(version: int) -> list[dict[str, Any]]:
     return [json.loads(line) for line in evidence.path(name).read_text("utf-8").splitlines()]
 
 
-def least(protocol: ir.Protocol, name: str, depth: int = 0) -> Any:
+def least(protocol: ir.Protocol, name: str) -> Any:
     """An instance of a definition with its required fields alone."""
-    definition = protocol.definitions[name]
-    assert depth < 20, name
-    match definition:
-        case ir.Record():
-            return {field.name: value(protocol, field.type, depth) for field in definition.fields if field.required}
-        case ir.TaggedUnion():
-            return least(protocol, definition.variants[0].type, depth + 1)
-        case ir.Enum():
-            return definition.values[0].value
-        case ir.Alias():
-            return value(protocol, definition.type, depth)
-
-
-def value(protocol: ir.Protocol, type_: ir.Type, depth: int = 0) -> Any:
-    """An instance of a type."""
-    match type_:
-        case ir.Ref():
-            return least(protocol, type_.name, depth + 1)
-        case ir.AnyOf():
-            return value(protocol, type_.types[0], depth)
-        case ir.Array():
-            return [value(protocol, type_.items, depth + 1) for _ in range(type_.min_items or 0)]
-        case ir.Map():
-            return {}
-        case ir.Constant():
-            return type_.values[0]
-        case ir.String():
-            patterns = {"^file://": "file:///a", "^[A-Z]{3}$": "EUR"}
-            return patterns.get(type_.pattern or "", "/home/mara" if type_.pattern else "a" * (type_.min_length or 1))
-        case ir.Number():
-            return max(1, type_.minimum or 1) if type_.maximum is None or type_.maximum >= 1 else type_.maximum
-        case ir.Boolean():
-            return True
-        case _:
-            return None
+    return copy.deepcopy(Values(protocol.definitions).small(name))
 
 
 JUNK: tuple[Any, ...] = (

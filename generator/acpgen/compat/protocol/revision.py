@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.compat.protocol.shapes import Objects, shape_of
+from acpgen.keywords import PROSE
 from acpgen.pointers import place_parts, pointer_parts, target
 from acpgen.walk import Schema, is_array, is_object, references
 
@@ -223,7 +224,6 @@ def _member(node: Any, part: str) -> tuple[Any] | None:
     return None
 
 
-_WORDS: Final = {"title": str, "description": str, "examples": list}
 _VALUES: Final = ("const", "enum", "default")
 
 
@@ -233,7 +233,7 @@ def wordless(node: Any) -> Any:
         return {
             key: value if key in _VALUES else wordless(value)
             for key, value in node.items()
-            if not isinstance(value, _WORDS.get(key, ()))
+            if key not in PROSE or not isinstance(value, str | list)
         }
     return [wordless(item) for item in node] if is_array(node) else node
 

@@ -80,7 +80,7 @@ def collect(protocol: ir.Protocol, bundle: Bundle) -> Examples:
 def made(protocol: ir.Protocol, bundle: Bundle, found: Examples) -> Examples:
     """For each definition without an example one value made from the schema: with all fields if that holds, else as small as may be."""
     judge = _Judge(bundle, [reference_to(name) for name in bundle.definitions])
-    values = Values(protocol)
+    values = Values(protocol.definitions)
 
     def tries(name: str) -> Iterator[ir.JSON]:
         for make in (partial(values.full, without=WITHOUT), values.small):

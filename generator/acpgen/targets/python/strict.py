@@ -8,11 +8,10 @@ from typing import Any
 from acpgen import ir
 from acpgen.bundle import Bundle
 from acpgen.contract import Row, rows
+from acpgen.keywords import PROSE
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
 from acpgen.walk import LISTS, MAPS, SINGLE, is_array, is_object
-
-_PROSE = frozenset({"description", "examples", "title", "$comment"})
 
 
 def contract_view(protocol: ir.Protocol) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def _without_prose(schema: Any) -> Any:
             kept[key] = [_without_prose(item) for item in value]
         elif key in MAPS and is_object(value):
             kept[key] = {name: _without_prose(item) for name, item in value.items()}
-        elif key not in _PROSE:
+        elif key not in PROSE:
             kept[key] = value
     return kept
 

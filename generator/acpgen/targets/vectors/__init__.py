@@ -38,7 +38,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         judge = Judge(bundle, protocol)
     except jsonschema_rs.ValidationError as error:
         raise Faults([NotASchema(at=protocol.name, reason=error.message, dialect="2020-12")]) from None
-    maker = Maker(Values(protocol), judge)
+    maker = Maker(Values(protocol.definitions), judge)
     messages = Messages(protocol, maker)
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, dict[str, str]] = {}

@@ -1,0 +1,64 @@
+"""The table of keywords has each of them once, and knows all that JSON Schema and the dialect have."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from acpgen.dialect import keywords
+from acpgen.keywords import TABLE, Keyword
+
+SPECIFICATIONS: Any = import_module("jsonschema_specifications").REGISTRY
+
+OLDER = frozenset(
+    {"definitions", "dependencies", "additionalItems", "$recursiveAnchor", "$recursiveRef", "discriminator"}
+)
+"""Keywords of other drafts, and of OpenAPI."""
+
+VALUES: tuple[Any, ...] = (None, True, 0, 0.5, 7, "", "text", [], [1, 1], {}, {"a": 1})
+SOME: tuple[Any, ...] = (False, True, 0, 1, 3, "a", [], ["a"], [False], {"a": False}, {"a": ["b"]}, "integer", [1])
+"""Values of keywords: whichever of them is of the keyword's form."""
+
+
+def test_each_keyword_has_one_row() -> None:
+    assert len({keyword.name for keyword in TABLE}) == len(TABLE)
+
+
+def test_the_dialect_and_the_table_have_the_same_keywords() -> None:
+    assert {keyword.name for keyword in TABLE if keyword.is_ours} == keywords().keys()
+
+
+def test_the_keywords_of_the_vocabularies_have_rows() -> None:
+    rows = {keyword.name for keyword in TABLE if not keyword.is_ours}
+    assert rows - OLDER == {name for vocabulary in vocabularies() for name in vocabulary["properties"]}
+
+
+def vocabularies() -> list[Any]:
+    names = ("core", "applicator", "unevaluated", "validation", "meta-data", "format-annotation", "content")
+    return [SPECIFICATIONS.contents(f"https://json-schema.org/draft/2020-12/meta/{name}") for name in names]
+
+
+@pytest.mark.parametrize("keyword", [row for row in TABLE if not row.is_ours], ids=lambda row: row.name)
+def test_an_assertion_refuses_values_of_its_type_alone_and_nothing_else_refuses_any(keyword: Keyword) -> None:
+    refused: set[str] = set()
+    for given in SOME:
+        schema = {keyword.name: given}
+        try:
+            validator = jsonschema_rs.Draft202012Validator(schema)
+        except (jsonschema_rs.ValidationError, ValueError):
+            continue
+        refused |= {kind(value) for value in VALUES if not validator.is_valid(value)}
+    if keyword.role != "asserts":
+        assert keyword.role == "elsewhere" or not refused, json.dumps(sorted(refused))
+    elif keyword.judges:
+        assert refused <= {keyword.judges}
+
+
+def kind(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return "boolean" if value is not None else "null"
+    return {int: "number", float: "number", str: "string", list: "array", dict: "object"}[type(value)]
