@@ -19,7 +19,7 @@ SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
 RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
-    "__init__": {"codec", "errors", "jsonrpc", "markers", "model", "strict"},
+    "__init__": {"codec", "contract", "errors", "jsonrpc", "markers", "model", "strict"},
     "codec": {
         "contract",
         "errors",
