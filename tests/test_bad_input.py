@@ -27,8 +27,8 @@ import pytest
 
 from acpgen import cli, compare, errors, generate, judge, terminal
 from acpgen.lint import lint
-from acpgen.load import Document, Documents, Source, parse
-from acpgen.walk import is_array, is_object
+from acpgen.schema.load import Document, Documents, Source, parse
+from acpgen.schema.walk import is_array, is_object
 from acpgen.write import Tree, write
 
 CASES = Path(__file__).parent / "golden" / "faults"

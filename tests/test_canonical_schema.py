@@ -15,11 +15,11 @@ import pytest
 
 import evidence
 from acpgen import ir
-from acpgen.bundle import bundle
-from acpgen.dialect import dialect_file, keywords, meta_schema
-from acpgen.load import Documents, load
 from acpgen.meaning import lower
-from acpgen.walk import children
+from acpgen.schema.bundle import bundle
+from acpgen.schema.dialect import dialect_file, keywords, meta_schema
+from acpgen.schema.load import Documents, load
+from acpgen.schema.walk import children
 from oracle.values import is_array, is_object
 
 ROOT: Final = Path(__file__).parents[1]

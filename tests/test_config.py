@@ -14,7 +14,7 @@ from acpgen.config import Config, Member, Output, find, is_package, is_protocol,
 from acpgen.errors import BadSetting, Fault, Faults, NoConfiguration
 from acpgen.generate import generate
 from acpgen.ir import JSON
-from acpgen.load import Document, Documents
+from acpgen.schema.load import Document, Documents
 from acpgen.targets import Settings
 
 FULL = """

@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from acpgen import ir, markup, material, publish
-from acpgen.bundle import Bundle
 from acpgen.errors import Faults, InvalidExample, visible
 from acpgen.generate import generate, understand
-from acpgen.load import load
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import lifecycles, pictures, templates, views
 from acpgen.targets.docs.phrases import admits_null, in_words

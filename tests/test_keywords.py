@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from acpgen.dialect import keywords
-from acpgen.keywords import TABLE, Keyword
+from acpgen.schema.dialect import keywords
+from acpgen.schema.keywords import TABLE, Keyword
 
 SPECIFICATIONS: Any = import_module("jsonschema_specifications").REGISTRY
 

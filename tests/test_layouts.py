@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen.bundle import Bundle, bundle
 from acpgen.errors import (
     DanglingReference,
     Fault,
@@ -25,7 +24,8 @@ from acpgen.errors import (
 from acpgen.generate import understand
 from acpgen.ir import Protocol
 from acpgen.judge import strict
-from acpgen.load import Document, Documents
+from acpgen.schema.bundle import Bundle, bundle
+from acpgen.schema.load import Document, Documents
 
 NEWEST: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"

@@ -15,9 +15,9 @@ import pytest
 
 from acpgen.errors import Faults
 from acpgen.lint import RULES, Finding, lint, lint_paths, protocols, rule_id
-from acpgen.load import Source, read
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
+from acpgen.schema.load import Source, read
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evidence
-from acpgen import positions
 from acpgen.errors import (
     DuplicateKey,
     Fault,
@@ -31,8 +30,9 @@ from acpgen.errors import (
     WrongEncoding,
 )
 from acpgen.ir import JSON
-from acpgen.load import LARGEST, check, load, parse_json, read
 from acpgen.pointers import plain_pointer, pointer_parts
+from acpgen.schema import positions
+from acpgen.schema.load import LARGEST, check, load, parse_json, read
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -17,10 +17,10 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
 from acpgen.errors import Faults
 from acpgen.generate import understand
-from acpgen.load import load
 from acpgen.publish import changelog, monitor
 from acpgen.publish.ages import UNRELEASED, ages
 from acpgen.publish.history import History, histories
+from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 from acpgen.targets.docs import examples
 from monitor.cases import CASES, MCP_CASES

@@ -22,10 +22,10 @@ import pytest
 
 import evidence
 from acpgen import borrowed, judge, lint
-from acpgen.load import read
 from acpgen.pointers import resolve
 from acpgen.publish import table
 from acpgen.publish.table import Requirement
+from acpgen.schema.load import read
 from monitor.cases import CASES, MCP_CASES
 from validators import judges
 

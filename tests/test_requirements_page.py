@@ -15,9 +15,9 @@ import pytest
 from acpgen import borrowed
 from acpgen.errors import Faults
 from acpgen.generate import understand
-from acpgen.load import load
 from acpgen.publish import Version, requirements
 from acpgen.publish.table import WAYS
+from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 
 ROOT: Final = Path(__file__).parents[1]

@@ -16,9 +16,9 @@ import jsonschema_rs
 import pytest
 
 from acpgen import ir
-from acpgen.bundle import Bundle, bundle
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import Bundle, bundle
+from acpgen.schema.load import load
 from validators import judges
 
 SCHEMA: Final = Path(__file__).parents[1] / "schema"

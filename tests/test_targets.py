@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from acpgen.bundle import bundle
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 
 CASES = sorted(path.parent.name for path in Path(__file__).parent.glob("golden/targets/*/schema.json"))

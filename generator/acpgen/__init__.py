@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 # These functions carry the names of their modules, so they are bound here and now; their modules import nothing heavy.
 from acpgen.errors import Fault, Faults
 from acpgen.generate import generate
-from acpgen.load import Document, Documents, load
+from acpgen.schema.load import Document, Documents, load
 from acpgen.write import Files, Tree, write
 
 if TYPE_CHECKING:

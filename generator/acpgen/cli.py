@@ -14,7 +14,7 @@ import typer
 
 from acpgen import __version__, config, resources, terminal
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
-from acpgen.load import place
+from acpgen.schema.load import place
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Monitor

@@ -36,8 +36,8 @@ from acpgen.errors import (
     did_you_mean,
     shown,
 )
-from acpgen.load import decode, parse_json, place, read_bytes
 from acpgen.material import RESERVED, is_material
+from acpgen.schema.load import decode, parse_json, place, read_bytes
 
 Table: TypeAlias = Mapping[str, object]
 

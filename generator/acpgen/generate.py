@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from acpgen.errors import Faults, PathClash, TooDeep, UnknownName, did_you_mean
-from acpgen.positions import DEEPEST
+from acpgen.schema.positions import DEEPEST
 
 if TYPE_CHECKING:
     from acpgen import ir
-    from acpgen.bundle import Bundle
-    from acpgen.load import Documents
+    from acpgen.schema.bundle import Bundle
+    from acpgen.schema.load import Documents
     from acpgen.targets import Settings
     from acpgen.write import Files
 
@@ -48,8 +48,8 @@ def understand(
     protocol: Documents, *, names: Mapping[str, str] = _NO_NAMES, keep_unknown: bool = False
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. Raises `Faults`."""
-    from acpgen.bundle import bundle
     from acpgen.meaning import lower
+    from acpgen.schema.bundle import bundle
 
     try:
         bundled = bundle(protocol, names=names)

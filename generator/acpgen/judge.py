@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import borrowed, config, resources
 from acpgen.errors import Faults, SameVersion, UnknownName, did_you_mean
 from acpgen.generate import understand
-from acpgen.load import Documents, load
 from acpgen.material import is_material
+from acpgen.schema.load import Documents, load
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
     from acp_bindings.runtime.strict import Strict
 
     from acp_session.monitor import Breach, Monitor
-    from acpgen.contract import Row
+    from acpgen.meaning.contract import Row
 
 ACP: Final = ("acp/v1", "acp/v2")
 """What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
@@ -40,7 +40,7 @@ def find(protocol: str) -> Documents:
 
 def strict(documents: Documents) -> Strict:
     """The strict validator of a protocol. Raises `Faults`."""
-    from acpgen.contract import rows
+    from acpgen.meaning.contract import rows
 
     protocol, bundle = understand(documents)
     found = rows(protocol)

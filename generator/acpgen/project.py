@@ -8,16 +8,17 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from acpgen import material, stamp, unenforced
+from acpgen import material, stamp
 from acpgen.config import Config, read_names
 from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
-from acpgen.load import Source, parse, place, read
+from acpgen.meaning import unenforced
+from acpgen.schema.load import Source, parse, place, read
 from acpgen.write import Change, Files, Tree, difference, write
 
 if TYPE_CHECKING:
     from acpgen import ir
-    from acpgen.bundle import Bundle
+    from acpgen.schema.bundle import Bundle
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""

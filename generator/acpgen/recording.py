@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Final
 from pydantic_core import from_json
 
 from acpgen.errors import Faults, NotCreated, NotFound, Unreadable
-from acpgen.load import place
-from acpgen.walk import is_object
+from acpgen.schema.load import place
+from acpgen.schema.walk import is_object
 
 LONGEST: Final = 64 << 20
 """Bytes of one line. Longer ones are passed over, and said to be too long."""

@@ -13,7 +13,7 @@ def templates() -> Path:
 
 def schema() -> Path:
     """The folder of the schemas that come with acpgen, one folder for each protocol."""
-    packaged = Path(__file__).with_name("schema")
+    packaged = Path(__file__).with_name("canonical")
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "schema"
 
 

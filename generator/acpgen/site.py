@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import material, resources
 from acpgen.config import Config
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
-from acpgen.load import parse, place, read
+from acpgen.schema.load import parse, place, read
 from acpgen.write import Change, Files, Tree, write
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from acpgen import resources
 from acpgen.errors import Faults
-from acpgen.load import read_bytes
+from acpgen.schema.load import read_bytes
 from acpgen.write import digest, replace_file
 
 CACHE_FOLDER: Final = ".acpgen_cache"

@@ -11,9 +11,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from acpgen import unenforced
 from acpgen.errors import Faults, NotCreated, printable
-from acpgen.load import place
+from acpgen.meaning import unenforced
+from acpgen.schema.load import place
 
 if TYPE_CHECKING:
     from rich.table import Table

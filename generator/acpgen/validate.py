@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import judge
 from acpgen.recording import Line, Said, said
-from acpgen.walk import is_array, is_object
+from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict, Violation

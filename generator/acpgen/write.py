@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, StrayFile, Unwritable
-from acpgen.load import place
+from acpgen.schema.load import place
 
 Files: TypeAlias = Mapping[str, str]
 """What a folder holds: text by path, relative and with `/`."""

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias, TypeVar, assert_never
 from hypothesis import strategies as st
 
 from acpgen import ir
-from acpgen.values import Values
-from acpgen.walk import is_array, is_object
+from acpgen.meaning.values import Values
+from acpgen.schema.walk import is_array, is_object
 from bindings.meaning import Meaning, Path, at, changed, without
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.limits import is_length_within, is_number_within
-from acpgen.walk import is_array, is_object
+from acpgen.meaning.limits import is_length_within, is_number_within
+from acpgen.schema.walk import is_array, is_object
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -16,12 +16,12 @@ import pytest
 
 import evidence
 from acpgen import ir
-from acpgen.bundle import Bundle, bundle, tolerant
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import Bundle, bundle, tolerant
+from acpgen.schema.load import load
+from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import TARGETS, Settings
 from acpgen.targets.python.naming import Names, name_all
-from acpgen.walk import is_array, is_object
 from bindings.meaning import Meaning
 
 ROOT: Final = Path(__file__).parents[2]

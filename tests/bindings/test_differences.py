@@ -13,12 +13,12 @@ import pytest
 
 import evidence
 from acpgen import ir
-from acpgen.bundle import bundle
 from acpgen.errors import Faults
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
+from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.naming import name_all
-from acpgen.walk import is_array, is_object
 from bindings.subjects import Subject, Subjects
 
 Schema = dict[str, Any]

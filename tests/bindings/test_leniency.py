@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from acpgen import ir
+from acpgen.meaning.values import array_of
 from acpgen.targets import Settings, docs
-from acpgen.values import array_of
 from bindings.instances import smallest, smallest_of, wrong_for
 from bindings.subjects import OWN, SOURCES, Subject, Subjects, same
 

@@ -14,12 +14,12 @@ import pytest
 
 import evidence
 from acpgen import ir
-from acpgen.bundle import bundle
-from acpgen.load import load
 from acpgen.meaning import lower
-from acpgen.names import method_key
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
+from acpgen.schema.names import method_key
+from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.naming import name_all
-from acpgen.walk import is_array, is_object
 from compat.protocols import releases
 
 PUBLISHED: Final = evidence.known("upstream/*/schema*.json", "history/*/*.schema.json")

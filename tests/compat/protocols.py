@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Mode, Report
-from acpgen.load import Document, Documents
+from acpgen.schema.load import Document, Documents
 
 ROOT = Path(__file__).parents[2]
 RELEASES = ROOT / "schema" / "releases" / "acp"

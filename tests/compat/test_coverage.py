@@ -19,7 +19,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Report
 from acpgen.compat.report import FORMATS, written
 from acpgen.errors import Faults
-from acpgen.load import Document, Documents
+from acpgen.schema.load import Document, Documents
 from compat.protocols import RELEASES, Schema, compared, found, go, protocol
 
 STRING: Schema = {"type": "string"}

@@ -11,16 +11,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 from acpgen import ir
-from acpgen.bundle import bundle
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.guide import INSTEAD, guide
 from acpgen.compat.protocol.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Faults
-from acpgen.load import load
 from acpgen.meaning import lower
-from acpgen.walk import is_object
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
+from acpgen.schema.walk import is_object
 from compat.protocols import CANONICAL, validates
 
 

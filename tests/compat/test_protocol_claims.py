@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import evidence
-from acpgen.bundle import bundle
-from acpgen.load import load
 from acpgen.meaning import lower
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.nodes import Schemas
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
 from compat.protocols import CANONICAL, ROOT, Schema, compared, found, validates
 
 V1, V2 = CANONICAL[0], CANONICAL[1]

@@ -16,13 +16,13 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import evidence
-from acpgen.bundle import bundle
 from acpgen.compat.findings import Report
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.messages import Court, Route
 from acpgen.compat.protocol.revision import Revised
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
 from compat.protocols import CANONICAL, Schema, compared, documents
 
 ACP = ["upstream/acp-v1-newest/schema.json", "upstream/acp-v2-newest/schema.json"]

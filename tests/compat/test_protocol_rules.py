@@ -17,7 +17,7 @@ from acpgen.compat.protocol.policy import EFFECTS, SEVERITY
 from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
 from acpgen.compat.report.data import as_data
 from acpgen.compat.waivers import read, waive
-from acpgen.load import place
+from acpgen.schema.load import place
 from compat.protocols import ROOT, validates
 
 CASES = Path(__file__).parent / "cases"

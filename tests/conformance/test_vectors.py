@@ -15,9 +15,9 @@ import pytest
 
 import evidence
 from acpgen import ir
-from acpgen.bundle import bundle, tolerant
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import bundle, tolerant
+from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 from bindings.meaning import Meaning
 from bindings.subjects import UPSTREAM, Subject, Subjects, same

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle, bundle
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import Bundle, bundle
+from acpgen.schema.load import load
+from acpgen.schema.walk import is_object
 from acpgen.targets import TARGETS, Settings
-from acpgen.walk import is_object
 
 ROOT: Final = Path(__file__).parents[2]
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")

@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from acpgen.bundle import bundle
-from acpgen.load import load
 from acpgen.meaning import lower
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
 
 HERE: Final = Path(__file__).parent

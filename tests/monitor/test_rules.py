@@ -17,7 +17,7 @@ import pytest
 
 from acp_session.monitor import rootpaths, state
 from acpgen import borrowed, judge
-from acpgen.walk import is_array, is_object
+from acpgen.schema.walk import is_array, is_object
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET, QUIET_MCP
 from monitor.scripts import Case, Said, client, error, info, listed, mcp, opened, permission, prompt, result, v1

@@ -13,10 +13,10 @@ from typing import Any, Final
 import jsonschema_rs
 
 import evidence
-from acpgen.bundle import ABSOLUTE_PATH, Bundle, bundle
-from acpgen.collect import Collected, collect
-from acpgen.load import load
 from acpgen.pointers import plain_pointer, pointer_parts, resolve
+from acpgen.schema.bundle import ABSOLUTE_PATH, Bundle, bundle
+from acpgen.schema.collect import Collected, collect
+from acpgen.schema.load import load
 from oracle.values import Schema, is_array, is_object
 
 ROOT: Final = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from typing import Any
 
 import evidence
 from acpgen import ir
-from acpgen.values import Values
-from acpgen.walk import is_array, is_object
+from acpgen.meaning.values import Values
+from acpgen.schema.walk import is_array, is_object
 
 
 def corpus(version: int) -> list[dict[str, Any]]:

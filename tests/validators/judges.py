@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator
 
 import evidence
 from acpgen import ir, judge
-from acpgen.bundle import Bundle
 from acpgen.generate import understand
-from acpgen.load import load
-from acpgen.walk import is_object
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.load import load
+from acpgen.schema.walk import is_object
 
 NAMES = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 UPSTREAM = ("acp-v1-newest", "acp-v2-newest", "mcp-2025-06-18", "mcp-2025-11-25")

@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator
 
 from acpgen import ir
 from acpgen.pointers import plain_pointer, resolve
-from acpgen.walk import is_object
+from acpgen.schema.walk import is_object
 from validators.drawn import damaged, least
 from validators.judges import NAMES, UPSTREAM, subject
 

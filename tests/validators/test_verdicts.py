@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acpgen.walk import is_array
+from acpgen.schema.walk import is_array
 from validators.drawn import corpus, damaged, least
 from validators.judges import NAMES, UPSTREAM, Subject, subject
 

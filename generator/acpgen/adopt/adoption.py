@@ -18,12 +18,12 @@ from acpgen.adopt.merge import Conflict, Merge
 from acpgen.adopt.words import new, without_needless_room
 from acpgen.errors import AdoptionRefused, Fault, Faults, NoBase, NotAdoptable, UnclearProtocol
 from acpgen.generate import understand
-from acpgen.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
 from acpgen.pointers import pointer, reference_to, target
-from acpgen.walk import Schema, children, is_array, is_object
+from acpgen.schema.load import Documents, Source, check, decode, load, parse, parse_json, place, read_bytes
+from acpgen.schema.walk import Schema, children, is_array, is_object
 
 if TYPE_CHECKING:
-    from acpgen.bundle import Bundle
+    from acpgen.schema.bundle import Bundle
 
 BASE: Final = ".upstream.json"
 """The file beside the schema that holds the facts of the upstream revision last adopted. `load` passes over it."""

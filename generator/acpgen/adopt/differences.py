@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from acpgen.adopt.facts import UNIONS, Key, Parts, facts, keyed, same, union_keyword
 from acpgen.adopt.layout import line
 from acpgen.pointers import pointer
-from acpgen.walk import MAPS, SINGLE, Schema, is_array, is_object
+from acpgen.schema.walk import MAPS, SINGLE, Schema, is_array, is_object
 
 LONGEST: Final = 72
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from acpgen.unions import constant
-from acpgen.walk import MAPS, Schema, children, is_array, is_object
+from acpgen.schema.unions import constant
+from acpgen.schema.walk import MAPS, Schema, children, is_array, is_object
 
 Key: TypeAlias = tuple[str, ...]
 """By what a branch of a union is known again in another revision."""

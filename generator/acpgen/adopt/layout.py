@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acpgen.walk import is_object
+from acpgen.schema.walk import is_object
 
 WIDTH: Final = 120
 

@@ -24,8 +24,8 @@ from acpgen.adopt.facts import (
     union_keyword,
 )
 from acpgen.adopt.words import dressed, new, without_room
-from acpgen.unions import constant, excluded_tags, flatten
-from acpgen.walk import MAPS, SINGLE, Schema, is_object
+from acpgen.schema.unions import constant, excluded_tags, flatten
+from acpgen.schema.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
 

@@ -14,8 +14,8 @@ from acpgen.adopt.words import ROOM
 from acpgen.errors import printable
 from acpgen.markup import code, plain
 from acpgen.pointers import pointer
-from acpgen.unions import is_null
-from acpgen.walk import children, is_array, is_object
+from acpgen.schema.unions import is_null
+from acpgen.schema.walk import children, is_array, is_object
 
 Kind: TypeAlias = Literal["added", "changed", "removed", "conflict", "different"]
 

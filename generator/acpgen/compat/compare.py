@@ -24,16 +24,16 @@ from acpgen.compat.findings import (
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep
-from acpgen.load import Documents
 from acpgen.pointers import pointer
-from acpgen.positions import DEEPEST
-from acpgen.walk import ASSERTIONS, Schema, asserts, is_object
+from acpgen.schema.load import Documents
+from acpgen.schema.positions import DEEPEST
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
 
 if TYPE_CHECKING:
-    from acpgen.bundle import Bundle
     from acpgen.compat.protocol.check import Judged
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
+    from acpgen.schema.bundle import Bundle
     from schema_inclusion import Comparison, Relation
 
 
@@ -174,7 +174,7 @@ def _roots(documents: Documents, origins: frozenset[str]) -> Roots:
 
 def _bundled(documents: Documents) -> Bundle:
     """The bundle of documents. Names that collide would stop a generator; here each of them gets its pointer's hash."""
-    from acpgen.bundle import bundle
+    from acpgen.schema.bundle import bundle
 
     names: dict[str, str] = {}
     while True:

@@ -23,7 +23,7 @@ from acpgen.compat.protocol.messages import Part, Route, message
 from acpgen.compat.protocol.revision import Revised
 from acpgen.markup import code, plain, prose
 from acpgen.pointers import place_parts
-from acpgen.walk import is_object
+from acpgen.schema.walk import is_object
 
 _VERSION: Final = "protocolVersion"
 

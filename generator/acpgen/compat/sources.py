@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from acpgen import config
 from acpgen.errors import Faults, NotFound
-from acpgen.load import Documents, Source, parse, parse_unchecked, read, read_revision
+from acpgen.schema.load import Documents, Source, parse, parse_unchecked, read, read_revision
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""

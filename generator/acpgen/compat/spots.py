@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from acpgen.compat.findings import Spot
 from acpgen.pointers import plain_pointer, pointer_parts, resolve
-from acpgen.positions import Positions
+from acpgen.schema.positions import Positions
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input

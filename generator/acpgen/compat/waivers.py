@@ -25,7 +25,7 @@ from typing import Any, Final, cast
 from acpgen import config
 from acpgen.compat.findings import Finding, Note, Report, Spot, Waived
 from acpgen.errors import BadSetting, Fault, Faults, NotToml, UnknownKey, did_you_mean
-from acpgen.load import decode, place, read_bytes
+from acpgen.schema.load import decode, place, read_bytes
 
 FILE: Final = "compat-waivers.toml"
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.dialect import dialect_file
 from acpgen.errors import Fault, Faults, printable
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
-from acpgen.load import Source, parse_unchecked, place, read
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
-from acpgen.positions import positions
+from acpgen.schema.dialect import dialect_file
+from acpgen.schema.load import Source, parse_unchecked, place, read
+from acpgen.schema.positions import positions
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from acpgen.dialect import keywords, meta_schema
 from acpgen.errors import did_you_mean, shown
 from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer
+from acpgen.schema.dialect import keywords, meta_schema
 
 if TYPE_CHECKING:
     import jsonschema_rs

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from acpgen.errors import DanglingReference, Fault, MalformedKeyword, NameCollision, ReferenceLoop, shown
 from acpgen.lint.subject import Remark, SourceNode, Subject
-from acpgen.names import field_name, python_class
 from acpgen.pointers import plain_pointer
-from acpgen.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
-from acpgen.walk import Schema, asserts, children, is_object
+from acpgen.schema.names import field_name, python_class
+from acpgen.schema.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
+from acpgen.schema.walk import Schema, asserts, children, is_object
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:

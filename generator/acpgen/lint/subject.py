@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote, urldefrag
 
-from acpgen.bundle import Bundle
-from acpgen.bundle import bundle as bundled
-from acpgen.collect import Collected, collect
 from acpgen.errors import Fault, Faults
-from acpgen.load import Document, Documents, Source
 from acpgen.pointers import pointer, pointer_parts
-from acpgen.unions import branches_of, is_null
-from acpgen.walk import Schema, children, is_object
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.bundle import bundle as bundled
+from acpgen.schema.collect import Collected, collect
+from acpgen.schema.load import Document, Documents, Source
+from acpgen.schema.unions import branches_of, is_null
+from acpgen.schema.walk import Schema, children, is_object
 
 Role: TypeAlias = Literal["document", "definition", "field", "branch", "part"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from acpgen.lint.subject import Remark, SourceNode, Subject, is_choice
 from acpgen.pointers import plain_pointer, reference_to
-from acpgen.unions import branches_of, constant, is_null, lone_reference
-from acpgen.walk import Schema, children, is_object
+from acpgen.schema.unions import branches_of, constant, is_null, lone_reference
+from acpgen.schema.walk import Schema, children, is_object
 
 
 def description_missing(subject: Subject) -> Iterable[Remark]:

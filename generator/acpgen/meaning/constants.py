@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
-from acpgen.unions import constant, kind_of
-from acpgen.walk import ASSERTIONS, Schema, is_array, is_object
+from acpgen.schema.unions import constant, kind_of
+from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
 
 
 def values(schema: Schema) -> list[Any] | None:

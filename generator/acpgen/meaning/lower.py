@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle, common_fields, sharing
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
 from acpgen.meaning.constants import example, is_of_type, overlap
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
@@ -16,8 +15,9 @@ from acpgen.meaning.methods import find_methods
 from acpgen.meaning.narrow import implies, narrowest
 from acpgen.meaning.nodes import Node, Schemas
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
-from acpgen.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
-from acpgen.walk import asserts, is_array, is_object
+from acpgen.schema.bundle import Bundle, common_fields, sharing
+from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
+from acpgen.schema.walk import asserts, is_array, is_object
 
 LENIENCY: Final = {
     "x-deserialize-default-on-error": "default_on_error",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acpgen.meaning.nodes import Node
-from acpgen.unions import OBJECTS
+from acpgen.schema.unions import OBJECTS
 
 
 def is_record(node: Node) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.errors import Fault, Faults, NoRole, RoleTaken
 from acpgen.meaning.nodes import Node
-from acpgen.unions import constant
+from acpgen.schema.unions import constant
 
 _SIDES: Final[tuple[ir.Side, ...]] = ("agent", "client", "proxy", "server")
 

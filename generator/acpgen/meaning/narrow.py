@@ -7,8 +7,8 @@ from typing import Any, Final
 from acpgen.meaning.constants import is_of_type, keys, same, says_nothing, values
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
-from acpgen.unions import ALL_KINDS, constant, types_of
-from acpgen.walk import ASSERTIONS, is_object
+from acpgen.schema.unions import ALL_KINDS, constant, types_of
+from acpgen.schema.walk import ASSERTIONS, is_object
 
 _TELLING: Final = frozenset(
     {

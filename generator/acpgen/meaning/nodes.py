@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from acpgen.bundle import Bundle
 from acpgen.pointers import pointer
-from acpgen.unions import (
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.unions import (
     OBJECTS,
     Flat,
     Tag,
@@ -24,7 +24,7 @@ from acpgen.unions import (
     lone_reference,
     recognise,
 )
-from acpgen.walk import ASSERTIONS, Schema, is_array, is_object
+from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
 
 
 class Schemas(Mapping[str, "Node"]):

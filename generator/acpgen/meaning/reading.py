@@ -7,13 +7,13 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault, MalformedKeyword
-from acpgen.limits import OF_NUMBERS
 from acpgen.meaning.constants import any_like, count, is_idle, is_of_type, values
+from acpgen.meaning.limits import OF_NUMBERS
 from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
 from acpgen.meaning.nodes import Node
-from acpgen.patterns import in_rust
-from acpgen.unions import ALL_KINDS, OBJECTS
-from acpgen.walk import ASSERTIONS, BY_KIND, is_object
+from acpgen.meaning.patterns import in_rust
+from acpgen.schema.unions import ALL_KINDS, OBJECTS
+from acpgen.schema.walk import ASSERTIONS, BY_KIND, is_object
 
 
 @dataclass

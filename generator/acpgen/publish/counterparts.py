@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.publish.versions import Version
+from acpgen.schema.bundle import Bundle
 from acpgen.targets import docs
 from acpgen.targets.docs import Counterpart, VersionDifference
 

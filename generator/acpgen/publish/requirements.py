@@ -11,9 +11,9 @@ from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
 from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse
 from acpgen.publish.versions import Version
+from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
-from acpgen.walk import is_array, is_object
 
 __all__ = ["MONITOR", "PAGE", "page", "parse"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle
+from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 
 INDEX: Final = "index.md"

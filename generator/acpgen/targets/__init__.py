@@ -9,8 +9,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Final, TypeAlias, TypeGuard, cast
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.errors import Faults, TargetFailed, printable
+from acpgen.schema.bundle import Bundle
 from acpgen.write import is_file
 
 

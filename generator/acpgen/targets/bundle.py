@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle
-from acpgen.names import method_key
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.names import method_key
 from acpgen.targets import Settings
 
 _GROUPS: Final = {

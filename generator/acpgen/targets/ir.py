@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import cast
 
 from acpgen import ir
-from acpgen.bundle import Bundle
+from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 
 

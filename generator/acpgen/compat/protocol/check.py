@@ -42,8 +42,8 @@ from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised, rewritten
 from acpgen.compat.protocol.rules import Judgement, judge
 from acpgen.compat.protocol.shapes import Alternative
-from acpgen.unions import lone_reference
-from acpgen.walk import Schema
+from acpgen.schema.unions import lone_reference
+from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Severity

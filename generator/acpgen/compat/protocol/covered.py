@@ -11,8 +11,8 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
 from acpgen.pointers import plain_pointer, reference_to, target
-from acpgen.unions import branches_of, constant, lone_reference
-from acpgen.walk import ASSERTIONS, Schema, asserts, children, is_array, is_object
+from acpgen.schema.unions import branches_of, constant, lone_reference
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, children, is_array, is_object
 
 GROUPED: Final = "definitions in a group are not read"
 UNREAD: Final = "a reference leads to a place that is not read"

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.limits import limits_of
+from acpgen.meaning.limits import limits_of
 from acpgen.pointers import reference_to
-from acpgen.walk import Schema
+from acpgen.schema.walk import Schema
 
 Written: TypeAlias = "Schema | bool"
 

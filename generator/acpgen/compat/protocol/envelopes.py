@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acpgen.compat.protocol.covered import branch_names
 from acpgen.compat.protocol.revision import Revised, wordless
-from acpgen.walk import Schema, is_object
+from acpgen.schema.walk import Schema, is_object
 
 _CARRIED: Final = ("id", "params", "result", "error")
 _TELLING: Final = ("method", "result", "error")

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen import ir
-from acpgen.bundle import DIALECT
 from acpgen.compat.findings import Revision, Witness
 from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
 from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.pointers import reference_to
-from acpgen.walk import Schema
+from acpgen.schema.bundle import DIALECT
+from acpgen.schema.walk import Schema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

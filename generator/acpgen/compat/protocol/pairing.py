@@ -51,7 +51,7 @@ from acpgen.compat.protocol.shapes import (
     shape_of,
     type_of_object,
 )
-from acpgen.values import read_instead
+from acpgen.meaning.values import read_instead
 
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
 

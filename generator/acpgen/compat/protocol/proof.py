@@ -11,7 +11,7 @@ from acpgen.compat.protocol.pairing import Pair
 from acpgen.compat.protocol.revision import Revised
 
 if TYPE_CHECKING:
-    from acpgen.walk import Schema
+    from acpgen.schema.walk import Schema
     from schema_inclusion import Comparer, Relation
 
 STEPS = 20_000

@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.compat.protocol.shapes import Objects, shape_of
-from acpgen.keywords import PROSE
 from acpgen.pointers import place_parts, pointer_parts, target
-from acpgen.walk import Schema, is_array, is_object, references
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.keywords import PROSE
+from acpgen.schema.walk import Schema, is_array, is_object, references
 
 REFERENCE: Final = re.compile(r'"\$ref": "((?:[^"\\]|\\.)*)"')
 """A reference in a text of `Revised.texts`."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.markup import Markdown, code, prose
+from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member

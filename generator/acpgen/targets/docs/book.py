@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.schema.bundle import Bundle
 from acpgen.targets.docs import lifecycles
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
 from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes

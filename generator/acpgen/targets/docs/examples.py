@@ -12,11 +12,11 @@ from typing import Any, Final, assert_never
 import jsonschema_rs
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.errors import Fault, Faults, InvalidExample, NotASchema
+from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
-from acpgen.values import Unmakeable, Values
-from acpgen.walk import Schema, children, is_array, is_object
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.walk import Schema, children, is_array, is_object
 
 LONGEST_REASON: Final = 200
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen import ir
+from acpgen.meaning.values import array_of, read_instead
 from acpgen.targets.docs.phrases import admits_null
-from acpgen.values import array_of, read_instead
 
 LENIENT: Final = "Decoded leniently: "
 STRICT: Final = (

@@ -10,7 +10,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier
-from acpgen.names import assign, method_key
+from acpgen.schema.names import assign, method_key
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"

@@ -14,8 +14,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.resources import templates
+from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.literals import docstring, literal

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from acpgen import ir
 from acpgen.errors import Fault, Faults
-from acpgen.names import assign, field_name, python_class
+from acpgen.schema.names import assign, field_name, python_class
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import Any, Final, TypeGuard
 
 from acpgen import ir
 from acpgen.resources import templates
+from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
 from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, imported, plain_schema, references
-from acpgen.walk import is_array, is_object
 
 _STAND_IN: Final = {"type": "boolean"}
 """What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from acpgen import ir
-from acpgen.bundle import Bundle
-from acpgen.contract import Row, rows
-from acpgen.keywords import PROSE
+from acpgen.meaning.contract import Row, rows
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.keywords import PROSE
+from acpgen.schema.walk import LISTS, MAPS, SINGLE, is_array, is_object
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
-from acpgen.walk import LISTS, MAPS, SINGLE, is_array, is_object
 
 
 def contract_view(protocol: ir.Protocol) -> dict[str, Any]:

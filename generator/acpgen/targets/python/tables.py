@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
-from acpgen.bundle import Bundle
-from acpgen.contract import method_row
+from acpgen.meaning.contract import method_row
+from acpgen.meaning.unenforced import gaps
+from acpgen.schema.bundle import Bundle
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
-from acpgen.unenforced import gaps
 
 
 def lenient_rows(protocol: ir.Protocol, names: Names) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -7,8 +7,8 @@ from math import ceil, floor
 from typing import Any, Final, assert_never
 
 from acpgen import ir
-from acpgen.limits import limits_of
-from acpgen.patterns import in_rust
+from acpgen.meaning.limits import limits_of
+from acpgen.meaning.patterns import in_rust
 from acpgen.targets.python.annotations import (
     Annotation,
     Container,

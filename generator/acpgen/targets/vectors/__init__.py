@@ -16,15 +16,15 @@ from typing import Any, Final
 import jsonschema_rs
 
 from acpgen import ir
-from acpgen.bundle import Bundle
 from acpgen.errors import Faults, NotASchema
+from acpgen.meaning.values import Values
 from acpgen.resources import templates
+from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.method_rows import Messages
 from acpgen.targets.vectors.rows import Row, RowSubject, lines
 from acpgen.targets.vectors.verdicts import Judge
-from acpgen.values import Values
 
 _LONGEST: Final = 60
 

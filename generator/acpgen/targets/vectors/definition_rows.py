@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from acpgen import ir
-from acpgen.pointers import plain_pointer
-from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
-from acpgen.targets.vectors.verdicts import Judge
-from acpgen.values import (
+from acpgen.meaning.values import (
     EXTENSION,
     FUTURE,
     NO_OBJECTS,
@@ -24,7 +21,10 @@ from acpgen.values import (
     Values,
     array_of,
 )
-from acpgen.walk import is_object
+from acpgen.pointers import plain_pointer
+from acpgen.schema.walk import is_object
+from acpgen.targets.vectors.rows import ABSENT, Refusal, Row
+from acpgen.targets.vectors.verdicts import Judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.meaning.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.rows import (
     INVALID_REQUEST,
@@ -17,7 +18,6 @@ from acpgen.targets.vectors.rows import (
     Row,
     RowSubject,
 )
-from acpgen.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 
 _PEERS: Final = {"agent": "client", "client": "agent", "proxy": "agent", "server": "client"}
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from acpgen.meaning.values import Path
 from acpgen.pointers import plain_pointer
-from acpgen.values import Path
 
 ABSENT: Final = object()
 

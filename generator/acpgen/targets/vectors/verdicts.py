@@ -13,10 +13,10 @@ from typing import Any, Final
 import jsonschema_rs
 
 from acpgen import ir
-from acpgen.bundle import Bundle, tolerant
+from acpgen.meaning.values import Path
 from acpgen.pointers import pointer, reference_to
-from acpgen.values import Path
-from acpgen.walk import Schema, is_array
+from acpgen.schema.bundle import Bundle, tolerant
+from acpgen.schema.walk import Schema, is_array
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from acpgen.collect import MIGRATION, Collected, collect, spelled
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
-from acpgen.keywords import OF_FIELDS
-from acpgen.load import Documents
-from acpgen.names import class_name
 from acpgen.pointers import escape, reference_to
-from acpgen.unions import (
+from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.schema.keywords import OF_FIELDS
+from acpgen.schema.load import Documents
+from acpgen.schema.names import class_name
+from acpgen.schema.unions import (
     OBJECTS,
     Tagged,
     branches_of,
@@ -32,7 +32,7 @@ from acpgen.unions import (
     own_tag,
     recognise,
 )
-from acpgen.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, references
+from acpgen.schema.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, references
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

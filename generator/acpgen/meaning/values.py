@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
-from acpgen.limits import is_length_within, is_number_within, limits_of
+from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
 
 Path: TypeAlias = "tuple[str | int, ...]"
 

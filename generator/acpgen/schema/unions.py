@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from acpgen.pointers import target
-from acpgen.walk import BY_KIND, Schema, asserts, is_array, is_object
+from acpgen.schema.walk import BY_KIND, Schema, asserts, is_array, is_object
 
 Tag: TypeAlias = "str | int | float | bool"
 

@@ -35,7 +35,7 @@ from acpgen.errors import (
     WrongEncoding,
 )
 from acpgen.pointers import plain_pointer
-from acpgen.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
+from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
 
 if TYPE_CHECKING:
     import jsonschema_rs

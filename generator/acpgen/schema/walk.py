@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
-from acpgen.keywords import TABLE
 from acpgen.pointers import target
+from acpgen.schema.keywords import TABLE
 
 Schema = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
 from acpgen.errors import Fault, MalformedKeyword
-from acpgen.load import decode, parse_json, place, read_bytes
+from acpgen.schema.load import decode, parse_json, place, read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen.pointers import place_parts, pointer, pointer_parts
-from acpgen.walk import is_array, is_object
+from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen import ir
-    from acpgen.bundle import Bundle
+    from acpgen.schema.bundle import Bundle
 
 Gaps: TypeAlias = "Mapping[str, tuple[str, ...]]"
 """The keywords that decoding does not enforce, as places in the schema files, by definition."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
-from acpgen.dialect import wrong_values
 from acpgen.errors import (
     DanglingReference,
     Fault,
@@ -21,11 +20,12 @@ from acpgen.errors import (
     ReferenceLoop,
     UnsupportedKeyword,
 )
-from acpgen.load import Documents, check_schema
-from acpgen.names import class_name
 from acpgen.pointers import pointer, pointer_parts, reference_to, target
-from acpgen.unions import branches_of, constant
-from acpgen.walk import ASSERTIONS, DEFINITIONS, KEYWORDS, LISTS, TYPES, Schema, children, is_array, is_object
+from acpgen.schema.dialect import wrong_values
+from acpgen.schema.load import Documents, check_schema
+from acpgen.schema.names import class_name
+from acpgen.schema.unions import branches_of, constant
+from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, KEYWORDS, LISTS, TYPES, Schema, children, is_array, is_object
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
