@@ -6,6 +6,7 @@ import codecs
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
