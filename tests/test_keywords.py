@@ -59,6 +59,12 @@ def test_an_assertion_refuses_values_of_its_type_alone_and_nothing_else_refuses_
 
 
 def kind(value: object) -> str:
-    if isinstance(value, bool) or value is None:
-        return "boolean" if value is not None else "null"
-    return {int: "number", float: "number", str: "string", list: "array", dict: "object"}[type(value)]
+    names: dict[type, str] = {
+        bool: "boolean",
+        int: "number",
+        float: "number",
+        str: "string",
+        list: "array",
+        dict: "object",
+    }
+    return names.get(type(value), "null")

@@ -6,6 +6,7 @@ import codecs
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -369,7 +370,7 @@ def test_every_value_is_found_where_it_stands(value: JSON, indent: int | None) -
 def test_of_a_long_document_only_the_way_to_a_place_is_read() -> None:
     names = [f"Name{n}" for n in range(5_000)]
     text = json.dumps({"$defs": {name: {"properties": {"a": {"type": "string"}}} for name in names}}, indent=2)
-    found = positions.Positions(text)
+    found: Any = positions.Positions(text)
     for _ in range(2):
         found.nearest(("$defs", names[-1], "properties", "a", "type"))
     assert len(found._inside) == 5

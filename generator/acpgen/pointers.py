@@ -42,10 +42,11 @@ def place_parts(at: str) -> tuple[str, ...]:
 def resolve(value: Any, written: str) -> Any:
     """What a JSON Pointer leads to. Raises `KeyError` where that is nothing."""
     for key in pointer_parts(written):
+        inside: Any = value  # any JSON
         if isinstance(value, dict) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key) < len(value):
-            value = value[int(key)]
+            value = inside[key]
+        elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key) < len(inside):
+            value = inside[int(key)]
         else:
             raise KeyError(written)
     return value
