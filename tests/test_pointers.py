@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
+from acp_bindings.runtime import pointers as runtime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acpgen import borrowed
+from acp_session.monitor import events as monitor
 from acpgen.pointers import place_parts, plain_pointer, pointer, pointer_parts, reference_to, resolve, target
 
 NAMES = st.sampled_from(
     ("", "a", "a/b", "/", "//", "~", "~~", "~1", "~01", "~0/1", "0", "#", "#/a", "%", "%7E", "a ö", "<a>")
 )
 KEYS = st.lists(NAMES, max_size=4).map(tuple)
-RUNTIME: Any = borrowed.runtime("pointers")
-EVENTS: Any = borrowed.session("monitor.events")
 
 
 @given(KEYS)
@@ -30,10 +28,10 @@ def test_the_keys_of_a_pointer_are_those_that_it_was_written_of(keys: tuple[str,
 @given(KEYS)
 def test_every_house_writes_and_reads_the_same_pointers(keys: tuple[str, ...]) -> None:
     written = plain_pointer(*keys)
-    assert written == RUNTIME.json_pointer(keys) == EVENTS.json_pointer(keys)
-    assert keys == RUNTIME.steps(written) == EVENTS.pointer_steps(written)
-    assert RUNTIME.referred(RUNTIME.reference(keys)) == keys
-    assert RUNTIME.schema_pointer(keys) == pointer(*keys)
+    assert written == runtime.json_pointer(keys) == monitor.json_pointer(keys)
+    assert keys == runtime.steps(written) == monitor.pointer_steps(written)
+    assert runtime.referred(runtime.reference(keys)) == keys
+    assert runtime.schema_pointer(keys) == pointer(*keys)
 
 
 @given(NAMES)

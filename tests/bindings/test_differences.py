@@ -497,4 +497,5 @@ def test_the_test_suite_of_json_schema_is_judged_right_or_listed(subjects: Subje
             if found is not row["valid"]:
                 assert unenforced(subject, name), (group["description"], row["description"])
                 listed += 1
-    assert (right, listed) > (870, 0)
+    assert right > 800
+    assert listed > 0
