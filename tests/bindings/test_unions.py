@@ -103,7 +103,7 @@ def test_a_required_field_that_is_missing_is_named_and_nothing_else_is(subjects:
 # --- beside a default branch -----------------------------------------------------------------------------------------
 
 AUTH: Final = {"id": "key", "name": "Key"}
-STDIO: Final = {"name": "n", "command": "/c", "args": [], "env": []}
+STDIO: Final[dict[str, Any]] = {"name": "n", "command": "/c", "args": [], "env": []}
 CHOICE: Final = {"sessionId": "s", "configId": "c", "value": "v"}
 
 BESIDE: Final[list[tuple[str, dict[str, Any], dict[str, Any], str | None]]] = [
@@ -158,7 +158,7 @@ def test_the_default_branch_of_any_union_is_for_objects_without_a_tag(subjects: 
     def union(default: dict[str, Any]) -> dict[str, Any]:
         return {"oneOf": [tagged(), default]}
 
-    plain = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    plain: dict[str, Any] = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
     excluding = {**plain, "not": {"required": ["kind"], "properties": {"kind": {"const": "a"}}}}
     sealed = {**plain, "not": {"required": ["kind"], "properties": {"kind": {"type": "string"}}}}
     own = {**plain, "not": {"required": ["kind"], "properties": {"kind": {"type": "string", "not": {"const": "b"}}}}}

@@ -241,7 +241,7 @@ def _entry(each: Judged, old: Revised, new: Revised) -> str:
     elif told and each.rule in REPLACED:
         does = prose(told)
     elif each.rule == "gate-added" and (advertiser := _advertiser(each)) == each.flow.partition("-to-")[0]:
-        capability = each.subject.rpartition(":")[2]
+        capability = str(each.subject).rpartition(":")[2]
         does = f"It is sent only once the {plain(advertiser)} has advertised {code(capability)}. Advertise it before you send this."
     else:
         does = f"{plain(each.message)} {instead}"
@@ -256,7 +256,7 @@ def _gone(each: Judged) -> str:
 
 def _advertiser(each: Judged) -> str:
     """The side that advertises the capability which a finding about a gate names."""
-    return each.subject.rpartition(" ")[2].partition(":")[0]
+    return str(each.subject).rpartition(" ")[2].partition(":")[0]
 
 
 def _key(each: Judged, old: Revised) -> str:

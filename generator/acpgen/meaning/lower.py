@@ -353,7 +353,7 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
             return None
         if (value := _listed(branch)) is not None:
             found.append(value)
-        elif base_ is None and branch.demands == {"type"} and branch.says["type"] in ("string", "integer"):
+        elif base_ is None and branch.demands == frozenset({"type"}) and branch.says["type"] in ("string", "integer"):
             is_text = branch.says["type"] == "string"
             base_ = ir.String() if is_text else ir.Number(integer=True, format=branch.says.get("format"))
         else:

@@ -36,7 +36,7 @@ def _width(node: Node) -> tuple[int, int]:
         return accepted, 1
     if node.demands - {"type", "not", "if", "then", "else", "anyOf", "oneOf"}:
         return accepted, 2
-    return accepted, 3 if node.demands == {"type"} else 4
+    return accepted, 3 if node.demands == frozenset({"type"}) else 4
 
 
 def implies(narrow: Node, wide: Node) -> bool:
@@ -54,7 +54,7 @@ def implies(narrow: Node, wide: Node) -> bool:
         return True
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
-    if wide.demands == {"anyOf"}:
+    if wide.demands == frozenset({"anyOf"}):
         return any(implies(narrow, branch) for branch in wide.each("anyOf"))
     listed = values(narrow.says)
     return listed is not None and all(admits(wide, value) for value in listed)
