@@ -241,7 +241,7 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
     return tuple(sorted(findings, key=order))
 
 
-def _fingerprint(*about: JSON) -> str:
+def _fingerprint(*about: object) -> str:
     """What a finding is about, in a short text."""
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
 
