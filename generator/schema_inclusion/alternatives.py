@@ -255,9 +255,11 @@ def switched(forms: Forms, tag: str, cases: Mapping[Constant, Formula], otherwis
 
 def exclusive(forms: Forms, parts: tuple[Formula, ...]) -> Formula:
     """Exactly one of the parts: any of them, and no two together."""
+    pairs = _overlapping(forms, parts)
+    forms.budget.require(len(pairs))
     alone = [
         forms.any_of(forms.negate(one), forms.negate(other))
-        for one, other in _overlapping(forms, parts)
+        for one, other in pairs
         if forms.all_of(one, other) is not forms.bottom
     ]
     return forms.all_of(forms.any_of(*parts), *alone)

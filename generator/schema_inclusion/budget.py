@@ -37,6 +37,11 @@ class Budget:
         if self.left < 0:
             raise OverBudget
 
+    def require(self, steps: int) -> None:
+        """Raises `OverBudget` if so many steps are not left: what is known to need them is not begun."""
+        if steps > self.left:
+            raise OverBudget
+
     def weigh(self, parts: int) -> None:
         """Takes away a step for every dozen parts that a simplification has looked at."""
         self._weight += parts

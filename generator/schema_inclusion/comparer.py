@@ -20,7 +20,7 @@ from schema_inclusion.normal import Normaliser
 from schema_inclusion.outcome import Empty, Outcome, Satisfied, Unknown
 from schema_inclusion.validation import is_schema, reference_validator
 from schema_inclusion.values import Json, same
-from schema_inclusion.witness import Checker, searched, shown
+from schema_inclusion.witness import FEWEST_CANDIDATES, MOST_CANDIDATES, Checker, searched, shown
 
 STEPS: Final = 25_000
 """Steps that one question may take, and as many again for every 2,500 schemas in the documents: about a second."""
@@ -28,6 +28,9 @@ STEPS_A_SCHEMA: Final = 10
 STEPS_OF_SEARCH: Final = 10_000
 """Steps that the search for a witness may take when the proof has failed."""
 
+
+NOTHING: Final[Json] = {"not": {}}
+"""What no value is valid under, in every draft: draft-04 has no `false`."""
 
 EQUAL: Final = Relation(Verdict.YES, "The schemas are equal.")
 PROVEN: Final = Relation(Verdict.YES, "Proven: no value is valid under the one schema and not under the other.")
@@ -64,6 +67,7 @@ class Comparer:
         self._normal = Normaliser(Forms(self._budget))
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
+        self._too_large: set[int] = set()
         self._fault = ""
         self._old = self._opened(old, "old", dialect)
         self._new = self._opened(new, "new", dialect)
@@ -133,7 +137,14 @@ class Comparer:
             return False
 
     def _form(self, side: _Side) -> Formula:
-        return self._normal.whole(side.schema, side.document.scope)
+        """The formula of a schema. Raises `OverBudget`, and again at once for the same question."""
+        if id(side.schema) in self._too_large:
+            raise OverBudget
+        try:
+            return self._normal.whole(side.schema, side.document.scope)
+        except OverBudget:
+            self._too_large.add(id(side.schema))
+            raise
 
     def _reset(self) -> None:
         self._normal.reset()
@@ -142,6 +153,7 @@ class Comparer:
     def _decided(self, ours: _Side, theirs: _Side) -> Outcome:
         """What the prover finds of values that are valid here and not there."""
         self._budget.renew(self._steps)
+        self._too_large.clear()
         forms = self._normal.forms
         try:
             return self._prover.decide(forms.all_of(self._form(ours), forms.negate(self._form(theirs))))
@@ -169,7 +181,7 @@ class Comparer:
             if witness is not None:
                 return refuted(witness)
         self._budget.renew(STEPS_OF_SEARCH, apart=0)
-        witness = searched(self._prover, accepts, refuses)
+        witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
         if witness is not None:
             return refuted(witness)
         if isinstance(outcome, Satisfied):
@@ -216,8 +228,8 @@ def include(old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None
 
 
 def is_satisfiable(schema: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Satisfiability:
-    """Whether any value is valid under a schema document: it is not if `false` includes it."""
-    relation = include(schema, False, steps=steps, dialect=dialect)
+    """Whether any value is valid under a schema document: it is not if that under which nothing is valid includes it."""
+    relation = include(schema, NOTHING, steps=steps, dialect=dialect)
     match relation.verdict:
         case Verdict.YES:
             return Satisfiability(Verdict.NO, "Proven: no value is valid under the schema.")

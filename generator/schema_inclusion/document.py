@@ -212,9 +212,18 @@ def resolved(scope: Scope, reference: str) -> Target | None:
 def only_dynamic_target(scope: Scope, reference: str) -> bool:
     """Whether a dynamic reference can only ever mean one place of the document."""
     name = reference.rpartition("#")[2]
+    return _marked_at_most_once(scope, "$dynamicAnchor", name)
+
+
+def only_recursive_target(scope: Scope) -> bool:
+    """Whether a recursive reference of 2019-09 can only ever mean the resource that it stands in."""
+    return _marked_at_most_once(scope, "$recursiveAnchor", True)
+
+
+def _marked_at_most_once(scope: Scope, keyword: str, value: Json) -> bool:
     schemas = list(every_schema(scope.root))
     inside = scope.resource == id(scope.root) or any(id(schema) == scope.resource for schema in schemas)
-    return inside and sum(schema.get("$dynamicAnchor") == name for schema in schemas) <= 1
+    return inside and sum(schema.get(keyword) == value for schema in schemas) <= 1
 
 
 def names_one_of_several(scope: Scope, reference: str) -> bool:

@@ -113,7 +113,8 @@ def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iter
 
 def reading_as_ecma(plain: Any) -> Any:
     """The class of validators with these readings in the place of its own."""
-    return jsonschema.validators.extend(
+    extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
+    return extend(
         plain,
         {
             "pattern": _pattern,

@@ -24,8 +24,14 @@ _DRAFTS: Final = {
     Dialect.DRAFT_2019_09: jsonschema_rs.Draft201909,
     Dialect.DRAFT_2020_12: jsonschema_rs.Draft202012,
 }
-_UNREAD: Final = frozenset({"contentEncoding", "contentMediaType", "contentSchema", "$vocabulary"})
-"""Keywords that the engine reads as assertions in some drafts, and we do not."""
+_UNREAD: Final = frozenset(
+    {
+        *("contentEncoding", "contentMediaType", "contentSchema", "$vocabulary"),
+        *("$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef"),
+    }
+)
+"""Keywords that the engine reads as assertions in some drafts, and we do not; and those of dynamic scope, in which it
+takes the outermost anchor where a plain reference means another."""
 
 
 @dataclass(frozen=True, slots=True)

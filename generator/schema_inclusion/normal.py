@@ -21,6 +21,7 @@ from schema_inclusion.document import (
     in_another_dialect,
     names_one_of_several,
     only_dynamic_target,
+    only_recursive_target,
     resolved,
     within,
 )
@@ -231,8 +232,10 @@ def _dynamic_reference(reader: Normaliser, value: Json, schema: dict[str, Json],
     return _reference(reader, value, schema, scope)
 
 
-def _recursive_reference(reader: Normaliser, _value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
-    return reader.forms.opaque("recursive references of draft 2019-09 are not compared")
+def _recursive_reference(reader: Normaliser, value: Json, schema: dict[str, Json], scope: Scope) -> Formula:
+    if value != "#" or not only_recursive_target(scope):
+        return reader.forms.opaque("a recursive reference may mean several places")
+    return _reference(reader, value, schema, scope)
 
 
 # Any type.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from schema_inclusion.document import Dialect, Scope, names_one_of_several, only_dynamic_target
+from schema_inclusion.document import Dialect, Scope, names_one_of_several, only_dynamic_target, only_recursive_target
 from schema_inclusion.formula import Formula, Kind
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula,
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in schema:
             target = reader.target(schema[keyword], scope)
-            if target is None or keyword == "$recursiveRef":
+            if target is None or (keyword == "$recursiveRef" and not only_recursive_target(scope)):
                 raise TooTangled
             if keyword == "$dynamicRef" and not only_dynamic_target(scope, str(schema[keyword])):
                 raise TooTangled

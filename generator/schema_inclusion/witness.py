@@ -25,6 +25,8 @@ from schema_inclusion.values import Json, as_float
 MOST_VALUES: Final = 24
 MOST_CHANGES: Final = 40
 MOST_CANDIDATES: Final = 600
+FEWEST_CANDIDATES: Final = 20
+"""As many are tried where a schema is too large for a formula, which would rule most of them out."""
 MOST_UNANSWERED: Final = 3
 LARGEST_EXACT: Final = 2**52
 """Below it, a float holds every whole number and a half beside it."""
@@ -89,7 +91,7 @@ def _in_floats(value: Json) -> Json:
             return value
 
 
-def searched(prover: Prover, accepts: Checker, refuses: Checker) -> Witness | None:
+def searched(prover: Prover, accepts: Checker, refuses: Checker, amount: int) -> Witness | None:
     """A witness among some values of what the first schema says, their small changes, and small values."""
     if accepts.validator.apart or refuses.validator.apart:
         return None
@@ -100,7 +102,7 @@ def searched(prover: Prover, accepts: Checker, refuses: Checker) -> Witness | No
         if longest_text(candidate) <= LONGEST_AT_ONCE
     )
     unanswered = 0
-    for candidate in islice(candidates, MOST_CANDIDATES):
+    for candidate in islice(candidates, amount):
         if not _is_possible(candidate, accepts, refuses):
             continue
         witness = told(candidate, accepts, refuses)

@@ -66,6 +66,13 @@ def test_a_schema_is_satisfiable_exactly_if_it_has_an_instance(schema: Any, verd
     assert (answer.instance is not None and answer.instance.verified) == (verdict is Verdict.YES)
 
 
+@pytest.mark.parametrize("dialect", Dialect)
+def test_satisfiability_is_asked_in_every_draft(dialect: Dialect) -> None:
+    assert is_satisfiable({"type": "null"}, dialect=dialect).verdict is Verdict.YES
+    assert is_satisfiable({"enum": [1], "type": "null"}, dialect=dialect).verdict is Verdict.NO
+    assert is_satisfiable({"not": {}}, dialect=dialect).verdict is Verdict.NO
+
+
 def test_a_draft_is_that_of_schemas_that_name_none() -> None:
     guessed: dict[str, Any] = {"exclusiveMinimum": True, "minimum": 1}
     assert compare(guessed, {"minimum": 1}).backward.verdict is Verdict.YES

@@ -267,6 +267,21 @@ def test_draft_04_takes_a_number_with_a_fraction_of_zero_for_no_integer() -> Non
     assert include({**integer, "minimum": 1}, integer).verdict is Verdict.YES
 
 
+def test_a_recursive_reference_that_can_mean_one_place_is_followed() -> None:
+    old: Json = {
+        "$schema": Dialect.DRAFT_2019_09.value,
+        "type": "object",
+        "additionalProperties": {"$recursiveRef": "#"},
+    }
+    again: Json = {"type": "object", "additionalProperties": {"$ref": "#"}}
+    assert compare(old, again).backward.verdict is compare(old, again).forward.verdict is Verdict.YES
+    anchored: Json = {**cast("Any", old), "$recursiveAnchor": True}
+    assert compare(anchored, again).backward.verdict is compare(anchored, again).forward.verdict is Verdict.YES
+    inner: Json = {"$id": "inner", "$recursiveAnchor": True, "items": {"$recursiveRef": "#"}}
+    several: Json = {**cast("Any", anchored), "$id": "http://x.example/", "properties": {"a": inner}}
+    assert include(several, again).verdict is not Verdict.YES
+
+
 def test_a_plain_reference_to_one_of_several_dynamic_anchors_is_undecided() -> None:
     """It means the one of its own resource, a string; validators follow the outermost one, which takes anything."""
     a_text: Json = {"$dynamicAnchor": "n", "type": "string"}
