@@ -89,7 +89,9 @@ def row(name: str, found: list[Answer]) -> list[str]:
     counts = Counter(answer.column for answer in found)
     times = sorted(answer.seconds for answer in found)
     shown = [statistics.median(times), times[len(times) * 95 // 100], times[-1]]
-    return [name, str(len(found)), *(str(counts[each]) for each in COLUMNS), *(f"{each * 1000:,.1f}" for each in shown)]
+    slow = sum(each > 1 for each in times)
+    figures = [*(str(counts[each]) for each in COLUMNS), str(slow), *(f"{each * 1000:,.1f}" for each in shown)]
+    return [name, str(len(found)), *figures]
 
 
 def described(answer: Answer) -> str:
@@ -105,7 +107,7 @@ def main() -> None:
     parser.add_argument("--draft", action="append", choices=DRAFTS, help="only this draft")
     parser.add_argument("--list", action="store_true", help="every answer that is open or differs")
     options = parser.parse_args()
-    table = [["draft", "questions", *COLUMNS, "median ms", "p95 ms", "max ms"]]
+    table = [["draft", "questions", *COLUMNS, "over 1 s", "median ms", "p95 ms", "max ms"]]
     everything: list[Answer] = []
     for draft in options.draft or DRAFTS:
         found = list(answers(options.suite, draft))
