@@ -73,7 +73,7 @@ def as_meant(schema: Any, draft: str) -> Any:
     if draft != "draft4":
         return schema
     if isinstance(schema, list):
-        listed: Any = schema
+        listed = cast("Any", schema)
         return [as_meant(each, draft) for each in listed]
     if not isinstance(schema, dict):
         return schema
