@@ -45,7 +45,6 @@ class Collected:
     """The definitions of all files under local names, and the keywords of the root."""
 
     root: Schema
-    root_at: str
     definitions: dict[str, Schema]
     origins: dict[str, str]
 
@@ -107,8 +106,7 @@ class _Collector:
             raise Faults(self.faults)
         definitions = self._taken()
         _refuse_loops(definitions, self.origins)
-        path, root = self._root()
-        return Collected(root=root, root_at=path + "#", definitions=definitions, origins=self.origins)
+        return Collected(root=self._root(), definitions=definitions, origins=self.origins)
 
     # --- names ---
 
@@ -309,21 +307,22 @@ class _Collector:
                 chosen = self._chosen(place)
                 self._define(place, self._name_of(place) if chosen is None else chosen)
 
-    def _root(self) -> tuple[str, Schema]:
-        """The file of the one root there is, and its keywords: those of an envelope or a reference, else a reference to its type."""
+    def _root(self) -> Schema:
+        """The keywords of the one root there is: those of an envelope or a reference, else a reference to its type."""
         roots = [(path, value) for path, value in self.files.items() if _is_typed(value)]
         envelopes = [
             (path, value) for path, value in roots if _Place(path, ()) not in self.named and not _refers(value)
         ]
         chosen = envelopes or roots
         if len(chosen) != 1:
-            return next(iter(self.files)), {}
+            return {}
         path, value = chosen[0]
         name = self.named.get(_Place(path, ()))
         if name is None:
-            return path, _modern(_without(value, (*DEFINITIONS, MIGRATION)), hides_siblings=path in self.old)
+            said: Schema = _modern(_without(value, (*DEFINITIONS, MIGRATION)), hides_siblings=path in self.old)
+            return said
         about: Schema = {key: value[key] for key in ("title", "description") if key in value}
-        return path, {**about, "$ref": reference_to(name)}
+        return {**about, "$ref": reference_to(name)}
 
     def _taken(self) -> dict[str, Schema]:
         """The schema of each definition; where it stood elsewhere than among definitions, a reference takes its stead."""
