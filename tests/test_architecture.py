@@ -57,7 +57,7 @@ ARROWS: dict[str, frozenset[str]] = {
             *("meaning.nodes", "meaning.reading", "schema.bundle", "schema.unions", "schema.walk"),
         }
     ),
-    "meaning": frozenset({"meaning.lower"}),
+    "meaning": frozenset(),
     "schema": frozenset(),
     "targets": frozenset(
         {

@@ -15,7 +15,7 @@ import pytest
 
 import evidence
 from acpgen import ir
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.dialect import dialect_file, keywords, meta_schema
 from acpgen.schema.load import Documents, load

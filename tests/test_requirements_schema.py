@@ -16,7 +16,7 @@ import jsonschema_rs
 import pytest
 
 from acpgen import ir
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import load
 from validators import judges

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen.errors import Faults
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.nodes import Schemas
 from acpgen.schema.bundle import bundle

@@ -48,7 +48,7 @@ def understand(
     protocol: Documents, *, names: Mapping[str, str] = _NO_NAMES, keep_unknown: bool = False
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. Raises `Faults`."""
-    from acpgen.meaning import lower
+    from acpgen.meaning.lower import lower
     from acpgen.schema.bundle import bundle
 
     try:

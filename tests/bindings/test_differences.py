@@ -14,7 +14,7 @@ import pytest
 import evidence
 from acpgen import ir
 from acpgen.errors import Faults
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_array, is_object

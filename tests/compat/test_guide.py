@@ -17,7 +17,7 @@ from acpgen.compat.protocol.check import check
 from acpgen.compat.protocol.messages import Route, message_schema
 from acpgen.compat.protocol.revision import Revised
 from acpgen.errors import Faults
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_object

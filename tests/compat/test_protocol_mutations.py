@@ -20,7 +20,7 @@ from acpgen.compat.findings import Report
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.messages import Court, Route
 from acpgen.compat.protocol.revision import Revised
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from compat.protocols import CANONICAL, Schema, compared, documents

@@ -12,7 +12,7 @@ import pytest
 
 from acpgen.compat.protocol.check import check
 from acpgen.compat.protocol.revision import Revised
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from compat.protocols import RELEASES, Schema, compared, documents, go, protocol
 

@@ -15,7 +15,7 @@ import pytest
 
 import evidence
 from acpgen import ir
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle, tolerant
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings

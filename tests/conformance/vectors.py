@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import load
 from acpgen.schema.walk import is_object

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from acpgen.meaning import lower
+from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings

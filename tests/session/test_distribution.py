@@ -34,7 +34,7 @@ def test_the_distribution_needs_the_bindings_of_its_own_version_and_nothing_else
 
 
 def test_the_package_is_in_the_repository_once() -> None:
-    ours = {path.parent for path in REPOSITORY.glob("*/**/containment.py") if ".venv" not in path.parts}
+    ours = {path.parent for path in REPOSITORY.glob("*/**/filesystem.py") if ".venv" not in path.parts}
     assert ours == {PROJECT / "acp_session"}
 
 

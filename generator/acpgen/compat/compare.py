@@ -138,7 +138,7 @@ DOCUMENT: Final = "Document"
 def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = None) -> Revised:
     """The meaning of one side; `roots` are those of files, by path, for which definitions shall stand. Raises `Faults`."""
     from acpgen.compat.protocol.revision import Revised
-    from acpgen.meaning import lower
+    from acpgen.meaning.lower import lower
 
     wanted = roots or {}
     try:
@@ -218,7 +218,7 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
     def fingerprint(each: Judged) -> str:
         """What has no subject is told by what stands at both places: another text there may be another matter."""
         texts = [before.value(each.old_at), after.value(each.new_at)] if each.subject is None else []
-        return _fingerprint(each.about, *texts)
+        return _fingerprint(*each.about, *texts)
 
     findings = [
         Finding(
