@@ -33,22 +33,40 @@ _OUTSIDE: Final = {
     r"\S": f"[^{_SPACE}]",
 }
 _FOR_RUST: Final = {".": _OUTSIDE["."]}
-_INSIDE: Final = {r"\s": _SPACE}
-_PART: Final = re.compile(r"\\.|\(\?<(?![=!])|.", re.DOTALL)
-"""An escape, the start of a named group, or one character."""
+_INSIDE: Final = {r"\s": _SPACE, "[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~"}
+_EMPTY: Final = {"[]": "(?!)", "[^]": r"(?s:.)"}
+"""Classes of nothing and of everything, in which `re` reads the bracket as a member."""
+_PART: Final = re.compile(r"\\.|\(\?<(?![=!])|\[\^?\]|.", re.DOTALL)
+"""An escape, the start of a named group, an empty class, or one character."""
+_OTHERWISE: Final = re.compile(r"\\(?:[1-9ABZakz]|u[dD][89a-fA-F])")
+"""Escapes that `re` does not know, or reads otherwise: references back, edges that are none, halves of a pair."""
+_UNKNOWN: Final = re.compile(r"\(\?(?![:=!<])|[*+?}]\+")
+"""Groups and repeats of `re` that ECMA-262 does not have."""
+_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
+_CLASS: Final = re.compile(r"\[\^?[^\]]*\]")
 
 _EXACT: Final = Context(prec=2_000, Emin=-99_999, Emax=99_999)
 
 
 @lru_cache(maxsize=1024)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern for Python. Raises `re.error` where Python cannot read it."""
+    """The pattern for Python. Raises `re.error` where Python cannot read it, or reads it otherwise than ECMA-262 does."""
+    if not _is_read_alike(pattern):
+        raise re.error("Python reads this pattern otherwise")
     return re.compile("".join(_spelled(pattern, _OUTSIDE, _INSIDE)), re.ASCII)
+
+
+def _is_read_alike(pattern: str) -> bool:
+    """Whether what Python reads in a pattern is what ECMA-262 says, once it is spelled for Python."""
+    bare = _CLASS.sub("x", _ESCAPE.sub("x", pattern))
+    return _OTHERWISE.search(pattern.replace(r"\\", "")) is None and _UNKNOWN.search(bare) is None
 
 
 @lru_cache(maxsize=1024)
 def _linear(pattern: str) -> jsonschema_rs.Validator | None:
     """The pattern for an engine whose time grows with the text alone; `None` if that cannot read it."""
+    if not _is_read_alike(pattern):
+        return None
     schema = {"pattern": "".join(_spelled(pattern, _FOR_RUST, {}))}
     try:
         return jsonschema_rs.validator_for(schema, pattern_options=jsonschema_rs.RegexOptions())
@@ -67,7 +85,11 @@ def _spelled(pattern: str, outside: dict[str, str], inside_class: dict[str, str]
     for part in _PART.findall(pattern):
         if inside and part == r"\S" and inside_class:
             raise re.error("the contrary of a space inside a class")
-        yield (inside_class if inside else outside).get(part, part)
+        if inside and part in _EMPTY:  # brackets inside a class, the second of which ends it
+            yield f"\\{part}"
+            inside = False
+            continue
+        yield _EMPTY.get(part) or (inside_class if inside else outside).get(part, part)
         inside = part != "]" if inside else part == "["
 
 

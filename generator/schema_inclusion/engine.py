@@ -15,6 +15,7 @@ from jsonschema_rs import CanonicalSchema, canonical
 
 from schema_inclusion.apart import OutOfTime, asked
 from schema_inclusion.document import Dialect, SchemaDocument, every_schema, patterns_of
+from schema_inclusion.regex import UnsupportedPattern, machine
 from schema_inclusion.values import Json
 
 _DRAFTS: Final = {
@@ -92,16 +93,23 @@ def _readable(document: SchemaDocument, schema: Json) -> bool:
     if not isinstance(schema, (dict, bool)):
         return False
     for each in every_schema(_placed(document, schema)):
-        if not _UNREAD.isdisjoint(each) or any(map(_has_dot, patterns_of(each))):
+        if not (_UNREAD.isdisjoint(each) and all(map(_is_read_alike, patterns_of(each)))):
             return False
         if schema is not document.root and not _refers_to_definitions(each):
             return False
     return True
 
 
-def _has_dot(pattern: str) -> bool:
-    """Whether a dot may be in the pattern: the engine's matches the line ends that ECMA-262's does not."""
-    return "." in pattern.replace(r"\\", "").replace(r"\.", "")
+def _is_read_alike(pattern: str) -> bool:
+    """Whether the engine reads the pattern as ECMA-262 does: one that we read, too, and without a dot.
+
+    Its dot matches line ends that ECMA-262's does not; its word boundaries and groups that took no part differ as well.
+    """
+    try:
+        machine(pattern)
+    except UnsupportedPattern:
+        return False
+    return "." not in pattern.replace(r"\\", "").replace(r"\.", "")
 
 
 def _placed(document: SchemaDocument, schema: Json) -> Json:

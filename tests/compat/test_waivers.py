@@ -150,6 +150,27 @@ def test_a_waiver_of_what_no_rule_takes_apart_covers_no_other_text(severity: str
     assert not prints("b") & prints("c")
 
 
+def test_a_waiver_does_not_cover_what_changes_behind_a_reference() -> None:
+    def schema(longest: int) -> Schema:
+        field = {"type": "object", "propertyNames": {"$ref": "#/$defs/Bad"}}
+        return protocol({"GoRequest": go({"p": field}), "Bad": {"type": "string", "maxLength": longest}})
+
+    accepted, worse = (worst_of(compared(schema(100), schema(longest))) for longest in (99, 0))
+    assert (accepted.rule, accepted.location) == (worse.rule, worse.location)
+    assert accepted.fingerprint != worse.fingerprint
+
+
+def test_a_waiver_of_one_list_covers_no_other() -> None:
+    lists: list[Schema] = [{"type": "array", "items": {"type": name}} for name in ("string", "integer")]
+
+    def schema(*left: Schema) -> Schema:
+        return protocol({"GoRequest": go({"p": {"anyOf": [*left, {"type": "string"}]}})})
+
+    gone = [worst_of(compared(schema(*lists), schema(left))) for left in lists]
+    assert [each.rule for each in gone] == ["alternative-removed"] * 2
+    assert gone[0].fingerprint != gone[1].fingerprint
+
+
 def test_a_waiver_in_language_mode_is_for_the_two_schemas_that_it_was_written_for() -> None:
     old = {"type": "string", "maxLength": 9}
     accepted, worse = (

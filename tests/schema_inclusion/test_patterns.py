@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import evidence
+from schema_inclusion import include
 from schema_inclusion.ecma import compiled
 from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
 from schema_inclusion.regex import UnsupportedPattern, may_backtrack, read
@@ -347,3 +348,41 @@ def test_thousands_of_random_pairs_are_compared_rightly() -> None:
         for one, other in itertools.permutations(rows, 2):
             told[assert_right(one, other, rows[one], rows[other])] += 1
     assert min(told[True], told[False]) > 900 * FACTOR, told
+
+
+@pytest.mark.parametrize(
+    ("old", "pattern"),
+    [
+        ({"const": "b"}, r"^(a)?\1b$"),
+        ({"const": "ab"}, r"^(?:(a)|b)*\1$"),
+        ({"const": ""}, r"\B"),
+        ({"const": "\U0001f600"}, r"^\ud83d\ude00$"),
+        ({"const": "s"}, r"^(?i:S)$"),
+        ({"const": "a"}, r"\Aa\Z"),
+        ({"const": "aa"}, r"^a++$"),
+    ],
+)
+def test_a_pattern_that_engines_read_otherwise_than_ecma_262_decides_nothing(old: Any, pattern: str) -> None:
+    wanted: Any = {"pattern": pattern}
+    for new in (wanted, {"not": wanted}):
+        relation = include(old, new)
+        assert (relation.verdict.value, relation.witness) == ("undecided", None), new
+
+
+def test_a_word_ends_where_ecma_262_says() -> None:
+    relation = include({"const": {"\xe9a": 1}}, {"patternProperties": {r"\ba": False}})
+    assert (relation.verdict.value, relation.witness and relation.witness.value) == ("no", {"\xe9a": 1})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("[]", "a", False),
+        ("[^]", "\n", True),
+        ("^[a[]$", "[", True),
+        ("^[a&&b]$", "&", True),
+        (r"^[*+]\+$", "*+", True),
+    ],
+)
+def test_classes_are_read_as_ecma_262_says(pattern: str, text: str, found: bool) -> None:
+    assert (compiled(pattern).search(text) is not None) is found

@@ -529,3 +529,18 @@ def test_a_field_that_is_missing_is_named_beside_the_sentence() -> None:
     assert (lacking.rule, lacking.missing) == ("required", "path")
     assert "'path'" in lacking.sentence
     assert wrong.missing == ""
+
+
+@pytest.mark.parametrize("name", ["1", "01", "007", "12345678901234567890", "-1", "a"])
+def test_a_member_is_named_as_it_is_whatever_its_name(name: str) -> None:
+    answer: dict[str, Any] = {"action": "accept", "content": {"b": "c", name: {}}}
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": answer}
+    problems = subject("acp/v1").strict.validate(message, sender="client", method="elicitation/create")
+    assert [problem.pointer for problem in problems] == [f"/result/content/{name}"]
+
+
+def test_a_member_without_a_name_is_told_of_what_it_is_in() -> None:
+    answer: dict[str, Any] = {"action": "accept", "content": {"": {}}}
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": answer}
+    problems = subject("acp/v1").strict.validate(message, sender="client", method="elicitation/create")
+    assert [problem.pointer for problem in problems] == ["/result/content"]

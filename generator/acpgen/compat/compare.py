@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import (
     Answer,
@@ -217,7 +218,7 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
 
     def fingerprint(each: Judged) -> str:
         """What has no subject is told by what stands at both places: another text there may be another matter."""
-        texts = [before.value(each.old_at), after.value(each.new_at)] if each.subject is None else []
+        texts = [*_texts(before, each.old_at), *_texts(after, each.new_at)] if each.subject is None else []
         return _fingerprint(*each.about, *texts)
 
     findings = [
@@ -239,6 +240,27 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
         for each in judged
     ]
     return tuple(sorted(findings, key=order))
+
+
+def _texts(side: Spots, at: str) -> list[JSON]:
+    """What stands at a place and at all places that it refers to, however far."""
+    found: dict[str, JSON] = {}
+    pending = [at]
+    while pending:
+        place = pending.pop()
+        if place not in found:
+            found[place] = side.value(place)
+            pending.extend(urljoin(place, unquote(ref)) for ref in _refs(found[place]))
+    return [found[place] for place in sorted(found)]
+
+
+def _refs(value: JSON) -> Iterator[str]:
+    if isinstance(value, dict):
+        ref = value.get("$ref")
+        if isinstance(ref, str):
+            yield ref
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _refs(inner)
 
 
 def _fingerprint(*about: object) -> str:

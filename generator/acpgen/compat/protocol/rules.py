@@ -812,7 +812,7 @@ def alternative_added(fact: f.AlternativeChanged) -> Judgement | None:
         accepted_by="new",
         carried_by="new",
         leaf=of_alternative(fact.alternative),
-        subject=_alternative(fact),
+        subject=_alternative_subject(fact),
     )
 
 
@@ -827,7 +827,7 @@ def alternative_removed(fact: f.AlternativeChanged) -> Judgement | None:
         accepted_by="old",
         carried_by="old",
         leaf=of_alternative(fact.alternative),
-        subject=_alternative(fact),
+        subject=_alternative_subject(fact),
     )
 
 
@@ -1044,6 +1044,13 @@ def _alternative(fact: f.AlternativeChanged) -> str:
         return f"a list of {inner.name}" if isinstance(inner, ir.Ref) else "a list"
     name = getattr(alternative, "name", None)
     return name or "an object"
+
+
+def _alternative_subject(fact: f.AlternativeChanged) -> str | None:
+    """The name of an alternative; what has none is told by the two texts alone."""
+    alternative = fact.alternative
+    named = alternative.items if isinstance(alternative, ir.Array) else alternative
+    return _alternative(fact) if getattr(named, "name", "") else None
 
 
 def _limit_subject(fact: f.LimitChanged) -> str | None:

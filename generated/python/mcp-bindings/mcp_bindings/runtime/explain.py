@@ -73,7 +73,7 @@ class Explainer:
     def _union(self, error: ValidationError) -> Iterator[Said]:
         import jsonschema_rs
 
-        path, place = tuple(error.instance_path), tuple(error.schema_path)
+        path, place = _as_given(self.value, error.instance_path), tuple(error.schema_path)
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
             yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
@@ -192,7 +192,7 @@ class Explainer:
     # --- single errors ---
 
     def _one(self, error: ValidationError) -> Said:
-        path, place, rule = tuple(error.instance_path), tuple(error.schema_path), error.kind.name
+        path, place, rule = _as_given(self.value, error.instance_path), tuple(error.schema_path), error.kind.name
         value = _reach(self.value, path)
         missing: Any = error.kind.value if rule == "required" else ""
         sentence = self._sentence(error, rule, place, value)
@@ -333,6 +333,28 @@ def _constants(schema: Any) -> list[Any] | None:
 
 def _is_null(schema: Any) -> bool:
     return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
+
+
+def _as_given(value: Any, path: Sequence[str | int]) -> Path:
+    """A path of the engine with the names that the value has: the engine gives a name of digits as a number. It leaves out empty names,
+    and then the path ends above them.
+    """
+    found: list[str | int] = []
+    for step in path:
+        if is_object(value) and step not in value:
+            names = [name for name in value if name.isdecimal() and int(name) == step]
+            step = str(step) if str(step) in names or not names else names[0]
+        if not _holds(value, step):
+            break
+        found.append(step)
+        value = _reach(value, (step,))
+    return tuple(found)
+
+
+def _holds(value: Any, step: str | int) -> bool:
+    if is_object(value):
+        return step in value
+    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)
 
 
 def _reach(value: Any, path: Sequence[str | int]) -> Any:
