@@ -186,7 +186,7 @@ function filter() {
   const words = query.value.toLowerCase().split(/\\s+/).filter(Boolean);
   let shown = 0;
   for (const article of articles) {
-    const visible = wanted.has(article.dataset.severity) && wording.every(word => article.words.includes(word));
+    const visible = wanted.has(article.dataset.severity) && words.every(word => article.words.includes(word));
     article.hidden = !visible;
     shown += visible;
   }
