@@ -297,7 +297,7 @@ def validate(
     summary = work.Summary()
     with _faults_end_with_2():
         strict = judge.versions(protocol or ())
-        sides = judge.peers(strict[0])
+        sides = strict[0].contract.peers
         if sender is not None and sender not in sides:
             raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
         if session and sender is not None:
@@ -378,7 +378,7 @@ def tap(
         def sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
-                    return judge.peers(judge.strict(judge.find(protocol[0])))
+                    return judge.strict(judge.find(protocol[0])).contract.peers
             return work.ACP_SIDES
 
         code = work.tap(command, make, tell, say, tape, sides=sides)

@@ -68,11 +68,6 @@ def versions(names: Sequence[str]) -> list[Strict]:
     return made
 
 
-def peers(protocol: Strict) -> tuple[str, str]:
-    """The two sides of a connection, the client first."""
-    return protocol.contract.peers
-
-
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
     return borrowed.monitor.Monitor(protocols, fixed=fixed)

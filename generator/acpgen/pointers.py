@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -41,14 +42,19 @@ def place_parts(at: str) -> tuple[str, ...]:
 
 def resolve(value: Any, written: str) -> Any:
     """What a JSON Pointer leads to. Raises `KeyError` where that is nothing."""
-    for key in pointer_parts(written):
+    return follow(value, pointer_parts(written))
+
+
+def follow(value: Any, keys: Iterable[str]) -> Any:
+    """What the keys of a JSON Pointer lead to. Raises `KeyError` where that is nothing."""
+    for key in keys:
         inside: Any = value  # any JSON
         if isinstance(value, dict) and key in value:
             value = inside[key]
         elif isinstance(value, list) and key.isascii() and key.isdecimal() and int(key) < len(inside):
             value = inside[int(key)]
         else:
-            raise KeyError(written)
+            raise KeyError(key)
     return value
 
 

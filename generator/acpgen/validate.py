@@ -127,7 +127,7 @@ def judged(
     """
     reader = next(iter(protocols.values()))
     strict: Strict | None = reader
-    sides = judge.peers(reader)
+    sides = reader.contract.peers
     open_ = _Open()
     for line in lines:
         value, found = reader.read(line.content) if line.is_whole else (None, ())

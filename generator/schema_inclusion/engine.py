@@ -93,14 +93,14 @@ def _readable(document: SchemaDocument, schema: Json) -> bool:
     if not isinstance(schema, (dict, bool)):
         return False
     for each in every_schema(_placed(document, schema)):
-        if not (_UNREAD.isdisjoint(each) and all(map(_is_read_alike, patterns_of(each)))):
+        if not (_UNREAD.isdisjoint(each) and all(map(_is_read_by_both, patterns_of(each)))):
             return False
         if schema is not document.root and not _refers_to_definitions(each):
             return False
     return True
 
 
-def _is_read_alike(pattern: str) -> bool:
+def _is_read_by_both(pattern: str) -> bool:
     """Whether the engine reads the pattern as ECMA-262 does: one that we read, too, and without a dot.
 
     Its dot matches line ends that ECMA-262's does not; its word boundaries and groups that took no part differ as well.

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
-import time
-from collections import Counter
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from schema_inclusion import Dialect, Relation, Verdict, compare
+
+sys.path[:1] = [str(Path(__file__).parents[1])]  # in place of this folder
+
+from bench.figures import Times, counted, processor, show  # noqa: E402 - the tests' folder is on the path only now
 
 DRAFTS: Final = {
     "draft4": Dialect.DRAFT_04,
@@ -47,11 +48,6 @@ class Answer:
         if self.relation.verdict is Verdict.UNDECIDED:
             return "open"
         return "as the suite says" if (self.relation.verdict is Verdict.YES) is self.truth else "otherwise"
-
-
-def processor() -> float:
-    """Seconds of processor time so far, of subprocesses as well: a busy machine changes nothing."""
-    return time.process_time() + sum(os.times()[2:4])
 
 
 def answers(suite: Path, draft: str) -> Iterator[Answer]:
@@ -86,12 +82,9 @@ def as_meant(schema: Any, draft: str) -> Any:
 
 def row(name: str, found: list[Answer]) -> list[str]:
     """A row of the table."""
-    counts = Counter(answer.column for answer in found)
-    times = sorted(answer.seconds for answer in found)
-    shown = [statistics.median(times), times[len(times) * 95 // 100], times[-1]]
-    slow = sum(each > 1 for each in times)
-    figures = [*(str(counts[each]) for each in COLUMNS), str(slow), *(f"{each * 1000:,.1f}" for each in shown)]
-    return [name, str(len(found)), *figures]
+    times = Times.of(found)
+    shown = (times.median, times.p95, times.longest)
+    return [name, str(len(found)), *counted(found, COLUMNS), *(f"{each * 1000:,.1f}" for each in shown)]
 
 
 def described(answer: Answer) -> str:
@@ -116,8 +109,7 @@ def main() -> None:
         if options.list:
             print("\n".join(described(each) for each in found if each.column != COLUMNS[0]))
     table.append(row("all", everything))
-    for cells in table:
-        print("| " + " | ".join(cells) + " |")
+    show(table)
 
 
 if __name__ == "__main__":

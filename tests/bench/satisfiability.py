@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import signal
-import statistics
-import time
-from collections import Counter
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from schema_inclusion import Dialect, Satisfiability, Verdict, is_satisfiable
+
+sys.path[:1] = [str(Path(__file__).parents[1])]  # in place of this folder
+
+from bench.figures import Times, counted, processor, show  # noqa: E402 - the tests' folder is on the path only now
 
 PLACE: Final = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 SETS: Final = {
@@ -98,11 +99,6 @@ def read(path: Path) -> Any:
     return cast("Any", schema)
 
 
-def processor() -> float:
-    """Seconds of processor time so far, of subprocesses as well: a busy machine changes nothing."""
-    return time.process_time() + sum(os.times()[2:4])
-
-
 def answers(root: Path, folders: tuple[str, ...]) -> Iterator[Answer]:
     """The answers to all schemas of a set."""
     for folder in folders:
@@ -116,12 +112,9 @@ def answers(root: Path, folders: tuple[str, ...]) -> Iterator[Answer]:
 
 def row(name: str, found: list[Answer]) -> list[str]:
     """A row of the table."""
-    counts = Counter(answer.column for answer in found)
-    times = sorted(answer.seconds for answer in found)
-    slow = sum(each > 1 for each in times)
-    shown = [statistics.median(times), times[len(times) * 95 // 100], statistics.mean(times), times[-1]]
-    figures = [*(str(counts[each]) for each in COLUMNS), str(slow), *(f"{each:.3f}" for each in shown)]
-    return [name, str(len(found)), *figures]
+    times = Times.of(found)
+    shown = (times.median, times.p95, times.mean, times.longest)
+    return [name, str(len(found)), *counted(found, COLUMNS), *(f"{each:.3f}" for each in shown)]
 
 
 def described(answer: Answer) -> str:
@@ -148,8 +141,7 @@ def main() -> None:
             if options.list and (answer.column != COLUMNS[0] or answer.seconds > 1):
                 print(described(answer), flush=True)
         table.append(row(name, found))
-    for cells in table:
-        print("| " + " | ".join(cells) + " |")
+    show(table)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from acpgen.errors import Fault, Faults, NameCollision, TooDeep
 from acpgen.pointers import pointer
 from acpgen.schema.load import Documents
 from acpgen.schema.positions import DEEPEST
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check import Judged
@@ -250,17 +250,8 @@ def _texts(side: Spots, at: str) -> list[JSON]:
         place = pending.pop()
         if place not in found:
             found[place] = side.value(place)
-            pending.extend(urljoin(place, unquote(ref)) for ref in _refs(found[place]))
+            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
     return [found[place] for place in sorted(found)]
-
-
-def _refs(value: JSON) -> Iterator[str]:
-    if isinstance(value, dict):
-        ref = value.get("$ref")
-        if isinstance(ref, str):
-            yield ref
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _refs(inner)
 
 
 def _fingerprint(*about: object) -> str:
@@ -280,9 +271,10 @@ def _values(documents: Documents) -> list[JSON]:
 
 
 def _language_report(old: Input, new: Input) -> Report:
-    comparison = _language(old, new)
+    schemas = _whole(old.documents), _whole(new.documents)
+    comparison = _language(*schemas)
     inclusion = _inclusion(comparison)
-    findings = tuple(sorted(_language_findings(comparison, old, new), key=order))
+    findings = tuple(sorted(_language_findings(comparison, old, new, schemas), key=order))
     equal = comparison.same and _values(old.documents) == _values(new.documents)
     return Report(
         mode="language",
@@ -310,10 +302,10 @@ def _bindings(old: Input, new: Input) -> Bindings:
         return "breaking"
 
 
-def _language(old: Input, new: Input) -> Comparison:
+def _language(old: JSON, new: JSON) -> Comparison:
     from schema_inclusion import compare as compare_schemas
 
-    return compare_schemas(_whole(old.documents), _whole(new.documents))
+    return compare_schemas(old, new)
 
 
 def _whole(documents: Documents) -> JSON:
@@ -327,9 +319,9 @@ def _inclusion(comparison: Comparison) -> Inclusion:
     return Inclusion(comparison.backward.verdict.value, comparison.forward.verdict.value)
 
 
-def _language_findings(comparison: Comparison, old: Input, new: Input) -> Iterator[Finding]:
+def _language_findings(comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON]) -> Iterator[Finding]:
+    """The findings of a comparison of two schemas, which stand in two inputs."""
     spots = Spots(old).spot(_start(old)), Spots(new).spot(_start(new))
-    schemas = _whole(old.documents), _whole(new.documents)
     for found in (
         language_narrowed(comparison.backward),
         language_widened(comparison.forward),

@@ -20,12 +20,23 @@ from acpgen.errors import (
     ReferenceLoop,
     UnsupportedKeyword,
 )
-from acpgen.pointers import pointer, pointer_parts, reference_to, target
+from acpgen.pointers import follow, pointer, pointer_parts, reference_to, target
 from acpgen.schema.dialect import wrong_values
 from acpgen.schema.load import Documents, check_schema
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import branches_of, constant
-from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, KEYWORDS, LISTS, TYPES, Schema, children, is_array, is_object
+from acpgen.schema.walk import (
+    ASSERTIONS,
+    DEFINITIONS,
+    KEYWORDS,
+    LISTS,
+    TYPES,
+    Schema,
+    children,
+    is_array,
+    is_object,
+    refs_anywhere,
+)
 
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
@@ -264,21 +275,16 @@ class _Collector:
 
     def _at(self, place: _Place) -> Any:
         """What stands at a place; `None` if nothing does."""
-        node: Any = self.files[place.path]
-        for part in place.parts:
-            if is_object(node) and part in node:
-                node = node[part]
-            elif is_array(node) and part.isascii() and part.isdecimal() and int(part) < len(node):
-                node = node[int(part)]
-            else:
-                return None
-        return node
+        try:
+            return follow(self.files[place.path], place.parts)
+        except KeyError:
+            return None
 
     def _passed(self) -> Mapping[_Place, set[str]]:
         """The keys by which references go through each place."""
         passed: dict[_Place, set[str]] = {}
         for path, value in self.files.items():
-            for ref in _references(value):
+            for ref in refs_anywhere(value):
                 found = self._located(path, ref)
                 for depth, part in enumerate(found.parts if found is not None else ()):
                     assert found is not None
@@ -421,18 +427,6 @@ def _is_assertion(member: tuple[str, object]) -> bool:
     if isinstance(value, str):
         return keyword in ("$ref", "pattern") or (keyword == "type" and value in TYPES)
     return keyword in ASSERTIONS
-
-
-def _references(value: object) -> Iterator[str]:
-    """Every text that stands at a key `$ref`."""
-    if is_object(value):
-        if isinstance(value.get("$ref"), str):
-            yield value["$ref"]
-        for child in value.values():
-            yield from _references(child)
-    elif is_array(value):
-        for child in value:
-            yield from _references(child)
 
 
 def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -69,13 +69,29 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
                 yield (key, name), item
 
 
-def references(schema: object) -> Iterator[str]:
-    """The definitions that a bundled schema refers to at any depth."""
+def refs(schema: object) -> Iterator[str]:
+    """What `$ref` says in a schema and in the schemas inside it."""
     pending = [schema]
     while pending:
         node = pending.pop()
         if is_object(node):
-            reference = node.get("$ref")
-            if isinstance(reference, str) and reference.startswith("#/$defs/"):
-                yield target(reference)
+            if isinstance(node.get("$ref"), str):
+                yield node["$ref"]
             pending.extend(inner for _, inner in children(node))
+
+
+def references(schema: object) -> Iterator[str]:
+    """The definitions that a bundled schema refers to at any depth."""
+    return (target(ref) for ref in refs(schema) if ref.startswith("#/$defs/"))
+
+
+def refs_anywhere(value: object) -> Iterator[str]:
+    """What every text at a key `$ref` says, whether a keyword leads there or not."""
+    if is_object(value):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for child in value.values():
+            yield from refs_anywhere(child)
+    elif is_array(value):
+        for child in value:
+            yield from refs_anywhere(child)

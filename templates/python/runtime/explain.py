@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from .contract import Path
 from .errors import told
-from .json_types import is_array, is_object
+from .json_types import holds, is_array, is_object
 from .pointers import referred, schema_pointer
 from .strict import did_you_mean, near_field
 
@@ -344,17 +344,11 @@ def _as_given(value: Any, path: Sequence[str | int]) -> Path:
         if is_object(value) and step not in value:
             names = [name for name in value if name.isdecimal() and int(name) == step]
             step = str(step) if str(step) in names or not names else names[0]
-        if not _holds(value, step):
+        if not holds(value, step):
             break
         found.append(step)
         value = _reach(value, (step,))
     return tuple(found)
-
-
-def _holds(value: Any, step: str | int) -> bool:
-    if is_object(value):
-        return step in value
-    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)
 
 
 def _reach(value: Any, path: Sequence[str | int]) -> Any:

@@ -13,3 +13,10 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Whether a JSON value is an array."""
     return isinstance(value, list)
+
+
+def holds(value: Any, step: str | int) -> bool:
+    """Whether an object has a member of this name, or an array an item at this index."""
+    if is_object(value):
+        return step in value
+    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)

@@ -12,7 +12,7 @@ from acpgen import ir
 from acpgen.compat.protocol.revision import REFERENCE, Revised, wordless
 from acpgen.pointers import plain_pointer, reference_to, target
 from acpgen.schema.unions import branches_of, constant, lone_reference
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, children, is_array, is_object
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_array, is_object, refs
 
 GROUPED: Final = "definitions in a group are not read"
 UNREAD: Final = "a reference leads to a place that is not read"
@@ -206,15 +206,7 @@ def _grouped(schema: Schema) -> Schema:
 
 def _leads_astray(schema: Any) -> bool:
     """Whether a reference at or below a schema names no definition."""
-    pending = [schema]
-    while pending:
-        node = pending.pop()
-        if is_object(node):
-            reference = node.get("$ref")
-            if isinstance(reference, str) and not _is_local(reference):
-                return True
-            pending.extend(inner for _, inner in children(node))
-    return False
+    return not all(map(_is_local, refs(schema)))
 
 
 def _is_local(reference: str) -> bool:

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from .contract import Path
 from .errors import Problem, shown, told
-from .json_types import is_array, is_object
+from .json_types import holds, is_object
 from .markers import DEFAULT, FALLBACK, LABEL, Discriminator
 from .model import wire_names
 from .pointers import json_pointer, schema_pointer
@@ -58,7 +58,7 @@ def find(details: ErrorDetails, core: Core, value: Any) -> PlacedError:
         walk.step(step)
     path = tuple(walk.path)
     union = walk.union() if details["type"] in ("union_tag_not_found", "union_tag_invalid") else None
-    if union is not None and _holds(walk.value, union.field):
+    if union is not None and holds(walk.value, union.field):
         path = (*path, union.field)
     return PlacedError(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
 
@@ -92,7 +92,7 @@ class _Walk:
             self._into(core.get("items_schema"), step)
         elif kind == "dict" and core is not None:
             self._into(core.get("values_schema"), step)
-        elif _holds(self.value, step):
+        elif holds(self.value, step):
             self._into(None, step)
 
     def _read_with_a_stray_tag(self) -> None:
@@ -111,7 +111,7 @@ class _Walk:
         return found if isinstance(found, Discriminator) else None
 
     def _into(self, core: Core | None, step: str | int) -> None:
-        self.value = self.value[step] if _holds(self.value, step) else None
+        self.value = self.value[step] if holds(self.value, step) else None
         self.path.append(step)
         self.core = core
 
@@ -124,7 +124,7 @@ class _Walk:
                 break
         else:
             field = fields.get("fields", {}).get(step)
-        if not _holds(self.value, step):
+        if not holds(self.value, step):
             self.core = None
             if field is not None:
                 self.places.append(self._place(core, field, str(step)))
@@ -162,12 +162,6 @@ class _Walk:
                 case _:
                     return core
         return None
-
-
-def _holds(value: Any, step: str | int) -> bool:
-    if is_object(value):
-        return step in value
-    return is_array(value) and isinstance(step, int) and 0 <= step < len(value)
 
 
 def chosen(found: Sequence[PlacedError]) -> list[PlacedError]:
