@@ -24,7 +24,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
-    "schema.names": frozenset({"errors"}),
+    "schema.names": frozenset(),
+    "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.positions"}),
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
@@ -32,12 +33,13 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.values": frozenset({"ir", "meaning.limits"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
+    "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),
     "schema.collect": frozenset(
-        {"schema.dialect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {"schema.claims", "schema.dialect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "resources"}),
     "schema.bundle": frozenset(
-        {"schema.collect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {"schema.collect", "errors", "schema.labels", "schema.load", "schema.names", "schema.unions", "schema.walk"}
     ),
     "meaning.unenforced": frozenset({"schema.bundle", "ir", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),

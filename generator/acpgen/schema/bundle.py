@@ -10,16 +10,18 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
 from acpgen.pointers import escape, reference_to
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
 from acpgen.schema.keywords import OF_FIELDS
+from acpgen.schema.labels import labels, members, otherwise
 from acpgen.schema.load import Documents
-from acpgen.schema.names import class_name
+from acpgen.schema.names import class_name, spelled_out
 from acpgen.schema.unions import (
     OBJECTS,
     Tagged,
@@ -32,7 +34,7 @@ from acpgen.schema.unions import (
     own_tag,
     recognise,
 )
-from acpgen.schema.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, references
+from acpgen.schema.walk import ANNOTATIONS, Schema, asserts, children, demands, is_array, is_object, references
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -184,21 +186,28 @@ class _Bundler:
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
+        self.taken = {class_name(name): name for name in reversed(self.order)}
+        self.bodies = {name: copy.deepcopy(demands(schema)) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
         framing = _frames(self.definitions)
         named = [name for name in self.order if name not in framing]
         for name in self.order:
             _write_formats(self.definitions[name])
-        for name in named:
-            self._name_inline(name, self.definitions[name], self.origins[name])
+        for name in sorted(named, key=self._position):  # so that no name depends on the order of files and keys
+            self._name_inline(name, class_name(name), self.definitions[name], self.origins[name])
         self.sources = copy.deepcopy(self.definitions)
-        for name in [*self.definitions]:
+        for name in sorted(self.definitions, key=self._position):
             if name not in framing:
                 self._distribute(name)
         self._judge_names()
         if self.faults:
             raise Faults(self.faults)
+
+    def _position(self, name: str) -> tuple[tuple[int, str], ...]:
+        """The place of a definition, to sort by: in the order of the alphabet, and of numbers where it counts."""
+        steps = self.origins[name].split("/")
+        return tuple((int(step), "") if step.isdecimal() else (0, step) for step in steps)
 
     # --- names that people choose ---
 
@@ -256,57 +265,98 @@ class _Bundler:
             add(name)
         return result
 
-    def _add(self, owner: str, candidates: list[str], schema: Schema, at: str) -> str:
-        """Make `schema` a definition under the first free name, and return the name."""
+    def _add(self, owner: str, candidates: Iterable[str], schema: Schema, at: str) -> tuple[str, bool]:
+        """Make `schema` a definition; return its name and whether it is new.
+
+        The name is the first of `candidates` that is free, or that a thing has which demands just the same: then that is the thing.
+        Names that people choose have no second.
+        """
         override = self._override(at)
-        if override is not None:
-            candidates = [override]
-        elif isinstance(schema.get("x-name"), str):
-            candidates = [schema["x-name"]]
-        free = [name for name in candidates if name not in self.definitions]
-        if not free:
-            self.faults.append(NameCollision(at=at, name=candidates[-1], other=self.origins[candidates[-1]]))
-            return candidates[-1]
-        self.definitions[free[0]] = schema
-        self.origins[free[0]] = at
-        self.below.setdefault(owner, []).append(free[0])
-        return free[0]
+        chosen = override if override is not None else schema.get("x-name")
+        wanted = [chosen] if isinstance(chosen, str) else list(dict.fromkeys(candidates))
+        body = copy.deepcopy(demands(schema))
+        names = (
+            wanted
+            if isinstance(chosen, str)
+            else chain(wanted[:1], members(schema), wanted[1:], otherwise(wanted[0], schema))
+        )
+        for name in names:
+            other = self.taken.setdefault(class_name(name), name)
+            if other not in self.definitions:
+                self.definitions[name] = schema
+                self.origins[name] = at
+                self.bodies[name] = body
+                self.below.setdefault(owner, []).append(name)
+                return name, True
+            if self.bodies.get(other) == body:
+                return other, False
+        self.faults.append(NameCollision(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
+        return wanted[0], True
 
     # --- inline things of fields ---
 
-    def _name_inline(self, owner: str, schema: Schema, at: str) -> None:
-        """Give a name to what stands inline in the fields, items and values of a definition, its branches included."""
-        for name, sub in schema.get("properties", {}).items():
-            wanted = f"{owner}{class_name(name)}"
-            schema["properties"][name] = self._named(owner, wanted, sub, f"{at}/properties/{escape(name)}")
-        self._name_parts(owner, owner, schema, at)
+    def _name_inline(self, owner: str, base: str, schema: Schema, at: str, apart: str = "") -> None:
+        """Give a name to what stands inline in the fields, items and values of a definition, its branches included.
+
+        The names begin with `base`; `apart` goes before it where the name is taken by a thing of another branch.
+        """
+        self._name_fields(owner, base, schema, at, apart)
+        self._name_parts(owner, base, schema, at, apart)
         self._mark_variants(owner, schema, at)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            for index, branch in enumerate(schema.get(keyword, ())):
-                if is_object(branch):
-                    self._name_inline(owner, branch, f"{at}/{keyword}/{index}")
+            branches = schema.get(keyword, ())
+            for index, word in enumerate(self._words(schema, keyword)):
+                place = f"{at}/{keyword}/{index}"
+                if is_object(branches[index]):
+                    is_variant = place in self.variants
+                    first, second = (f"{word}{base}", "") if is_variant else (base, f"{word}{apart}")
+                    self._name_inline(owner, first, branches[index], place, second)
 
-    def _name_parts(self, owner: str, wanted: str, schema: Schema, at: str) -> None:
+    def _words(self, schema: Schema, keyword: str) -> list[str]:
+        """A word for each branch of a schema, where any of them needs one."""
+        branches = schema.get(keyword, ())
+        if not any(is_object(branch) and lone_reference(branch) is None for branch in branches):
+            return [""] * len(branches)
+        return labels(branches, self.definitions)
+
+    def _name_fields(self, owner: str, base: str, schema: Schema, at: str, apart: str) -> None:
+        """Name by the alphabet, and keep what was named in the order of the fields."""
+        properties = schema.get("properties", {})
+        before = self.below.pop(owner, [])
+        named: dict[str, list[str]] = {}
+        for field_ in sorted(properties):
+            wanted = (f"{base}{class_name(field_)}", f"{apart}{base}{class_name(field_)}")
+            spelled_ = f"{base}{class_name(spelled_out(field_))}"
+            place = f"{at}/properties/{escape(field_)}"
+            properties[field_] = self._named(owner, (*wanted, spelled_), properties[field_], place)
+            named[field_] = self.below.pop(owner, [])
+        if found := [*before, *(name for field_ in properties for name in named[field_])]:
+            self.below[owner] = found
+
+    def _name_parts(self, owner: str, wanted: str, schema: Schema, at: str, apart: str = "") -> None:
         for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(schema.get(keyword)):
-                schema[keyword] = self._named(owner, wanted + suffix, schema[keyword], f"{at}/{keyword}")
+                names = (f"{wanted}{suffix}", f"{apart}{wanted}{suffix}")
+                schema[keyword] = self._named(owner, names, schema[keyword], f"{at}/{keyword}")
 
-    def _named(self, owner: str, wanted: str, schema: Any, at: str) -> Any:
+    def _named(self, owner: str, wanted: tuple[str, ...], schema: Any, at: str) -> Any:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
         if not is_object(schema) or lone_reference(schema) is not None:
             return schema
         rest, nullable = _without_null(schema, self.definitions)
         if rest is not None and _needs_name(rest):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
-            name = self._add(owner, [wanted], body, at)
-            self._name_inline(name, body, at)
+            name, is_new = self._add(owner, wanted, body, at)
+            if is_new:
+                self._name_inline(name, class_name(name), body, at)
             kept = {key: schema[key] for key in schema if key in (*OF_FIELDS, "description") or _is_leniency(key)}
             reference = {"$ref": reference_to(name)}
             return {**kept, "anyOf": [reference, {"type": "null"}]} if nullable else {**kept, **reference}
-        self._name_parts(owner, wanted, schema, at)
+        self._name_parts(owner, wanted[0], schema, at)
         for keyword in ("anyOf", "oneOf", "allOf"):
-            for index, branch in enumerate(schema.get(keyword, ())):
-                schema[keyword][index] = self._named(owner, wanted, branch, f"{at}/{keyword}/{index}")
+            for index, word in enumerate(self._words(schema, keyword)):
+                names = (wanted[0], f"{word}{wanted[0]}", *wanted[1:])
+                schema[keyword][index] = self._named(owner, names, schema[keyword][index], f"{at}/{keyword}/{index}")
         return schema
 
     # --- variants ---
@@ -329,31 +379,33 @@ class _Bundler:
             return
         merged = [_merge(base, branch) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
+        words = labels(branches, self.sources, known=None if found is None else dict(found.variants))
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
         after[keyword] = [
-            self._branch(name, found, index, merged[index], branch, f"{at}/{keyword}/{index}")
+            self._branch(name, found, index, words[index], merged[index], branch, f"{at}/{keyword}/{index}")
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
 
-    def _branch(self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str) -> Schema:
+    def _branch(
+        self, union: str, found: Tagged | None, index: int, word: str, whole: Schema, branch: Schema, at: str
+    ) -> Schema:
         alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
+        base = class_name(union)
         candidates: list[str]
         if found is None:
-            candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Shape"]
+            candidates = [f"{word}{base}", f"{base}{word}Shape"]
         elif index == found.fallback:
-            role, candidates = "fallback", [f"Unknown{union}", f"{union}Fallback"]
+            role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
         elif index == found.default:
-            candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Variant"]
+            candidates = [f"{word}{base}", f"{base}{word}Variant"]
         else:
-            constant_ = dict(found.variants)[index]
-            tag = class_name(str(constant_))
-            self.variants.setdefault(at, f"{union}[{_tag(constant_)}]")
-            role, candidates = "variant", [f"{tag}{union}", f"{union}{tag}Variant"]
+            self.variants.setdefault(at, f"{union}[{_tag(dict(found.variants)[index])}]")
+            role, candidates = "variant", [f"{word}{base}", f"{base}{word}Variant"]
         if alone is not None and role != "fallback":
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
             return {**kept, "$ref": reference_to(alone)}
@@ -361,9 +413,10 @@ class _Bundler:
         inner = branches_of(self._expanded(whole)) if role == "fallback" else None
         if inner is not None:
             return self._fallback_shapes(union, candidates, whole, at)
-        name = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
-        self.sources[name] = copy.deepcopy(self.definitions[name])
-        self._distribute(name)
+        name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
+        if is_new:
+            self.sources[name] = copy.deepcopy(self.definitions[name])
+            self._distribute(name)
         annotations.pop("x-name", None)
         if found is not None and index == found.default and "title" in whole:
             annotations["title"] = whole["title"]  # which may be its tag, written out
@@ -376,41 +429,36 @@ class _Bundler:
         assert inner is not None
         keyword, shapes = inner
         shared = {key: value for key, value in node.items() if key not in (keyword, "title")}
-        name = self._add(union, candidates, shared, at)
+        name, _ = self._add(union, candidates, shared, at)
         self.sources[name] = copy.deepcopy(shared)
         references: list[Schema] = []
-        for index, shape in enumerate(shapes):
-            title = _title(shape)
+        for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources), strict=True)):
             schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
-            below = self._add(name, [f"{title}{name}"], schema, at_shape)
+            below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, at_shape)
             self.sources[below] = copy.deepcopy(schema)
             references.append({"$ref": reference_to(below)})
         kept = {key: value for key, value in whole.items() if key == "description"}
         return {**kept, keyword: references}
 
     def _name_shapes(self, name: str, keyword: str, branches: list[Any], *, is_of_objects: bool) -> None:
-        """Name the inline objects among branches that do not stand alone.
-
-        Beside other values than objects, one that would take another's name stays inline: its fields are then not typed.
-        """
-        for index, branch in enumerate(branches):
+        """Name the inline objects among branches that do not stand alone."""
+        base = class_name(name)
+        for index, (branch, word) in enumerate(zip(branches, labels(branches, self.sources), strict=True)):
             if keyword not in self.definitions[name]:
                 return  # the union stands in a part, which keeps it as it is
             if not is_object(branch) or lone_reference(branch) is not None or not _needs_name(branch):
                 continue
-            title = _title(branch)
             at = f"{self.origins[name]}/{keyword}/{index}"
-            candidates = [f"{title}{name}", f"{name}{title}Shape"]
             is_asked_for = "x-name" in branch or not {at, _fragment(at)}.isdisjoint(self.names)
-            is_free = bool(branch.get("properties")) and not self.definitions.keys() >= set(candidates)
-            if not (is_of_objects or is_asked_for or is_free):
+            if not (is_of_objects or is_asked_for or branch.get("properties")):
                 continue
             if "type" in self.definitions[name] and "type" not in branch:
                 branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
-            added = self._add(name, candidates, branch, at)
-            self.sources[added] = copy.deepcopy(branch)
+            added, is_new = self._add(name, [f"{word}{base}", f"{base}{word}Shape"], branch, at)
+            if is_new:
+                self.sources[added] = copy.deepcopy(branch)
             self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
 
     def _expanded(self, schema: Schema) -> Schema:
@@ -595,18 +643,6 @@ def _needs_name(schema: Schema) -> bool:
         )
         > 1
     )
-
-
-def _title(schema: Schema) -> str:
-    """The word that names an untagged branch: its title, its definition, its first required field, or its type."""
-    if isinstance(schema.get("title"), str) and schema["title"].strip():
-        return class_name(schema["title"])
-    reference = lone_reference({key: value for key, value in schema.items() if key != "not"})
-    if reference is not None:
-        return reference
-    for name in (*schema.get("required", ()), *schema.get("properties", {})):
-        return f"With{class_name(name)}"
-    return class_name(str(schema.get("type", "Any")))
 
 
 def _write_formats(schema: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import posixpath
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +20,7 @@ from acpgen.errors import (
     UnsupportedKeyword,
 )
 from acpgen.pointers import follow, pointer, pointer_parts, reference_to, target
+from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import wrong_values
 from acpgen.schema.load import Documents, check_schema
 from acpgen.schema.names import class_name
@@ -102,7 +102,7 @@ class _Collector:
         self.groups: set[_Place] = set()
         self.members: list[_Place] = []
         self.named: dict[_Place, str] = {}
-        self.origins: dict[str, str] = {}
+        self.claims: dict[str, Claim] = {}
 
     def run(self) -> Collected:
         for path, value in self.files.items():
@@ -113,25 +113,25 @@ class _Collector:
         if self.faults:
             raise Faults(self.faults)
         self._name_roots()
+        taken = self._taken()
+        root = self._root()
+        settled = settle(self.claims, taken)
+        for key, other in settled.taken:
+            self.faults.append(NameCollision(at=key, name=settled.names[key], other=f"the definition at {other}"))
         if self.faults:
             raise Faults(self.faults)
-        definitions = self._taken()
-        _refuse_loops(definitions, self.origins)
-        return Collected(root=self._root(), definitions=definitions, origins=self.origins)
+        definitions = rename(taken, settled)
+        rename_references(root, settled)
+        origins = {settled.names[key]: key for key in taken if key not in settled.first}
+        _refuse_loops(definitions, origins)
+        return Collected(root=root, definitions=definitions, origins=origins)
 
     # --- names ---
 
     def _name_members(self) -> None:
-        """Name the definitions: the outermost by their keys, those further in by as little of the way to them as tells them apart."""
-        inner: list[_Place] = []
+        """Claim the names of the definitions: the outermost by their keys."""
         for place in self.members:
-            chosen = self._chosen(place)
-            if chosen is not None or len(place.parts) == 2:
-                self._define(place, place.parts[-1] if chosen is None else chosen)
-            else:
-                inner.append(place)
-        for place, name in _inner_names(inner, {class_name(name) for name in self.origins}).items():
-            self._define(place, name)
+            self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
 
     def _chosen(self, place: _Place) -> str | None:
         """The name that the names file or the schema itself asks for."""
@@ -144,12 +144,13 @@ class _Collector:
         chosen = schema.get("x-name") if is_object(schema) else None
         return chosen if isinstance(chosen, str) else None
 
-    def _define(self, place: _Place, name: str) -> None:
-        if name in self.origins:
-            self.faults.append(NameCollision(at=place.at, name=name, other=f"the definition at {self.origins[name]}"))
-            return
-        self.named[place] = name
-        self.origins[name] = place.at
+    def _claim(self, place: _Place, kind: Kind, wanted: str) -> None:
+        """Ask for a name. Until all have asked, references say the place."""
+        chosen = self._chosen(place)
+        self.named[place] = place.at
+        self.claims[place.at] = Claim(
+            kind, place.path, place.parts, wanted if chosen is None else chosen, is_chosen=chosen is not None
+        )
 
     # --- positions ---
 
@@ -227,8 +228,7 @@ class _Collector:
             self.faults.append(DanglingReference(at=place.at, ref=ref))
             return "#"
         if found not in self.named:
-            chosen = self._chosen(found)
-            self._define(found, self._name_of(found) if chosen is None else chosen)
+            self._claim(found, "place" if found.parts else "root", self._name_of(found))
         return reference_to(self.named.get(found, ""))
 
     def _reach(self, place: _Place) -> bool:
@@ -294,7 +294,7 @@ class _Collector:
     def _name_of(self, place: _Place) -> str:
         """A name for a place that has none: the title or file of a root, else the keys that lead there."""
         if place.parts:
-            return "".join(map(class_name, _telling(place.parts)))
+            return "".join(map(class_name, telling(place.parts)))
         title = str(self.files[place.path].get("title", ""))
         is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
         return class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
@@ -310,8 +310,7 @@ class _Collector:
             if place in self.named or not _is_typed(value) or _refers(value):
                 continue
             if not (has_methods and _carries_messages(value, definitions, frozenset())):
-                chosen = self._chosen(place)
-                self._define(place, self._name_of(place) if chosen is None else chosen)
+                self._claim(place, "root", self._name_of(place))
 
     def _root(self) -> Schema:
         """The keywords of the one root there is: those of an envelope or a reference, else a reference to its type."""
@@ -362,29 +361,6 @@ def _other_spelling(key: str) -> str:
 def spelled(key: str) -> str:
     """A pointer in which definitions stand in `$defs`, as newer drafts have it."""
     return key.replace("#/definitions/", "#/$defs/")
-
-
-def _telling(parts: tuple[str, ...]) -> list[str]:
-    return [part for part in parts if part not in (*DEFINITIONS, "properties", "items")]
-
-
-def _inner_names(places: Iterable[_Place], taken: set[str]) -> Mapping[_Place, str]:
-    """Names of definitions in groups and inside others: the last key if that is enough, else the one before it too, and so on."""
-    names: dict[_Place, str] = {}
-    order = list(places)
-    left = order
-    depth = 1
-    while left:
-        wanted = {place: "".join(map(class_name, _telling(place.parts)[-depth:])) for place in left}
-        count = Counter(wanted.values())
-        last = depth >= max(len(place.parts) for place in left)
-        for place, name in wanted.items():
-            if last or (count[name] == 1 and name not in taken):
-                names[place] = place.parts[-1] if depth == 1 else name
-        taken = {*taken, *wanted.values()}
-        left = [place for place in left if place not in names]
-        depth += 1
-    return {place: names[place] for place in order}
 
 
 def _kind(schema: object, passed: set[str]) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults
-from acpgen.schema.names import assign, field_name, python_class
+from acpgen.schema.names import class_names, field_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +18,19 @@ class Names:
 
 
 def name_all(protocol: ir.Protocol) -> Names:
-    """Name everything. Raises `Faults` of `NameCollision`."""
-    faults: list[Fault] = []
+    """Name everything. A field that a base class declares has one name in all classes below it."""
     fields: dict[str, Mapping[str, str]] = {}
-    classes: Mapping[str, str] = {}
-    try:
-        classes = assign((name, python_class(name), definition.at) for name, definition in protocol.definitions.items())
-    except Faults as found:
-        faults.extend(found.faults)
-    for name, definition in protocol.definitions.items():
-        if isinstance(definition, ir.Record):
-            try:
-                fields[name] = assign((field.name, field_name(field.name), field.at) for field in definition.fields)
-            except Faults as found:
-                faults.extend(found.faults)
-    if faults:
-        raise Faults(faults)
-    return Names(classes, fields)
+    for name in protocol.definitions:
+        _name_fields(name, protocol, fields)
+    return Names(class_names(protocol.definitions.keys()), fields)
+
+
+def _name_fields(name: str, protocol: ir.Protocol, fields: dict[str, Mapping[str, str]]) -> None:
+    record = protocol.definitions[name]
+    if name in fields or not isinstance(record, ir.Record):
+        return
+    inherited: Mapping[str, str] = {}
+    if record.base is not None:
+        _name_fields(record.base, protocol, fields)
+        inherited = fields.get(record.base, {})
+    fields[name] = field_names([field.name for field in record.fields], inherited)
