@@ -12,7 +12,6 @@ from acpgen.errors import (
     Fault,
     Faults,
     MalformedKeyword,
-    NameCollision,
     NamedByPosition,
     NoRole,
     NotADefinition,

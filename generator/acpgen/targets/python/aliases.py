@@ -94,7 +94,7 @@ def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names) -> str
         case ir.Alias(type=ir.AnyOf() as union):
             return _shapes(union, names)
         case ir.Alias():
-            return _quoted(annotation(definition.type, names.classes))
+            return _quoted(annotation(definition.type, names))
         case _:
             assert_never(definition)
 
@@ -117,22 +117,22 @@ def _tagged(union: ir.TaggedUnion, names: Names) -> str:
         arguments.append(f"default_tag={literal(union.default_tag)}")
     if union.openness == "closed" and fallbacks:
         arguments.append("closed=True")
-    return _marked(_alternatives([names.classes[member] for member in _members(union)]), "Tagged", arguments)
+    return _marked(_alternatives([names.classes[member] for member in _members(union)]), "Tagged", arguments, names)
 
 
 def _shapes(union: ir.AnyOf, names: Names) -> str:
-    parts = [annotation(member, names.classes) for member in union.types]
+    parts = [annotation(member, names) for member in union.types]
     if not _is_marked(union):
         return _quoted(" | ".join(parts))
-    return _marked(_alternatives(parts), "Shapes", ["exclusive=True"] if union.exclusive else [])
+    return _marked(_alternatives(parts), "Shapes", ["exclusive=True"] if union.exclusive else [], names)
 
 
 def _enum(enum: ir.Enum, names: Names) -> str:
     values = ", ".join(literal(value.value) for value in enum.values)
-    base = annotation(enum.base, names.classes)
+    base = annotation(enum.base, names)
     if not _is_open(enum):
-        return _quoted(annotation(ir.Constant(tuple(value.value for value in enum.values)), names.classes))
-    return _marked(_alternatives([f"Literal[{values}]", base]), "Open", [])
+        return _quoted(annotation(ir.Constant(tuple(value.value for value in enum.values)), names))
+    return _marked(_alternatives([f"{names.ours('Literal')}[{values}]", base]), "Open", [], names)
 
 
 def _alternatives(members: list[str]) -> str:
@@ -143,15 +143,16 @@ def _alternatives(members: list[str]) -> str:
     return f'"""(\n        {lines}\n        )"""'
 
 
-def _marked(alternatives: str, marker: str, arguments: list[str]) -> str:
+def _marked(alternatives: str, marker: str, arguments: list[str], names: Names) -> str:
+    annotated, marker = names.ours("Annotated"), names.ours(marker)
     call = f"{marker}({', '.join(arguments)})"
     if len(call) > 100:
         inner = ",\n            ".join(arguments)
         call = f"{marker}(\n            {inner},\n        )"
-    one_line = f"Annotated[{alternatives}, {call}]"
+    one_line = f"{annotated}[{alternatives}, {call}]"
     if "\n" not in one_line and len(one_line) <= 100:
         return one_line
-    return f"Annotated[\n        {alternatives},\n        {call},\n    ]"
+    return f"{annotated}[\n        {alternatives},\n        {call},\n    ]"
 
 
 def _quoted(source: str) -> str:

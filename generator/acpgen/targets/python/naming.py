@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from acpgen import ir
 from acpgen.schema.names import class_names, field_names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Names:
     """`classes` by definition, `fields` by definition and wire name."""
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The names that belong to the schema."""
+        return frozenset(self.classes.values())
+
+    def ours(self, name: str) -> str:
+        """What a generated module calls something that it imports: its own name, or a private one where a class has that."""
+        return f"_{name}" if name in self.taken else name
+
+    def imported(self, name: str) -> str:
+        """How a module imports something under the name that `ours` gives it: `Any`, or `Any as _Any`."""
+        return name if self.ours(name) == name else f"{name} as {self.ours(name)}"
+
+    def beside(self, own: Collection[str]) -> Names:
+        """The same names for a module that has names of its `own`: classes that are called so get private ones there."""
+        return replace(self, classes={name: f"_{one}" if one in own else one for name, one in self.classes.items()})
 
 
 def name_all(protocol: ir.Protocol) -> Names:
