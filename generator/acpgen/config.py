@@ -13,6 +13,9 @@
     target = "bundle"
     protocols = ["acp/v1", "acp/v2"]
 
+    [tool.acpgen.names]                              # for every protocol; those of one stand in names."acp/v1"
+    "SessionUpdate[tool_call]" = "ToolCallStart"
+
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
 """
 
@@ -22,7 +25,7 @@ import keyword
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias, cast
 
@@ -33,17 +36,19 @@ from acpgen.errors import (
     NoConfiguration,
     NotToml,
     UnknownKey,
+    UnknownName,
     did_you_mean,
     shown,
 )
 from acpgen.material import RESERVED, is_material
 from acpgen.schema.load import decode, parse_json, place, read_bytes
+from acpgen.schema.names import is_class_name
 
 Table: TypeAlias = Mapping[str, object]
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
-_PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+\[.*\].*", re.DOTALL)
+_PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
@@ -72,11 +77,16 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol."""
+    """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol.
+
+    `names` are those that people choose for all protocols, `names_of` those for one of them.
+    """
 
     root: Path
     schema: str
     outputs: tuple[Output, ...]
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
 
     @property
     def file(self) -> Path:
@@ -112,8 +122,7 @@ def read(root: Path) -> Config | None:
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """Generated names by place: `#/$defs/Name`, `file.json#/$defs/Name` where a schema has several files, `#` for the root, or
-    `Union[tag]` for a variant of a tagged union.
+    """Generated names by place, as `schema.chosen` says.
 
     The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
     """
@@ -123,15 +132,23 @@ def read_names(path: Path) -> Mapping[str, str]:
     if not isinstance(value, dict):
         raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names")])
     faults: list[Fault] = []
-    for key, name in value.items():
-        if not _PLACE.fullmatch(key):
-            expected = "a pointer such as '#/$defs/Name', or a variant such as 'Union[tag]'"
-            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
-        if not isinstance(name, str) or not _is_class_name(name):
-            expected = "the name of a Python class: letters, digits and '_', a capital first"
-            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
+    names = _names(value, at, faults)
     if faults:
         raise Faults(faults)
+    return names
+
+
+def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping[str, str]:
+    """Entries from places to names; what is wrong with one goes to `faults`."""
+    for key, name in value.items():
+        if not _PLACE.fullmatch(key):
+            expected = (
+                "a pointer such as '#/$defs/Name', a field such as 'Name.field', or a variant such as 'Union[tag]'"
+            )
+            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
+        if not isinstance(name, str) or not is_class_name(name):
+            expected = "the name of a Python class: letters, digits and '_', a capital first"
+            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
     return {key: str(name) for key, name in value.items()}
 
 
@@ -148,10 +165,6 @@ def is_package(name: str) -> bool:
 def is_protocol(name: str) -> bool:
     """Whether `name` is a plain relative path, as `acp/v1` is."""
     return all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", part) for part in name.split("/"))
-
-
-def _is_class_name(name: str) -> bool:
-    return is_package(name) and "." not in name and name[0].isupper() and name not in ("None", "True", "False")
 
 
 def _toml(text: str, at: str) -> dict[str, object]:
@@ -171,14 +184,31 @@ class _Reader:
     faults: list[Fault]
 
     def config(self, root: Path, value: object) -> Config:
-        table = self.table(value, "tool.acpgen", ("schema", "outputs"))
+        table = self.table(value, "tool.acpgen", ("schema", "outputs", "names"))
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
             self.wrong("tool.acpgen.outputs", "a table with one entry for each output folder")
         made = [self.output(folder, output) for folder, output in outputs.items()]
         self.disjoint([output.folder for output in made], schema)
-        return Config(root, schema, tuple(made))
+        return Config(root, schema, tuple(made), *self.names(table.get("names", {}), made))
+
+    def names(self, value: object, outputs: list[Output]) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
+        """The chosen names for all protocols, and for each that has a table of its own."""
+        table = self.table(value, "tool.acpgen.names", None)
+        known = {member.protocol for output in outputs for member in output.members}
+        own = {protocol: entries for protocol, entries in table.items() if isinstance(entries, dict)}
+        for protocol in own:
+            if protocol not in known:
+                hint = did_you_mean(protocol, known)
+                self.faults.append(UnknownName(at=self.at, kind="protocol", name=protocol, hint=hint))
+        at = f"{self.at}: tool.acpgen.names"
+        shared = _names({key: name for key, name in table.items() if key not in own}, at, self.faults)
+        each = {
+            protocol: _names(cast("Table", entries), f"{at}.{_quoted(protocol)}", self.faults)
+            for protocol, entries in own.items()
+        }
+        return shared, each
 
     def output(self, folder: str, value: object) -> Output:
         key = f"tool.acpgen.outputs.{_quoted(folder)}"

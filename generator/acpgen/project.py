@@ -62,6 +62,7 @@ class OutputFolder:
 class Work:
     """What a run is to make. `at` is where its targets and protocols are named; faults of them point there.
 
+    `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
     `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project.
     """
 
@@ -70,6 +71,8 @@ class Work:
     cache: Path
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_at: str = ""
+    names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
+    protocols: frozenset[str] = frozenset()
     keep_unknown: bool = False
     schema: Path | None = None
 
@@ -143,6 +146,10 @@ def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[
         outputs=outputs,
         cache=config.root / stamp.CACHE_FOLDER,
         schema=config.root / config.schema,
+        names=config.names,
+        names_of=config.names_of,
+        names_at=f"{place(config.file)}: tool.acpgen.names",
+        protocols=frozenset(config.protocols),
     )
 
 
@@ -257,9 +264,9 @@ def _inputs(
     if output.folder in materials:
         files += [(f"material/{path}", content) for path, content in materials[output.folder].files]
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
-    return stamp.inputs(
-        generator, files, {"parts": parts, "names": dict(work.names), "keep_unknown": work.keep_unknown}
-    )
+    own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
+    names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
+    return stamp.inputs(generator, files, {"parts": parts, "names": names, "keep_unknown": work.keep_unknown})
 
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
@@ -285,12 +292,25 @@ def _meanings(
             faults.extend(caught.faults)
             continue
         try:
-            meanings[part.source] = understand(documents, names=work.names, keep_unknown=work.keep_unknown)
+            meanings[part.source] = understand(
+                documents,
+                names={**work.names, **work.names_of.get(part.label, {})},
+                shared=frozenset(work.names) if work.protocols else frozenset[str](),
+                keep_unknown=work.keep_unknown,
+            )
         except Faults as caught:
             faults.extend(_located(fault, work, sources[part.source]) for fault in caught.faults)
+    if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
+        faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
     if faults:
         raise Faults(faults)
     return meanings
+
+
+def _unmatched(work: Work, meanings: Meanings) -> list[str]:
+    """The entries for all protocols that match nothing in any."""
+    missing = [bundled.unmatched for _, bundled in meanings.values()]
+    return sorted(key for key in work.names if work.protocols and all(key in unmatched for unmatched in missing))
 
 
 def _trees(

@@ -8,22 +8,23 @@ variant of a union stands alone: what a union's object demands in common is dist
 from __future__ import annotations
 
 import copy
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
-from acpgen.pointers import escape, reference_to
-from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.pointers import escape, reference_to, unescape
+from acpgen.schema.chosen import ChosenNames, tag_text
+from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.labels import labels, members, otherwise
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name, spelled_out
 from acpgen.schema.unions import (
     OBJECTS,
+    Tag,
     Tagged,
     branches_of,
     constant,
@@ -34,7 +35,17 @@ from acpgen.schema.unions import (
     own_tag,
     recognise,
 )
-from acpgen.schema.walk import ANNOTATIONS, Schema, asserts, children, demands, is_array, is_object, references
+from acpgen.schema.walk import (
+    ANNOTATIONS,
+    DEFINITIONS,
+    Schema,
+    asserts,
+    children,
+    demands,
+    is_array,
+    is_object,
+    references,
+)
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -50,6 +61,7 @@ class Bundle:
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
+    `unmatched` are the entries of shared names that match nothing here.
     """
 
     name: str
@@ -60,6 +72,7 @@ class Bundle:
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
+    unmatched: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -76,16 +89,22 @@ class Bundle:
         return last if slash else None
 
 
-def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_count: bool = False) -> Bundle:
+def bundle(
+    documents: Documents,
+    *,
+    names: Mapping[str, str] | None = None,
+    shared: Collection[str] = (),
+    may_count: bool = False,
+) -> Bundle:
     """Bundle the files of one protocol version.
 
-    `names` maps places of the source to generated names: pointers, or `Union[tag]` for a variant of a tagged union. A place that
-    matches nothing is a fault, and so is a pointer that counts such variants, unless it `may_count` them.
+    `names` maps places of the source to generated names, as `chosen` says. A place that matches nothing is a fault, unless it is
+    `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them.
     Raises `Faults`.
     """
-    wanted = names or {}
+    wanted = ChosenNames(names or {})
     collected = collect(documents, wanted)
-    work = _Bundler(collected, wanted, may_count=may_count)
+    work = _Bundler(collected, wanted, shared, may_count=may_count)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
@@ -100,6 +119,7 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
         sources=read,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
+        unmatched=frozenset(work.unused),
     )
 
 
@@ -174,14 +194,16 @@ def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, S
 
 
 class _Bundler:
-    def __init__(self, collected: Collected, names: Mapping[str, str], *, may_count: bool) -> None:
+    def __init__(self, collected: Collected, names: ChosenNames, shared: Collection[str], *, may_count: bool) -> None:
         self.definitions = collected.definitions
         self.origins = dict(collected.origins)
-        self.names = {spelled(key): name for key, name in names.items()}
-        self.written = {spelled(key): key for key in names}
+        self.names = names
+        self.shared = shared
+        self.unused: dict[str, str] = {}
         self.may_count = may_count
         self.variants: dict[str, str] = {}
-        self.used: set[str] = set()
+        self.tags: dict[str, str] = {}
+        self.named_at = {at: name for name, at in self.origins.items()}
         self.below: dict[str, list[str]] = {}
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
@@ -201,6 +223,7 @@ class _Bundler:
             if name not in framing:
                 self._distribute(name)
         self._judge_names()
+        self.faults.extend(UnusedName(at=key, hint=hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
             raise Faults(self.faults)
 
@@ -211,32 +234,55 @@ class _Bundler:
 
     # --- names that people choose ---
 
-    def _override(self, at: str) -> str | None:
-        """The name that the names file has for a place, by its pointer or, below a variant of a tagged union, by the tag."""
-        if not self.names:
-            return None
+    def _override(self, at: str, wanted: str) -> str | None:
+        """The name that people chose for a place."""
+        return self.names.find([*self._keys(at), wanted]) if self.names else None
+
+    def _keys(self, at: str) -> list[str]:
+        """How people may write a place: as a pointer, by its tags, or by what it means."""
         steps = at.split("/")
-        keys = [spelled(at), spelled(_fragment(at))]
-        for depth in range(len(steps), 0, -1):
-            if (variant := self.variants.get("/".join(steps[:depth]))) is not None:
-                keys.append("/".join((variant, *steps[depth:])))
+        tagged = at
+        for depth in range(len(steps), 1, -1):
+            place = "/".join(steps[:depth])
+            if place in self.tags:
+                tagged = f"{'/'.join(steps[: depth - 1])}[{self.tags[place]}]{tagged.removeprefix(place)}"
+        keys = [at, _fragment(at), *([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
+        for depth in range(len(steps), 1, -1):
+            if (place := "/".join(steps[:depth])) in self.tags:
+                rest = steps[depth:]
+                keys += ["/".join((meaning, *rest)) for meaning in self._meanings(place)] if rest else []
                 break
-        found = [key for key in keys if key in self.names]
-        self.used.update(found)
-        return self.names[found[0]] if found else None
+        return keys
+
+    def _meanings(self, at: str) -> list[str]:
+        """What a place means in words of the schema: `Thing.field`, `Union[tag]`, …"""
+        above, _, last = at.rpartition("/")
+        further, _, keyword = above.rpartition("/")
+        found = [self.named_at[at]] if at in self.named_at else []
+        if at in self.tags:
+            found += [f"{meaning}[{self.tags[at]}]" for meaning in self._meanings(further)]
+        elif keyword == "properties":
+            found += [f"{meaning}.{unescape(last)}" for meaning in self._meanings(further)]
+        elif keyword in DEFINITIONS:
+            found += [unescape(last)]
+        elif keyword in ("allOf", "anyOf", "oneOf"):
+            found += self._meanings(further)
+        elif last in ("items", "additionalProperties"):
+            found += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in self._meanings(above)]
+        return list(dict.fromkeys(found))
 
     def _judge_names(self) -> None:
-        """Refuse the entries of the names file that count the variants of a tagged union, and those that match nothing."""
-        known = self.used | {spelled(key) for at in self.origins.values() for key in (at, _fragment(at))}
-        variants = {spelled(key): tag for at, tag in self.variants.items() for key in (at, _fragment(at))}
-        for key, written in sorted(self.written.items()):
-            steps = key.split("/")
+        """Refuse the entries of the names that count the variants of a tagged union, and those that match nothing."""
+        variants = {_spelled(key): (at, tag) for at, tag in self.variants.items() for key in (at, _fragment(at))}
+        for written in [*self.names.names]:
+            steps = _spelled(written).split("/")
             above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))
             place = next((place for place in above if place in variants), None)
             if place is not None and not self.may_count:
-                self.faults.append(NamedByPosition(at=written, instead=variants[place] + key.removeprefix(place)))
-            elif key not in known:
-                self.faults.append(UnusedName(at=written))
+                rest = _spelled(written).removeprefix(place)
+                self.faults.append(NamedByPosition(at=written, instead=f"{variants[place][1]}{rest}"))
+            elif written not in self.names.used:
+                self.unused[written] = self.names.hint(written)
 
     def _mark_variants(self, owner: str, schema: Schema, at: str) -> None:
         """Note which branches of a tagged union have which tag."""
@@ -250,7 +296,11 @@ class _Bundler:
         for position, tag in found.variants if found is not None else ():
             index, branch = own[position]
             if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
-                self.variants[f"{at}/{keyword}/{index}"] = f"{self.variants.get(at, owner)}[{_tag(tag)}]"
+                self._mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), tag)
+
+    def _mark(self, at: str, union: str, tag: Tag) -> None:
+        self.tags[at] = tag_text(tag)
+        self.variants[at] = f"{union}[{tag_text(tag)}]"
 
     def ordered(self) -> dict[str, Schema]:
         """Definitions in source order, each followed by those that were taken out of it."""
@@ -271,9 +321,10 @@ class _Bundler:
         The name is the first of `candidates` that is free, or that a thing has which demands just the same: then that is the thing.
         Names that people choose have no second.
         """
-        override = self._override(at)
+        wanted = list(dict.fromkeys(candidates))
+        override = self._override(at, wanted[0])
         chosen = override if override is not None else schema.get("x-name")
-        wanted = [chosen] if isinstance(chosen, str) else list(dict.fromkeys(candidates))
+        wanted = [chosen] if isinstance(chosen, str) else wanted
         body = copy.deepcopy(demands(schema))
         names = (
             wanted
@@ -285,6 +336,7 @@ class _Bundler:
             if other not in self.definitions:
                 self.definitions[name] = schema
                 self.origins[name] = at
+                self.named_at[at] = name
                 self.bodies[name] = body
                 self.below.setdefault(owner, []).append(name)
                 return name, True
@@ -404,7 +456,8 @@ class _Bundler:
         elif index == found.default:
             candidates = [f"{word}{base}", f"{base}{word}Variant"]
         else:
-            self.variants.setdefault(at, f"{union}[{_tag(dict(found.variants)[index])}]")
+            if at not in self.tags:
+                self._mark(at, union, dict(found.variants)[index])
             role, candidates = "variant", [f"{word}{base}", f"{base}{word}Variant"]
         if alone is not None and role != "fallback":
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
@@ -451,7 +504,8 @@ class _Bundler:
             if not is_object(branch) or lone_reference(branch) is not None or not _needs_name(branch):
                 continue
             at = f"{self.origins[name]}/{keyword}/{index}"
-            is_asked_for = "x-name" in branch or not {at, _fragment(at)}.isdisjoint(self.names)
+            keys = [*self._keys(at), f"{word}{base}"] if self.names else []
+            is_asked_for = "x-name" in branch or self.names.find(keys) is not None
             if not (is_of_objects or is_asked_for or branch.get("properties")):
                 continue
             if "type" in self.definitions[name] and "type" not in branch:
@@ -659,9 +713,8 @@ def _is_leniency(keyword: str) -> bool:
     return keyword.startswith("x-deserialize-")
 
 
-def _tag(value: str | float | bool) -> str:
-    """A tag as people write it."""
-    return value if isinstance(value, str) else json.dumps(value)
+def _spelled(key: str) -> str:
+    return key.replace("#/definitions/", "#/$defs/")
 
 
 def _fragment(at: str) -> str:

@@ -125,9 +125,12 @@ class _Settling:
         for key in kept:
             name = self._last(key)
             other = self.taken.get(class_name(name))
-            if other is not None and self.claims[other].is_chosen and self.claims[other].wanted == name:
-                self.settled.taken.append((key, other))
-                self.settled.names[key] = name
+            if other is not None and self.claims[other].wanted == name:
+                if self.claims[other].path == self.claims[key].path:
+                    self.settled.taken.append((key, other))
+                    self.settled.names[key] = name
+                elif count[name] == 1:
+                    self._apart([key], name)
             elif count[name] == 1:
                 self.taken.setdefault(class_name(name), key)
                 self.settled.names[key] = name
@@ -141,8 +144,8 @@ class _Settling:
         first: set[str] = set()
         for key in keys:
             claim = self.claims[key]
-            is_alone = len({self.claims[other].path for other in keys}) == 1
-            word = "" if is_alone else labels[claim.path]
+            is_one_file = len(keys) > 1 and len(labels) == 1
+            word = "" if is_one_file else labels[claim.path]
             keyword = class_name(claim.parts[0].strip("$")) if claim.path in first and claim.parts else ""
             first.add(claim.path)
             plain = class_name(name)

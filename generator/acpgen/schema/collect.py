@@ -20,6 +20,7 @@ from acpgen.errors import (
     UnsupportedKeyword,
 )
 from acpgen.pointers import follow, pointer, pointer_parts, reference_to, target
+from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import wrong_values
 from acpgen.schema.load import Documents, check_schema
@@ -72,7 +73,7 @@ class _Place:
         return self.path + pointer(*self.parts)
 
 
-def collect(documents: Documents, names: Mapping[str, str]) -> Collected:
+def collect(documents: Documents, names: ChosenNames | None = None) -> Collected:
     """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
@@ -80,11 +81,11 @@ def collect(documents: Documents, names: Mapping[str, str]) -> Collected:
     the name that the thing there shall have. Raises `Faults`: dangling references, loops of references alone, two definitions of
     one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
-    return _Collector(documents, names).run()
+    return _Collector(documents, names or ChosenNames({})).run()
 
 
 class _Collector:
-    def __init__(self, documents: Documents, names: Mapping[str, str]) -> None:
+    def __init__(self, documents: Documents, names: ChosenNames) -> None:
         self.names = names
         self.faults: list[Fault] = []
         self.files: dict[str, Schema] = {
@@ -133,20 +134,22 @@ class _Collector:
         for place in self.members:
             self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
 
-    def _chosen(self, place: _Place) -> str | None:
-        """The name that the names file or the schema itself asks for."""
-        at = (place.at, pointer(*place.parts))
-        has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
-        for key in (*at, *(() if has_both else map(_other_spelling, at))):
-            if key in self.names:
-                return self.names[key]
+    def _chosen(self, place: _Place, wanted: str) -> str | None:
+        """The name that people chose, or that the schema itself asks for."""
+        if self.names:
+            at = (place.at, pointer(*place.parts))
+            has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
+            keys = [*at, *(() if has_both else map(_other_spelling, at)), wanted, *_meaning(place.parts)]
+            chosen = self.names.find(keys, is_exact=has_both)
+            if chosen is not None:
+                return chosen
         schema = self._at(place)
         chosen = schema.get("x-name") if is_object(schema) else None
         return chosen if isinstance(chosen, str) else None
 
     def _claim(self, place: _Place, kind: Kind, wanted: str) -> None:
         """Ask for a name. Until all have asked, references say the place."""
-        chosen = self._chosen(place)
+        chosen = self._chosen(place, wanted)
         self.named[place] = place.at
         self.claims[place.at] = Claim(
             kind, place.path, place.parts, wanted if chosen is None else chosen, is_chosen=chosen is not None
@@ -358,9 +361,19 @@ def _other_spelling(key: str) -> str:
     )
 
 
-def spelled(key: str) -> str:
-    """A pointer in which definitions stand in `$defs`, as newer drafts have it."""
-    return key.replace("#/definitions/", "#/$defs/")
+def _meaning(parts: tuple[str, ...]) -> list[str]:
+    """A place below a definition by what it means: `Thing.field`, `Thing.list[]`."""
+    if len(parts) < 2 or parts[0] not in DEFINITIONS:
+        return []
+    found, rest = parts[1], parts[2:]
+    while rest:
+        if rest[0] == "properties" and len(rest) > 1:
+            found, rest = f"{found}.{rest[1]}", rest[2:]
+        elif rest[0] in ("items", "additionalProperties"):
+            found, rest = f"{found}{'[]' if rest[0] == 'items' else '{}'}", rest[1:]
+        else:
+            return []
+    return [found]
 
 
 def _kind(schema: object, passed: set[str]) -> str:

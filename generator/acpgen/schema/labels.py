@@ -86,8 +86,11 @@ def _said(schema: Schema) -> Iterator[str]:
         yield reference
     properties = schema.get("properties", {})
     required = [name for name in schema.get("required", ()) if isinstance(name, str)]
-    fields = dict.fromkeys([*required, *properties])
-    yield from _lists("With", [*required, *(name for name in fields if name not in required)] if fields else [])
+    optional = sorted(name for name in properties if name not in required)
+    if required:
+        yield from _lists("With", [*required, *optional])
+    elif properties:  # which may well get more, so that they are no good first choice
+        yield from chain(["Object"], _lists("With", optional))
     for name, sub in properties.items():
         value = constant(sub)
         if value is not None:
@@ -101,7 +104,8 @@ def _said(schema: Schema) -> Iterator[str]:
     if isinstance(schema.get("format"), str):
         yield class_name(schema["format"])
     types = schema.get("type", "Any")
-    yield "Or".join(class_name(str(name)) for name in (types if is_array(types) else [types]))
+    word = "Or".join(class_name(str(name)) for name in (types if is_array(types) else [types]))
+    yield from (word, f"Any{word}")
 
 
 def _lists(prefix: str, names: Sequence[str]) -> Iterator[str]:

@@ -96,6 +96,11 @@ def method_keys(methods: Collection[str]) -> Mapping[str, str]:
     return assign({name: (method_key(name) or "empty", "_".join(_spelled_parts(name))) for name in methods})
 
 
+def is_class_name(name: str) -> bool:
+    """Whether `name` can be the name of a class as generated modules write them."""
+    return name.isascii() and name.isidentifier() and name[0].isupper() and not keyword.iskeyword(name)
+
+
 def method_key(method: str) -> str:
     """The usual key of a method: `session/set_mode` becomes `session_set_mode`, `$/cancel_request` `cancel_request`."""
     return "_".join(part for part in re.split(r"[^A-Za-z0-9]+", method) if part)

@@ -81,6 +81,7 @@ def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *,
         for wire, python in names.fields[r.name].items()
         if wire != python
     }
+    bases: dict[str, Any]
     if is_spelled:
         header = f"{header}\n\n{_written_imports(records, fallbacks, protocol, names, modules)}"
         bases = {"base_class": f"{modules.runtime}.model", "disable_future_imports": True}
