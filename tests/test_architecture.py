@@ -33,13 +33,32 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.values": frozenset({"ir", "meaning.limits"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
+    "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
     "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),
     "schema.collect": frozenset(
-        {"schema.claims", "schema.dialect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {
+            "schema.chosen",
+            "schema.claims",
+            "schema.dialect",
+            "errors",
+            "schema.load",
+            "schema.names",
+            "schema.unions",
+            "schema.walk",
+        }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "resources"}),
     "schema.bundle": frozenset(
-        {"schema.collect", "errors", "schema.labels", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {
+            "schema.chosen",
+            "schema.collect",
+            "errors",
+            "schema.labels",
+            "schema.load",
+            "schema.names",
+            "schema.unions",
+            "schema.walk",
+        }
     ),
     "meaning.unenforced": frozenset({"schema.bundle", "ir", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
@@ -83,6 +102,7 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             "schema.bundle",
             "config",
+            "schema.names",
             "errors",
             "ir",
             "meaning.limits",
@@ -127,7 +147,7 @@ ARROWS: dict[str, frozenset[str]] = {
         },
     ),
     "write": frozenset({"errors", "schema.load"}),
-    "config": frozenset({"errors", "schema.load", "material"}),
+    "config": frozenset({"errors", "schema.load", "schema.names", "material"}),
     "stamp": frozenset({"errors", "schema.load", "resources", "write"}),
     "generate": frozenset(
         {"schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "targets", "write"}

@@ -6,12 +6,13 @@ import copy
 import json
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+import evidence
 from acpgen.errors import BadSetting, Faults, NameCollision, UnusedName
 from acpgen.generate import understand
 from acpgen.ir import Record
@@ -26,18 +27,18 @@ SOME: Final = {"type": "string", "enum": ["a", "b"]}
 OTHER: Final = {"type": "string", "enum": ["c", "d"]}
 
 
-def documents(*values: Any, **files: Any) -> Documents:
-    named = {**({"schema": values[0]} if values else {}), **files}
+def documents(schema: Any, files: Mapping[str, Any] | None = None) -> Documents:
+    named = {"schema": schema} if files is None else files
     return Documents("p", tuple(Document(f"{name}.json", value, json.dumps(value)) for name, value in named.items()))
 
 
-def made(*values: Any, names: dict[str, str] | None = None, **files: Any) -> Bundle:
-    return bundle(documents(*values, **files), names=names or {})
+def made(schema: Any, files: Mapping[str, Any] | None = None, *, names: Any = None) -> Bundle:
+    return bundle(documents(schema, files), names=names)
 
 
-def of(*values: Any, names: dict[str, str] | None = None, **files: Any) -> dict[str, str]:
+def of(schema: Any, files: Mapping[str, Any] | None = None, *, names: Any = None) -> dict[str, str]:
     """The place of each name."""
-    return dict(made(*values, names=names, **files).origins)
+    return dict(made(schema, files, names=names).origins)
 
 
 def record(**properties: Any) -> dict[str, Any]:
@@ -93,7 +94,7 @@ def test_what_nothing_tells_apart_is_counted_among_its_likes_only() -> None:
     schema = {"$defs": {"Either": {"anyOf": [*twins]}}}
     before = of(schema)
     schema["$defs"]["Either"]["anyOf"].insert(0, {**record(zebra=SOME), "required": ["zebra"]})
-    assert {name for name in of(schema)} >= set(before)
+    assert set(of(schema)) >= set(before)
 
 
 # --- names in Python -------------------------------------------------------------------------------------------------
@@ -179,10 +180,10 @@ def test_identical_definitions_of_several_files_are_one() -> None:
         name: {"$defs": {"Node": {**node, "description": name}, name.title(): {"$ref": "#/$defs/Node"}}}
         for name in "ab"
     }
-    assert of(**files).keys() == {"Node", "A", "B"}
+    assert of(None, files).keys() == {"Node", "A", "B"}
     alias = {"$defs": {"Node": {"$ref": "b.json#/$defs/Node"}}}
-    assert of(a=alias, b=files["b"])["Node"] == "b.json#/$defs/Node"
-    assert of(b=files["b"], a=alias) == of(a=alias, b=files["b"])
+    assert of(None, {"a": alias, "b": files["b"]})["Node"] == "b.json#/$defs/Node"
+    assert of(None, {"b": files["b"], "a": alias}) == of(None, {"a": alias, "b": files["b"]})
 
 
 def test_different_definitions_of_one_key_have_the_names_of_their_files() -> None:
@@ -190,11 +191,11 @@ def test_different_definitions_of_one_key_have_the_names_of_their_files() -> Non
         "b": {"$defs": {"Key": TEXT, "Own": TEXT}},
         "a": {"$defs": {"Key": SOME, "Use": record(k={"$ref": "#/$defs/Key"})}},
     }
-    found = made(**files)
+    found = made(None, files)
     assert found.definitions.keys() == {"AKey", "BKey", "Own", "Use"}
     assert found.definitions["Use"]["properties"]["k"] == {"$ref": "#/$defs/AKey"}
-    assert of(**dict(reversed(files.items()))) == dict(found.origins)
-    assert of(**files, names={"a.json#/$defs/Key": "Key"}).keys() == {"Key", "BKey", "Own", "Use"}
+    assert of(None, dict(reversed(files.items()))) == dict(found.origins)
+    assert of(None, files, names={"a.json#/$defs/Key": "Key"}).keys() == {"Key", "BKey", "Own", "Use"}
 
 
 def test_definitions_of_one_shape_that_refer_to_different_ones_are_two() -> None:
@@ -202,7 +203,7 @@ def test_definitions_of_one_shape_that_refer_to_different_ones_are_two() -> None
         name: {"$defs": {"Top": {"type": "array", "items": {"$ref": "#/$defs/Leaf"}}, "Leaf": leaf}}
         for name, leaf in (("a", SOME), ("b", OTHER))
     }
-    assert of(**files).keys() == {"ATop", "BTop", "ALeaf", "BLeaf"}
+    assert of(None, files).keys() == {"ATop", "BTop", "ALeaf", "BLeaf"}
 
 
 def test_a_root_gives_way_to_a_definition() -> None:
@@ -362,6 +363,25 @@ def test_what_is_added_elsewhere_renames_nothing(seed: int) -> None:
     assert before.keys() <= after.keys()
 
 
+@pytest.mark.parametrize("name", evidence.known("wild/*.json", "wild/*-dir"))
+def test_published_schemas_grow_without_renaming(name: str) -> None:
+    path = evidence.path(name)
+    if not path.exists():
+        evidence.need(name)
+    files = [path] if path.is_file() else sorted(path.glob("*.json"))
+    schemas = {file.stem: json.loads(file.read_text("utf-8")) for file in files}
+    try:
+        before = made(None, schemas).origins
+    except Faults as refused:
+        pytest.skip(str(refused))
+    biggest = max(schemas, key=lambda one: len(json.dumps(schemas[one])))
+    for seed in range(3):
+        after = made(None, {**schemas, biggest: _grown(schemas[biggest], seed)}).origins
+        assert before.keys() <= after.keys()
+    shuffled = {stem: _shuffled(schema, random.Random(0)) for stem, schema in reversed(schemas.items())}
+    assert made(None, shuffled).origins.keys() == before.keys()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_order_of_keys_names_nothing(seed: int) -> None:
     schema = {"$defs": GROWING}
@@ -437,7 +457,7 @@ def test_definitions_keep_every_name_that_generated_code_uses(tmp_path: Path, mo
             assert json.loads(package.encode(decoded)) == value
         assert package.AnyMessage is package.methods.Message
         assert package.Message.__module__.startswith("ours_give_way.v1")
-        assert "`AnyMessage` is the package's own `Message`" in package.__doc__
+        assert "`AnyMessage` is the package's own `Message`" in str(package.__doc__)
     finally:
         for module in [module for module in sys.modules if module.startswith("ours_give_way")]:
             del sys.modules[module]

@@ -146,6 +146,7 @@ class Field:
     unstable: bool = False
     owner: str = field(default="", compare=False)
     doc: str = field(default="", compare=False)
+    was: tuple[str, ...] = field(default=(), compare=False)
     at: str = field(default="", compare=False)
 
 
@@ -162,6 +163,7 @@ class Variant:
     capability: str | None = None
     unstable: bool = False
     doc: str = field(default="", compare=False)
+    was: tuple[str, ...] = field(default=(), compare=False)
     at: str = field(default="", compare=False)
 
 
@@ -174,6 +176,7 @@ class EnumValue:
     capability: str | None = None
     unstable: bool = False
     doc: str = field(default="", compare=False)
+    was: tuple[str, ...] = field(default=(), compare=False)
     at: str = field(default="", compare=False)
 
 

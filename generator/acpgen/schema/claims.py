@@ -197,7 +197,13 @@ class _Settling:
         schema = self.definitions[key]
         other = lone_reference(schema)
         is_plain = not any(word.startswith("x-") for word in schema)
-        if other not in group or other == key or not is_plain or self.claims[key].path == self.claims[other].path:
+        if (
+            other is None
+            or other not in group
+            or other == key
+            or not is_plain
+            or self.claims[key].path == self.claims[other].path
+        ):
             return None
         return None if lone_reference(self.definitions[other]) in group else other
 

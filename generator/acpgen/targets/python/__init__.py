@@ -248,10 +248,10 @@ def _package(protocol: ir.Protocol, names: Names) -> str:
 
 def _public(name: str, names: Names) -> str:
     """The name under which a package offers what is its own: where the schema has that name, the schema keeps it."""
-    others = (f"Any{name}", f"{name}_", f"{name}__") if name.istitle() else (f"{name}_", f"{name}__")
-    return next(
-        other for other in (name, *others) if other not in names.taken and (other == name or other not in PUBLIC)
-    )
+    found = name
+    while found in names.taken or (found != name and found in PUBLIC):
+        found = f"Any{name}" if found == name and name.istitle() else f"{found}_"
+    return found
 
 
 def _distribution(protocol: ir.Protocol, distribution: str, version: str, top: str) -> dict[str, str]:

@@ -67,8 +67,9 @@ def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *,
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     fallbacks = _fallbacks(protocol)
     keys = {r.name: f"R{index}" if is_spelled else names.classes[r.name] for index, r in enumerate(records)}
+    overrides: dict[str, str] = {}
     if is_spelled:
-        schema, overrides = _layout(protocol, records, keys, names), {}
+        schema = _layout(protocol, records, keys, names)
     else:
         schema, overrides = _input(protocol, records, names, modules)
     views = {
