@@ -69,7 +69,7 @@ def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *,
     keys = {r.name: f"R{index}" if is_spelled else names.classes[r.name] for index, r in enumerate(records)}
     overrides: dict[str, str] = {}
     if is_spelled:
-        schema = _layout(protocol, records, keys, names)
+        schema = _layout(protocol, records, keys)
     else:
         schema, overrides = _input(protocol, records, names, modules)
     views = {
@@ -165,11 +165,11 @@ def _input(
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}, overrides
 
 
-def _layout(protocol: ir.Protocol, records: list[ir.Record], keys: Mapping[str, str], names: Names) -> dict[str, Any]:
+def _layout(protocol: ir.Protocol, records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
     """The schema of the records with neutral names, and no type but the stand-in."""
     definitions: dict[str, Any] = {}
     for record in records:
-        own = [names.fields[record.name][field.name] for field in _own_fields(record, protocol)] or [_PLACEHOLDER]
+        own = [f"f{index}" for index, _ in enumerate(_own_fields(record, protocol))] or ["f0"]
         schema: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(own, _STAND_IN), "required": own}
         if record.base is not None:
             schema["allOf"] = [{"$ref": f"#/$defs/{keys[record.base]}"}]
@@ -201,15 +201,16 @@ def _view(
     record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol, *, is_spelled: bool
 ) -> dict[str, Any]:
     fields = {}
-    for field in _own_fields(record, protocol):
+    for index, field in enumerate(_own_fields(record, protocol)):
         python = names.fields[record.name][field.name]
         alias = f"{names.ours('Field')}(alias={literal(field.name)})" if python != field.name else None
-        fields[python if is_spelled else field.name] = {
+        fields[f"f{index}" if is_spelled else field.name] = {
             "docstring": docstring(field_notes(field), 4),
             "hint": annotation(field.type, names) if is_spelled or beyond_emitter(field.type) else None,
             "default": _default(field, names, protocol),
             "optional": not field.required and _default(field, names, protocol) is None,
             "field": alias if is_spelled else None,
+            "name": python if is_spelled else None,
         }
     view: dict[str, Any] = {
         "docstring": docstring(record.doc or f"`{record.name}`.", 4),

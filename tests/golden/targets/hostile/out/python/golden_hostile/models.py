@@ -10,10 +10,7 @@ from golden_hostile.unions import EvilEnum, EvilPattern, Union
 from pydantic import Field
 from typing import Annotated, ClassVar, Literal
 
-from typing import Annotated
-
 from golden_hostile.runtime import model
-from pydantic import Field
 
 
 class Evil(model.Model):

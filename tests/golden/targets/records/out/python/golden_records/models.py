@@ -10,10 +10,7 @@ from golden_records.unions import PersonClass, PersonContact, PersonHome
 from pydantic import Field
 from typing import Annotated, Any as _Any, Literal
 
-from typing import Annotated
-
 from golden_records.runtime import model
-from pydantic import Field
 
 
 class Person(model.Model):
