@@ -11,6 +11,7 @@ from typing import Any, Final, TypeGuard
 from acpgen import ir
 from acpgen.resources import templates
 from acpgen.schema.walk import is_array, is_object
+from acpgen.targets.python.joined import joined
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
@@ -18,6 +19,9 @@ from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, impo
 
 _STAND_IN: Final = {"type": "boolean"}
 """What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""
+
+_AT_ONCE: Final = 300
+"""As many records the emitter gets at once."""
 
 _PLACEHOLDER: Final = "\0"
 """A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
@@ -33,15 +37,40 @@ class Modules:
 
 def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str) -> str:
     """The source of `models.py`."""
-    from datamodel_code_generator import LiteralType, generate
-    from datamodel_code_generator.enums import DataModelType, InputFileType
-    from datamodel_code_generator.format import Formatter, PythonVersion
-
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     header = f'"""{protocol.name}: the records.\n\n{notice}\n"""'
     if not records:  # which the emitter takes for a mistake
         return f"{header}\n"
-    fallbacks = _fallbacks(protocol)
+    emitted = [_emitted(protocol, group, names, modules, header) for group in _groups(records)]
+    return joined(emitted, f"{modules.package}.models")
+
+
+def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
+    """The records in lots that the emitter, whose time and memory grow faster than its input, takes at once. Bases stay with their kin."""
+    by_name = {record.name: record for record in records}
+    families: dict[str, list[ir.Record]] = {}
+    for record in records:
+        root = record
+        while root.base is not None and root.base in by_name:
+            root = by_name[root.base]
+        families.setdefault(root.name, []).append(record)
+    groups: list[list[ir.Record]] = [[]]
+    for family in families.values():
+        if groups[-1] and len(groups[-1]) + len(family) > _AT_ONCE:
+            groups.append([])
+        groups[-1] += family
+    order = {record.name: index for index, record in enumerate(records)}
+    return [sorted(group, key=lambda record: order[record.name]) for group in groups]
+
+
+def _emitted(protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules, header: str) -> str:
+    """The source of a module with some of the records."""
+    from datamodel_code_generator import LiteralType, generate
+    from datamodel_code_generator.enums import DataModelType, InputFileType
+    from datamodel_code_generator.format import Formatter, PythonVersion
+
+    group = frozenset(record.name for record in records)
+    fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in group}
     schema, overrides = _input(protocol, records, names, modules)
     views = {f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol) for r in records}
     source = generate(
@@ -110,15 +139,14 @@ def _fallbacks(protocol: ir.Protocol) -> dict[str, ir.TaggedUnion]:
 def _input(
     protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema of the records alone, every other type a stand-in that is overridden by a name of `unions.py`."""
-    definitions: dict[str, Any] = {}
+    """The schema of some records alone, every other type a stand-in that is overridden by its name in the module that has it."""
     overrides: dict[str, str] = {}
-    for record in records:
-        definitions[names.classes[record.name]] = _record_schema(record, protocol, names)
-    for name, definition in protocol.definitions.items():
-        if not isinstance(definition, ir.Record):
-            definitions[names.classes[name]] = _STAND_IN
-            overrides[names.classes[name]] = f"{modules.package}.unions.{names.classes[name]}"
+    definitions: dict[str, Any] = {names.classes[one.name]: _record_schema(one, protocol, names) for one in records}
+    used = references(ir.AnyOf(tuple(field.type for record in records for field in record.fields)))
+    for name in sorted(used - {record.name for record in records}):
+        module = "models" if isinstance(protocol.definitions[name], ir.Record) else "unions"
+        definitions[names.classes[name]] = _STAND_IN
+        overrides[names.classes[name]] = f"{modules.package}.{module}.{names.classes[name]}"
     definitions[NUMBER] = _STAND_IN
     overrides[NUMBER] = f"{modules.runtime}.Number"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}, overrides
