@@ -75,6 +75,11 @@ ENFORCED: Final[Mapping[str, Any]] = {
         ]
     },
     "TypeBesideAlternatives": {"type": "string", "anyOf": [{"enum": ["a", "b"]}, {"pattern": "^x"}]},
+    "ConstantsBesideAnotherType": {"anyOf": [{"const": "a"}, {"type": "integer"}]},
+    "ConstantBesideAnotherTypeInAField": {
+        "type": "object",
+        "properties": {"a": {"oneOf": [{"type": "string"}, {"const": False}]}},
+    },
     "TypeBesideConstants": {"type": "string", "enum": ["a", 1, None]},
     "PropertiesWithoutType": {"properties": {"a": {"type": "integer"}}},
     "ObjectOrText": {"type": ["object", "string"], "properties": {"a": {"type": "integer"}}, "required": ["a"]},

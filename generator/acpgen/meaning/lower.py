@@ -358,6 +358,9 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
             base_ = ir.String() if is_text else ir.Number(integer=True, format=branch.says.get("format"))
         else:
             return None
+    kind = {"type": "integer" if isinstance(base_, ir.Number) else "string"}
+    if base_ is not None and not all(is_of_type(value.value, kind) for value in found):
+        return None  # constants and a type that has none of them: a union like any other
     return (found, base_) if found else None
 
 
@@ -403,8 +406,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     """The definitions that accept more than their schemas do, or lead to one that does."""
     users: dict[str, set[str]] = {}
     for name, one in definitions.items():
-        for used in _used(one):
-            users.setdefault(used, set()).add(name)
+        for other in used(one):
+            users.setdefault(other, set()).add(name)
     pending = [name for name, one in definitions.items() if one.unenforced]
     found = set(pending)
     while pending:
@@ -414,7 +417,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _used(definition: ir.Definition) -> set[str]:
+def used(definition: ir.Definition) -> set[str]:
+    """The definitions that one refers to."""
     match definition:
         case ir.Record(fields=fields, extra=extra):
             return referred(extra, *(field.type for field in fields))

@@ -139,7 +139,7 @@ def _alternatives(members: list[str]) -> str:
     one_line = " | ".join(members)
     if len(one_line) <= 80:
         return _quoted(one_line)
-    lines = "\n        | ".join(members)
+    lines = "\n        | ".join(members).replace("\\", "\\\\")
     return f'"""(\n        {lines}\n        )"""'
 
 
