@@ -59,6 +59,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "meaning": frozenset(),
     "schema": frozenset(),
+    "starting": frozenset({"errors", "generate", "lint", "resources", "schema.load"}),
     "targets": frozenset(
         {
             *(
@@ -109,6 +110,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "lint": frozenset(
         {
             *(
+                "config",
                 "schema.bundle",
                 "schema.collect",
                 "schema.dialect",

@@ -143,6 +143,46 @@ def generate(
 
 
 @app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty one.")],
+    schemas: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROTOCOL=PATH]...",
+            help="A version of the protocol and its schema, a file or a folder: acme/v1=schema.json. Without any: a small "
+            "protocol to begin with.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Make a project from a schema: its files, the configuration, CI, pre-commit hooks, and all outputs.
+
+    Rules of lint that the schema breaks become warnings of that project. Exit codes: 0 all is well, 2 the input cannot be used, and
+    nothing was written.
+    """
+    from acpgen import project, starting
+    from acpgen.write import created
+
+    given: dict[str, Path] = {}
+    for argument in schemas or ():
+        protocol, separator, path = argument.partition("=")
+        if not separator or not path or not config.is_protocol(protocol) or protocol in given:
+            raise typer.BadParameter(
+                f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
+            )
+        given[protocol] = Path(path)
+    with _faults_end_with_2():
+        begun = starting.start(folder, given)
+        with created(folder, begun.files):
+            _run(project.configured(config.find(folder.resolve()), (), ()))
+    if begun.levels:
+        terminal.say(
+            f"{', '.join(begun.levels)}: the schema breaks these rules of lint. They are warnings in {place(folder)}/pyproject.toml."
+        )
+    terminal.say(f"Read {place(folder)}/README.md for what comes next.")
+
+
+@app.command()
 def lint(
     paths: Annotated[
         list[Path] | None,
@@ -155,23 +195,26 @@ def lint(
 ) -> None:
     """Check schema files: JSON Schema, the dialect and the house rules, one finding a line.
 
-    Exit codes: 0 nothing was found, 1 something was, 2 the input cannot be used.
+    [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
+    error was found, 1 an error was, 2 the input cannot be used.
     """
-    from acpgen.lint import lint_paths
+    from acpgen.lint import LintReport, lint_paths, require_rules
 
+    report = LintReport()
     with _faults_end_with_2():
         wanted = paths or [_schema_folder()]
-        known: list[Path] = []
+        projects = {path: found for path in wanted if (found := config.around(path)) is not None}
+        folders = {found.root / found.schema for found in projects.values()}
+        for found in projects.values():
+            require_rules(found.lint, place(found.file))
         for path in wanted:
-            with contextlib.suppress(Faults):  # paths need no project
-                found = config.find(path.resolve())
-                known.append(found.root / found.schema)
-        findings = lint_paths(wanted, known)
-    for finding in findings:
-        print(finding)
-    if findings:
+            levels = projects[path].lint if path in projects else {}
+            report = report.joined(LintReport.of(lint_paths([path], folders), levels))
+    for line in report.lines:
+        print(line)
+    terminal.say(report.summary)
+    if report.errors:
         raise typer.Exit(1)
-    terminal.say("No rule finds anything.")
 
 
 @app.command()

@@ -13,6 +13,9 @@
     target = "bundle"
     protocols = ["acp/v1", "acp/v2"]
 
+    [tool.acpgen.lint]
+    description-missing = "warning"
+
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
 """
 
@@ -22,9 +25,9 @@ import keyword
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from acpgen.errors import (
     BadSetting,
@@ -40,6 +43,9 @@ from acpgen.material import RESERVED, is_material
 from acpgen.schema.load import decode, parse_json, place, read_bytes
 
 Table: TypeAlias = Mapping[str, object]
+
+Level: TypeAlias = Literal["error", "warning", "off"]
+"""What a finding of a rule of lint does: it makes the exit code 1, is told, or neither."""
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
@@ -72,11 +78,15 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol."""
+    """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol.
+
+    `lint` has the level of each rule of lint that is not an error here.
+    """
 
     root: Path
     schema: str
     outputs: tuple[Output, ...]
+    lint: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
 
     @property
     def file(self) -> Path:
@@ -96,6 +106,16 @@ def find(start: Path) -> Config:
             if config is not None:
                 return config
     raise Faults([NoConfiguration(at=place(start) or ".")])
+
+
+def around(path: Path) -> Config | None:
+    """The configuration of the project that a path lies in; `None` where it lies in none. Raises `Faults`."""
+    try:
+        return find(path.resolve())
+    except Faults as caught:
+        if all(isinstance(fault, NoConfiguration) for fault in caught.faults):
+            return None
+        raise
 
 
 def read(root: Path) -> Config | None:
@@ -171,14 +191,22 @@ class _Reader:
     faults: list[Fault]
 
     def config(self, root: Path, value: object) -> Config:
-        table = self.table(value, "tool.acpgen", ("schema", "outputs"))
+        table = self.table(value, "tool.acpgen", ("schema", "outputs", "lint"))
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
             self.wrong("tool.acpgen.outputs", "a table with one entry for each output folder")
         made = [self.output(folder, output) for folder, output in outputs.items()]
         self.disjoint([output.folder for output in made], schema)
-        return Config(root, schema, tuple(made))
+        return Config(root, schema, tuple(made), dict(self.levels(table.get("lint"))))
+
+    def levels(self, value: object) -> Iterator[tuple[str, Level]]:
+        for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():
+            known = next((each for each in get_args(Level) if each == level), None)
+            if known is None:
+                self.wrong(f"tool.acpgen.lint.{_quoted(rule)}", "one of 'error', 'warning' and 'off'")
+            else:
+                yield rule, known
 
     def output(self, folder: str, value: object) -> Output:
         key = f"tool.acpgen.outputs.{_quoted(folder)}"

@@ -488,6 +488,14 @@ class PathClash(Fault):
 
 
 @dataclass
+class NotEmpty(Fault):
+    """A folder for a new project in which there is something already."""
+
+    def what(self) -> str:
+        return "a project begins in a new or empty folder, and there is something here. Name another folder."
+
+
+@dataclass
 class NotAFolder(Fault):
     """An output path at which something else than a folder stands."""
 

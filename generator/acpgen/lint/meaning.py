@@ -196,8 +196,10 @@ def method_mismatched(subject: Subject) -> Iterable[Remark]:
 
 
 def method_unlisted(subject: Subject) -> Iterable[Remark]:
-    """The envelope of the peer that sends a method's params or result does not list them."""
+    """The envelope of the peer that sends a method's params or result does not list them, in a protocol that has envelopes."""
     envelopes = {node.name: node for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
+    if not envelopes:
+        return
     roots = [node for node in subject.nodes if node.role == "document"]
     for node in subject.definitions:
         role = role_of_node(node)
