@@ -198,7 +198,7 @@ def lint(
     [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
     error was found, 1 an error was, 2 the input cannot be used.
     """
-    from acpgen.lint import LintReport, lint_paths, require_rules
+    from acpgen.lint import NO_LEVELS, LintReport, lint_paths, require_rules
 
     report = LintReport()
     with _faults_end_with_2():
@@ -208,8 +208,9 @@ def lint(
         for found in projects.values():
             require_rules(found.lint, place(found.file))
         for path in wanted:
-            levels = projects[path].lint if path in projects else {}
-            report = report.joined(LintReport.of(lint_paths([path], folders), levels))
+            around = projects.get(path)
+            findings = lint_paths([path], folders)
+            report = report.joined(LintReport.of(findings, around.lint if around is not None else NO_LEVELS))
     for line in report.lines:
         print(line)
     terminal.say(report.summary)

@@ -69,6 +69,10 @@ class Finding:
         return printable(f"{self.file}:{self.line}:{self.column}: {self.pointer}: {self.rule}: {self.message}")
 
 
+NO_LEVELS: Final[Mapping[str, Level]] = {}
+"""Where every rule is an error."""
+
+
 @dataclass(frozen=True, slots=True)
 class LintReport:
     """Findings by what a project makes of their rules; `off` counts those of rules that are off."""
