@@ -125,22 +125,27 @@ def _string(notes: Notes, node: Node) -> ir.String:
     )
 
 
-def _array(notes: Notes, node: Node) -> ir.Array:
-    is_tuple = bool(node.says.get("prefixItems"))
-    handled = {"type", "minItems", "maxItems", "uniqueItems", *([] if is_tuple else ["items"])}
-    notes.leave(node, handled, frozenset({"array"}))
-    return ir.Array(
-        items=_items(notes, node),
-        min_items=count(node.says, "minItems"),
-        max_items=count(node.says, "maxItems"),
-        unique=node.says.get("uniqueItems") is True,
-    )
-
-
-def _items(notes: Notes, node: Node) -> ir.Type:
-    """The type of an array's entries. Where the position chooses among schemas, any of them may judge an entry."""
-    prefix, rest = node.each("prefixItems"), node.inside("items")
-    return _either(notes, [*prefix, rest]) if prefix else type_of(notes, rest)
+def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
+    least, most = count(node.says, "minItems"), count(node.says, "maxItems")
+    unique = node.says.get("uniqueItems") is True
+    prefix, rest = node.each("prefixItems")[:most], node.inside("items")
+    is_full = most is not None and most <= len(prefix)
+    if prefix and rest.refuses_all:
+        is_full, most = True, len(prefix) if most is None else min(most, len(prefix))
+    handled = {"type", "minItems", "maxItems", "uniqueItems", *(["items"] if is_full or not prefix else [])}
+    if not prefix:
+        notes.leave(node, {*handled, "prefixItems"}, _ARRAYS)
+        return ir.Array(type_of(notes, rest), least, most, unique)
+    if len(prefix) <= (least or 0) and (most is None or (least or 0) <= most):
+        notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
+        first = tuple(type_of(notes, one) for one in prefix)
+        return ir.Tuple(first, ir.Nothing() if is_full else type_of(notes, rest), least, most, unique)
+    judges = [*prefix, *([] if is_full else [rest])]
+    if all(implies(judges[0], one) and implies(one, judges[0]) for one in judges[1:]):
+        notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
+        return ir.Array(type_of(notes, prefix[0]), least, most, unique)
+    notes.leave(node, handled, _ARRAYS)  # entries may be missing at the end, which no type can say
+    return ir.Array(_either(notes, judges), least, most, unique)
 
 
 def _map(notes: Notes, node: Node) -> ir.Map:
@@ -221,6 +226,8 @@ def referred(*types: ir.Type) -> set[str]:
                 found.add(name)
             case ir.Array(items=inner) | ir.Map(values=inner):
                 found |= referred(inner)
+            case ir.Tuple(first=first, rest=rest):
+                found |= referred(*first, rest)
             case ir.AnyOf(types=members):
                 found |= referred(*members)
             case _:
@@ -228,6 +235,7 @@ def referred(*types: ir.Type) -> set[str]:
     return found
 
 
+_ARRAYS: Final = frozenset({"array"})
 _COMBINING: Final = ("allOf", "anyOf", "oneOf", "$ref")
 
 _KIND_OF: Final = {keyword: kind for kind, keywords in BY_KIND.items() for keyword in keywords}

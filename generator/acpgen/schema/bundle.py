@@ -290,6 +290,16 @@ class _Bundler:
         for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(schema.get(keyword)):
                 schema[keyword] = self._named(owner, wanted + suffix, schema[keyword], f"{at}/{keyword}")
+        for index, entry in enumerate(schema.get("prefixItems", ())):
+            place = _ORDINALS[index] if index < len(_ORDINALS) else f"Item{index + 1}"
+            schema["prefixItems"][index] = self._named(owner, wanted + place, entry, f"{at}/prefixItems/{index}")
+        rest = schema.get("additionalProperties", True)
+        patterns = schema.get("patternProperties", {}) if rest not in (True, {}) else {}  # else any value may stand there
+        for pattern, value in patterns.items():
+            is_alone = len(patterns) == 1 and not is_object(rest)
+            words = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+            place = f"{at}/patternProperties/{escape(pattern)}"
+            patterns[pattern] = self._named(owner, f"{wanted}{words}Value", value, place)
 
     def _named(self, owner: str, wanted: str, schema: Any, at: str) -> Any:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
@@ -595,6 +605,10 @@ def _needs_name(schema: Schema) -> bool:
         )
         > 1
     )
+
+
+_ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
+"""What the entries of a tuple are called: there the position is the meaning."""
 
 
 def _title(schema: Schema) -> str:

@@ -151,8 +151,9 @@ def forget_namesakes(record: Any, value: Any) -> None:
     elif is_object(record) and is_object(value):
         for key, item in record.items():
             forget_namesakes(item, value[key])
-    elif is_array(record) and is_array(value):
-        for item, other in zip(record, value, strict=True):
+    elif isinstance(record, list | tuple) and is_array(value):
+        items: Any = record
+        for item, other in zip(items, value, strict=True):
             forget_namesakes(item, other)
 
 

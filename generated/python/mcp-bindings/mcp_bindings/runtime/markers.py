@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
@@ -208,6 +208,47 @@ class Open:
         return handler.generate_schema(get_args(source)[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class Positional:
+    """An array whose entries have types by position: a tuple, which decoding makes of a list. The lengths are for a tuple that goes on."""
+
+    min_length: int = 0
+    max_length: int | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        entries = get_args(source)
+        rest = _repeated(entries[-1])
+        types = entries if rest is None else (*entries[:-1], rest)
+        schema = core_schema.tuple_schema(
+            [handler.generate_schema(entry) for entry in types],
+            variadic_item_index=None if rest is None else len(types) - 1,
+            strict=False,  # JSON has lists
+        )
+        if rest is None:
+            return schema
+        return core_schema.no_info_before_validator_function(self._counted, schema)
+
+    def _counted(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            count = len(value)  # pyright: ignore[reportUnknownArgumentType]
+            if count < self.min_length:
+                raise PydanticKnownError(
+                    "too_short", {"field_type": "List", "min_length": self.min_length, "actual_length": count}
+                )
+            if self.max_length is not None and count > self.max_length:
+                raise PydanticKnownError(
+                    "too_long", {"field_type": "List", "max_length": self.max_length, "actual_length": count}
+                )
+        return value
+
+
+def _repeated(entry: Any) -> Any:
+    """The type of the entries that `*tuple[…, ...]` stands for; `None` for the type of one entry. Python evaluates it to `Unpack`."""
+    if get_origin(entry) is Unpack:
+        return get_args(get_args(entry)[0])[0]
+    return get_args(entry)[0] if getattr(entry, "__unpacked__", False) else None
+
+
 class UniqueItems:
     """A list without two items that are the same JSON value."""
 
@@ -216,7 +257,8 @@ class UniqueItems:
 
 
 def _without_repeats(value: Any) -> Any:
-    if is_array(value) and len(set(map(_frozen, value))) < len(value):
+    items: Any = value if isinstance(value, list | tuple) else ()
+    if len(set(map(_frozen, items))) < len(items):
         raise PydanticCustomError("unique_items", "two items are equal, and all must differ")
     return value
 
@@ -227,8 +269,9 @@ def _frozen(value: Any) -> object:
         value = value.model_dump(by_alias=True, exclude_unset=True)
     if is_object(value):
         return "object", frozenset((key, _frozen(item)) for key, item in value.items())
-    if is_array(value):
-        return "array", tuple(map(_frozen, value))
+    if isinstance(value, list | tuple):
+        items: Any = value
+        return "array", tuple(map(_frozen, items))
     return isinstance(value, bool), value
 
 

@@ -90,6 +90,9 @@ class _Walk:
             self._field(core, step)
         elif kind == "list" and core is not None and isinstance(step, int):
             self._into(core.get("items_schema"), step)
+        elif kind == "tuple" and core is not None and isinstance(step, int):
+            entries = core["items_schema"]
+            self._into(entries[min(step, len(entries) - 1)], step)
         elif kind == "dict" and core is not None:
             self._into(core.get("values_schema"), step)
         elif holds(self.value, step):
@@ -231,6 +234,8 @@ def _sentence(found: PlacedError) -> str:
     details = found.details
     kind, value = details["type"], details.get("input")
     match kind:
+        case "missing" if isinstance(details["loc"][-1], int):
+            return "an item is required here"
         case "missing":
             return f"the field {details['loc'][-1]!r} is required"
         case "union_tag_not_found" | "union_tag_invalid":
@@ -241,7 +246,7 @@ def _sentence(found: PlacedError) -> str:
             return f"an object is expected, not {told(value)}"
         case "none_required":
             return f"null is expected, not {told(value)}"
-        case "list_type":
+        case "list_type" | "tuple_type":
             return f"an array is expected, not {told(value)}"
         case "string_type":
             return f"a string is expected, not {told(value)}"
