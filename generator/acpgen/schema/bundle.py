@@ -25,8 +25,10 @@ from acpgen.schema.unions import (
     Tagged,
     branches_of,
     constant,
+    constrains,
     flatten,
     is_null,
+    kind_of,
     kinds,
     lone_reference,
     own_tag,
@@ -332,12 +334,14 @@ class _Bundler:
         base.pop("x-side", None)
         if set(base) <= {"type"} and base.get("type", "object") == "object":
             base = {}
+        if base and self._only_narrows(base, branches):
+            return
         if kinds(self.definitions[name], self.sources) != OBJECTS or not all(
             is_object(b) and flatten(b, self.sources).is_object and _is_mergeable(base, b) for b in branches
         ):
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)
             return
-        merged = [_merge(base, branch) if base else branch for branch in branches]
+        merged = [_merge(base, branch, self.sources) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
@@ -348,6 +352,14 @@ class _Bundler:
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
+
+    def _only_narrows(self, base: Schema, branches: list[Any]) -> bool:
+        """Whether the branches of a union tell no variants of the object beside them: they say more of its fields, or which it has."""
+        fields = flatten(base, self.sources).properties
+        if not fields or not all(constrains(branch, fields) for branch in branches):
+            return False
+        found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources)
+        return found is None or len(found.variants) < len(branches)
 
     def _branch(self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str) -> Schema:
         alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
@@ -391,7 +403,7 @@ class _Bundler:
         references: list[Schema] = []
         for index, shape in enumerate(shapes):
             title = _title(shape)
-            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape)
+            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
             below = self._add(name, [f"{title}{name}"], schema, at_shape)
@@ -438,7 +450,7 @@ class _Bundler:
                 kept.append(part)
             elif self._holds_union(source) or reference is None:
                 inner = _without_branch_names(self._expanded(source))
-                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
+                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
             else:
                 kept.append({"$ref": reference_to(reference)})
         if False in every:
@@ -473,17 +485,17 @@ def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
 
 
-def _merge(base: Schema, branch: Schema) -> Schema:
+def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; the branch's tag comes first, its words win."""
     result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
     tags = {name: sub for name, sub in own.items() if constant(sub) is not None}
-    properties = {name: _meet(common[name], sub) if name in common else sub for name, sub in tags.items()}
+    properties = {name: _meet(common[name], sub, definitions) if name in common else sub for name, sub in tags.items()}
     for name, sub in {**common, **own}.items():
         if name not in properties:
             both = name in common and name in own
-            properties[name] = _meet(common[name], own[name]) if both else sub
+            properties[name] = _meet(common[name], own[name], definitions) if both else sub
     if properties:
         result["properties"] = properties
     required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
@@ -532,21 +544,27 @@ def _leaves_alone(one: Schema, other: Schema) -> bool:
 _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 
-def _meet(base: Any, branch: Any) -> Any:
+def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
     """What a property that both sides declare must be."""
     if base == branch or not is_object(base) or not is_object(branch):
         return branch
     notes = {key: value for key, value in base.items() if not asserts(key)}
     demands = {key: value for key, value in base.items() if asserts(key)}
-    if not demands or _admits_all(demands, branch):
+    if not demands or _admits_all(demands, branch, definitions):
         return {**notes, **branch}
     if not any(asserts(key) for key in branch):
         return {**base, **branch}
     return {**notes, "allOf": [demands, branch]}
 
 
-def _admits_all(demands: Schema, branch: Schema) -> bool:
-    """Whether a schema that only names types admits everything that `branch` does, judged by types alone."""
+def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> bool:
+    """Whether a schema that only names types or constants admits everything that `branch` does, judged by these alone."""
+    reference = lone_reference(demands)
+    if reference is not None:
+        demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
+    listed = demands.get("enum")
+    if demands.keys() <= {"type", "enum"} and is_array(listed) and constant(branch) is not None:
+        return any(kind_of(constant(branch)) == kind_of(value) and constant(branch) == value for value in listed)
     if set(demands) != {"type"}:
         return False
     types = demands["type"] if is_array(demands["type"]) else [demands["type"]]

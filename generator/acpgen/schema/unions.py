@@ -8,7 +8,7 @@ apart *by shape*.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -238,6 +238,26 @@ def own_tag(found: Tagged, default: Schema, definitions: Mapping[str, Schema]) -
     title = default.get("title")
     is_tag = isinstance(title, str) and re.fullmatch(r"[A-Za-z0-9_.-]+", title) is not None
     return title if is_tag and title not in {tag for _, tag in found.variants} else None
+
+
+def constrains(branch: object, fields: Collection[str]) -> bool:
+    """Whether a schema beside an object with these fields only narrows it: it says nothing of other fields, and nothing of other values."""
+    if not is_object(branch):
+        return True
+    demands = {key: value for key, value in branch.items() if asserts(key)}
+    if not demands.keys() <= _NARROWING or demands.get("type", "object") != "object":
+        return False
+    inner = [*demands.get("allOf", ()), *demands.get("anyOf", ()), *demands.get("oneOf", ())]
+    return demands.get("properties", {}).keys() <= set(fields) and all(constrains(one, fields) for one in inner)
+
+
+_NARROWING: Final = frozenset(
+    {
+        *("type", "properties", "required", "not", "if", "then", "else", "dependentRequired", "propertyNames"),
+        *("minProperties", "maxProperties", "allOf", "anyOf", "oneOf"),
+    }
+)
+"""Keywords that may only narrow an object."""
 
 
 def lone_reference(schema: object) -> str | None:
