@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from typing import Any, Final
 
 from acpgen.meaning.constants import is_of_type, keys, same, says_nothing, values
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
-from acpgen.schema.unions import ALL_KINDS, constant, types_of
+from acpgen.schema.unions import ALL_KINDS, OBJECTS, constant, types_of
 from acpgen.schema.walk import ASSERTIONS, is_object
 
 _TELLING: Final = frozenset(
@@ -98,6 +99,9 @@ def admits(node: Node, value: Any) -> bool:
 
 def are_apart(nodes: list[Node]) -> bool:
     """Whether no value can be of two of these schemas, judged by JSON types and constants alone."""
+    objects = [node for node in nodes if node.kinds == OBJECTS]
+    if len(objects) > 1 and all(_differ(*pair) for pair in combinations(objects, 2)):
+        nodes = [node for node in nodes if node not in objects[1:]]  # one may stand for all: they are apart from each other
     listed = [keys(node.schema) for node in nodes]
     open_kinds = [node.kinds for node, found in zip(nodes, listed, strict=True) if found is None]
     if sum(map(len, open_kinds)) > len(frozenset[str]().union(*open_kinds)):
@@ -105,6 +109,28 @@ def are_apart(nodes: list[Node]) -> bool:
     constants = [key for found in listed for key in found or ()]
     open_ = frozenset[str]().union(*open_kinds)
     return len(set(constants)) == len(constants) and not any(kind in open_ for kind, _ in constants)
+
+
+def _differ(one: Node, other: Node) -> bool:
+    """Whether an object is surely of one of two schemas at most: by a field that one asks for and the other cannot have so."""
+    flats = one.flat, other.flat
+    for refuses, (first, second) in ((other, flats), (one, flats[::-1])):
+        names = fields_at_most(refuses)
+        if names is not None and not first.required <= names:
+            return True
+        for name in first.required & first.properties.keys() & second.properties.keys():
+            pairs = product(map(keys, first.properties[name]), map(keys, second.properties[name]))
+            if any(mine is not None and yours is not None and mine.isdisjoint(yours) for mine, yours in pairs):
+                return True
+    return False
+
+
+def fields_at_most(node: Node) -> frozenset[str] | None:
+    """The only fields that a schema lets an object have; `None` where it does not say."""
+    found = [names for part in node.parts if (names := fields_at_most(part.referred or part)) is not None]
+    if node.says.get("additionalProperties") is False and not node.says.get("patternProperties"):
+        found.append(frozenset(node.says.get("properties", ())))
+    return frozenset.intersection(*found) if found else None
 
 
 def of_type(branch: Node, owner: Node) -> Node:

@@ -12,7 +12,7 @@ from acpgen.meaning.limits import OF_NUMBERS
 from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
 from acpgen.meaning.nodes import Node
 from acpgen.meaning.patterns import in_rust
-from acpgen.schema.unions import ALL_KINDS, OBJECTS
+from acpgen.schema.unions import ALL_KINDS, OBJECTS, kind_of
 from acpgen.schema.walk import ASSERTIONS, BY_KIND, is_object
 
 
@@ -192,9 +192,19 @@ def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, nam
     if is_exclusive and not (named and is_exact and is_flat and len(types) == len(lowered)):
         notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
         is_exclusive = False
+    if not is_exclusive:
+        types = _with_constants_together(types)
     if len(types) < 2:
         return types[0] if types else ir.Nothing()
     return ir.AnyOf(tuple(types), exclusive=is_exclusive)
+
+
+def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
+    """The types with one set of all their constants, where the first ones stand."""
+    places = [index for index, one in enumerate(types) if isinstance(one, ir.Constant)]
+    listed = {(kind_of(value), value): value for one in types if isinstance(one, ir.Constant) for value in one.values}
+    together = ir.Constant(tuple(listed.values()))
+    return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
 
 
 def _either(notes: Notes, nodes: list[Node]) -> ir.Type:

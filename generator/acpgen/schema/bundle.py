@@ -28,6 +28,7 @@ from acpgen.schema.unions import (
     constrains,
     flatten,
     is_null,
+    keyed,
     kind_of,
     kinds,
     lone_reference,
@@ -240,6 +241,9 @@ class _Bundler:
         base = {key: value for key, value in schema.items() if key != keyword}
         own = [(index, branch) for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
         found = recognise([{"allOf": [base, branch]} for _, branch in own], self.definitions)
+        keys = keyed(branches, self.definitions).items() if found is None else ()
+        for index, key in keys:
+            self.variants[f"{at}/{keyword}/{index}"] = f"{self.variants.get(at, owner)}[{key}]"
         for position, tag in found.variants if found is not None else ():
             index, branch = own[position]
             if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
@@ -343,12 +347,13 @@ class _Bundler:
             return
         merged = [_merge(base, branch, self.sources) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
+        keys = keyed(merged, self.sources)
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
         after[keyword] = [
-            self._branch(name, found, index, merged[index], branch, f"{at}/{keyword}/{index}")
+            self._branch(name, found, index, merged[index], branch, f"{at}/{keyword}/{index}", keys.get(index))
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
@@ -361,12 +366,14 @@ class _Bundler:
         found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources)
         return found is None or len(found.variants) < len(branches)
 
-    def _branch(self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str) -> Schema:
+    def _branch(
+        self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str, key: str | None
+    ) -> Schema:
         alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
         candidates: list[str]
         if found is None:
-            candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Shape"]
+            candidates = _shape_names(union, whole, key)
         elif index == found.fallback:
             role, candidates = "fallback", [f"Unknown{union}", f"{union}Fallback"]
         elif index == found.default:
@@ -417,14 +424,14 @@ class _Bundler:
 
         Beside other values than objects, one that would take another's name stays inline: its fields are then not typed.
         """
+        keys = keyed(branches, self.sources)
         for index, branch in enumerate(branches):
             if keyword not in self.definitions[name]:
                 return  # the union stands in a part, which keeps it as it is
             if not is_object(branch) or lone_reference(branch) is not None or not _needs_name(branch):
                 continue
-            title = _title(branch)
             at = f"{self.origins[name]}/{keyword}/{index}"
-            candidates = [f"{title}{name}", f"{name}{title}Shape"]
+            candidates = _shape_names(name, branch, keys.get(index))
             is_asked_for = "x-name" in branch or not {at, _fragment(at)}.isdisjoint(self.names)
             is_free = bool(branch.get("properties")) and not self.definitions.keys() >= set(candidates)
             if not (is_of_objects or is_asked_for or is_free):
@@ -627,6 +634,13 @@ def _needs_name(schema: Schema) -> bool:
 
 _ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
 """What the entries of a tuple are called: there the position is the meaning."""
+
+
+def _shape_names(union: str, branch: Schema, key: str | None) -> list[str]:
+    """The names for a branch without a tag; the key that tells it apart is as good as one."""
+    if key is not None:
+        return [f"{class_name(key)}{union}", f"{union}{class_name(key)}Variant"]
+    return [f"{_title(branch)}{union}", f"{union}{_title(branch)}Shape"]
 
 
 def _title(schema: Schema) -> str:

@@ -240,6 +240,29 @@ def own_tag(found: Tagged, default: Schema, definitions: Mapping[str, Schema]) -
     return title if is_tag and title not in {tag for _, tag in found.variants} else None
 
 
+def keyed(branches: Sequence[object], definitions: Mapping[str, Schema]) -> dict[int, str]:
+    """The key of each branch that is an object with this key alone, where these keys tell all objects of a union apart; else none."""
+    found: dict[int, str] = {}
+    for index, branch in enumerate(branches):
+        key = _lone_key(branch)
+        if key is not None:
+            found[index] = key
+        elif "object" in kinds(branch, definitions):
+            return {}
+    return found if len(set(found.values())) == len(found) else {}
+
+
+def _lone_key(branch: object) -> str | None:
+    """The one key that a schema lets an object have, and asks for."""
+    if not is_object(branch) or {key for key in branch if asserts(key)} != _OF_KEYED or branch["type"] != "object":
+        return None
+    named = list(branch["properties"])
+    return named[0] if branch["required"] == named and len(named) == 1 and branch["additionalProperties"] is False else None
+
+
+_OF_KEYED: Final = frozenset({"type", "properties", "required", "additionalProperties"})
+
+
 def constrains(branch: object, fields: Collection[str]) -> bool:
     """Whether a schema beside an object with these fields only narrows it: it says nothing of other fields, and nothing of other values."""
     if not is_object(branch):

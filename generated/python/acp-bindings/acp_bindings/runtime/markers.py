@@ -118,13 +118,17 @@ def _label(tag: str | int | float | bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused."""
+    """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused.
+
+    `keys`: which branch an object may be of is told by the one key that it has; `None` for branches that take no objects.
+    """
 
     exclusive: bool = False
+    keys: tuple[str | None, ...] = ()
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         schemas = [handler.generate_schema(branch) for branch in get_args(source) or (source,)]
-        union = _by_shape(schemas)
+        union = _by_key(self.keys, schemas) if self.keys else _by_shape(schemas)
         if not self.exclusive:
             return union
         return core_schema.no_info_wrap_validator_function(_Exclusive(get_args(source)), union)
@@ -134,6 +138,35 @@ def _by_shape(schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSche
     return core_schema.union_schema(
         [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)], mode="left_to_right"
     )
+
+
+def _by_key(keys: Sequence[str | None], schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
+    choices: dict[Any, core_schema.CoreSchema] = {
+        _label(key): schema for key, schema in zip(keys, schemas, strict=True) if key is not None
+    }
+    others = [schema for key, schema in zip(keys, schemas, strict=True) if key is None]
+    if others:
+        choices[DEFAULT] = others[0] if len(others) == 1 else _by_shape(others)
+    return core_schema.tagged_union_schema(choices, KeyDiscriminator(keys))
+
+
+class KeyDiscriminator:
+    """Names the branch that the key of an object stands for; other values belong to the branches that take no objects."""
+
+    __slots__ = ("__name__", "other", "variants")
+
+    def __init__(self, keys: Sequence[str | None]) -> None:
+        self.__name__ = "by key"
+        self.variants = {key: _label(key) for key in keys if key is not None}
+        self.other = DEFAULT if None in keys else None
+
+    def __call__(self, value: Any) -> str | None:
+        if is_object(value):
+            return next((label for key, label in self.variants.items() if key in value), None)
+        if isinstance(value, BaseModel):
+            held = (label for key, label in self.variants.items() if value_of(value, key) is not MISSING)
+            return next(held, self.other)
+        return self.other
 
 
 class _Exclusive:
@@ -218,15 +251,13 @@ class Positional:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         entries = get_args(source)
         rest = _repeated(entries[-1])
-        types = entries if rest is None else (*entries[:-1], rest)
+        types = (*entries[:-1], *rest) if rest else entries
         schema = core_schema.tuple_schema(
             [handler.generate_schema(entry) for entry in types],
-            variadic_item_index=None if rest is None else len(types) - 1,
+            variadic_item_index=len(types) - 1 if rest else None,
             strict=False,  # JSON has lists
         )
-        if rest is None:
-            return schema
-        return core_schema.no_info_before_validator_function(self._counted, schema)
+        return core_schema.no_info_before_validator_function(self._counted, schema) if rest else schema
 
     def _counted(self, value: Any) -> Any:
         if isinstance(value, list | tuple):
@@ -242,11 +273,11 @@ class Positional:
         return value
 
 
-def _repeated(entry: Any) -> Any:
-    """The type of the entries that `*tuple[…, ...]` stands for; `None` for the type of one entry. Python evaluates it to `Unpack`."""
+def _repeated(entry: Any) -> tuple[Any, ...]:
+    """The type of the entries that `*tuple[…, ...]` stands for; nothing for the type of one entry. Python evaluates it to `Unpack`."""
     if get_origin(entry) is Unpack:
-        return get_args(get_args(entry)[0])[0]
-    return get_args(entry)[0] if getattr(entry, "__unpacked__", False) else None
+        return get_args(get_args(entry)[0])[:1]
+    return get_args(entry)[:1] if getattr(entry, "__unpacked__", False) else ()
 
 
 class UniqueItems:
