@@ -121,7 +121,9 @@ def _by_key(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
         for name in names
     ]
     texts = draw(st.lists(_text, max_size=2, unique=True))
-    return {draw(st.sampled_from(("oneOf", "anyOf"))): [*({"type": "string", "enum": [text]} for text in texts), *objects]}
+    return {
+        draw(st.sampled_from(("oneOf", "anyOf"))): [*({"type": "string", "enum": [text]} for text in texts), *objects]
+    }
 
 
 @st.composite
@@ -177,7 +179,9 @@ def near(schema: Any, random_: random.Random, definitions: Mapping[str, Any], de
             return _object(schema, whole, random_, definitions, depth)
         case "array":
             first = [near(one, random_, definitions, depth + 1) for one in schema.get("prefixItems", ())]
-            rest = [near(schema.get("items", {}), random_, definitions, depth + 1) for _ in range(random_.choice((0, 1, 2)))]
+            rest = [
+                near(schema.get("items", {}), random_, definitions, depth + 1) for _ in range(random_.choice((0, 1, 2)))
+            ]
             return random_.choice((first, [*first, *rest], first[:1], rest))
         case "string":
             return random_.choice(TEXTS)
@@ -207,7 +211,9 @@ def _object(
     for name in (*fields, *required, *NAMES, "other"):
         chance = 0.85 if name in required else 0.5 if name in fields else 0.08
         if random_.random() < chance:
-            value[name] = near(fields.get(name, schema.get("additionalProperties", {})), random_, definitions, depth + 1)
+            value[name] = near(
+                fields.get(name, schema.get("additionalProperties", {})), random_, definitions, depth + 1
+            )
     for key, sub in schema.get("patternProperties", {}).items():
         for name in ("x-1", "x-2", "ab", "1"):
             if random_.random() < 0.2 and jsonschema_rs.is_valid({"pattern": key}, name):
@@ -243,7 +249,9 @@ def _unenforced(protocol: ir.Protocol, name: str) -> Iterator[str]:
             pending.extend(_used(protocol.definitions[one]))
 
 
-def judge(subject: Subject, definitions: dict[str, Any], random_: random.Random, count: int, only: str = "") -> dict[str, int]:
+def judge(
+    subject: Subject, definitions: dict[str, Any], random_: random.Random, count: int, only: str = ""
+) -> dict[str, int]:
     """Hold decoding against jsonschema-rs; returns how many values were accepted, refused, and taken though refused."""
     counts = {"accepted": 0, "refused": 0, "wide": 0}
     for name in [only] if only else definitions:
@@ -281,10 +289,16 @@ _made = 0
     suppress_health_check=list(HealthCheck),
 )
 @given(drawn=st.lists(SCHEMAS, min_size=4, max_size=4), seed=st.integers(0, 2**32))
-def test_drawn_combinations_are_judged_as_jsonschema_rs_does(subjects: Subjects, drawn: list[Schema], seed: int) -> None:
+def test_drawn_combinations_are_judged_as_jsonschema_rs_does(
+    subjects: Subjects, drawn: list[Schema], seed: int
+) -> None:
     global _made  # noqa: PLW0603
     definitions: dict[str, Any] = dict(zip(DEFINITIONS, drawn, strict=True))
-    definitions |= {name: {"type": "object"} for name in DEFINITIONS if not _nameable({**dict.fromkeys(DEFINITIONS, {}), name: definitions[name]})}
+    definitions |= {
+        name: {"type": "object"}
+        for name in DEFINITIONS
+        if not _nameable({**dict.fromkeys(DEFINITIONS, {}), name: definitions[name]})
+    }
     _made += 1
     subject = subjects.small(f"combination_{_made}", definitions)
     judge(subject, definitions, random.Random(seed), 40)

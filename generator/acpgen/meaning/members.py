@@ -12,7 +12,9 @@ def is_record(node: Node) -> bool:
         return False
     if node.union is not None:
         named = members(node)  # the union does not stand alone: it narrows the record
-        return bool(node.says.get("properties")) or bool(named and all(constrains(one.schema, named) for one in node.union[1]))
+        return bool(node.says.get("properties")) or bool(
+            named and all(constrains(one.schema, named) for one in node.union[1])
+        )
     if "additionalProperties" in node.says and not node.says.get("properties"):
         return bool(node.parts) and bool(members(node))
     return node.reference is None and (not node.parts or "properties" in node.says or bool(members(node)))

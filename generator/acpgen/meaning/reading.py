@@ -9,6 +9,7 @@ from acpgen import ir
 from acpgen.errors import Fault, MalformedKeyword
 from acpgen.meaning.constants import any_like, count, is_idle, is_of_type, values
 from acpgen.meaning.limits import OF_NUMBERS
+from acpgen.meaning.meet import meet
 from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
 from acpgen.meaning.nodes import Node
 from acpgen.meaning.patterns import in_rust
@@ -45,6 +46,8 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
     if not node.kinds:
         return ir.Nothing()
     if "const" in node.says or "enum" in node.says:
+        if node.demands - _OF_CONSTANTS and (met := meet([node])) is not None:
+            return type_of(notes, met, named=named)
         notes.leave(node, {"const", "enum", "type"}, node.kinds)
         return _constants(notes, node)
     own, unions = node.without(*_COMBINING), _unions(node)
@@ -54,6 +57,8 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
         own,
     ]
     chosen = narrowest(candidates)
+    if not all(implies(candidates[chosen], one) for one in candidates) and (met := meet([node])) is not None:
+        return type_of(notes, met, named=named)
     for index, candidate in enumerate(candidates[:-1]):
         if index != chosen and not implies(candidates[chosen], candidate):
             notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
@@ -245,6 +250,7 @@ def referred(*types: ir.Type) -> set[str]:
     return found
 
 
+_OF_CONSTANTS: Final = frozenset({"const", "enum", "type"})
 _ARRAYS: Final = frozenset({"array"})
 _COMBINING: Final = ("allOf", "anyOf", "oneOf", "$ref")
 

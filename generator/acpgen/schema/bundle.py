@@ -19,6 +19,7 @@ from acpgen.pointers import escape, reference_to
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
+from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import (
     OBJECTS,
@@ -195,6 +196,8 @@ class _Bundler:
             _write_formats(self.definitions[name])
         for name in named:
             self._name_inline(name, self.definitions[name], self.origins[name])
+        for name in named:
+            narrow_inherited(name, self.definitions, self.origins, self._joined)
         self.sources = copy.deepcopy(self.definitions)
         for name in [*self.definitions]:
             if name not in framing:
@@ -278,6 +281,10 @@ class _Bundler:
         self.below.setdefault(owner, []).append(free[0])
         return free[0]
 
+    def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
+        """What joins two definitions for a field, as a definition of its own."""
+        return {"$ref": reference_to(self._add(owner, [f"{owner}{class_name(field_name)}"], schema, at))}
+
     # --- inline things of fields ---
 
     def _name_inline(self, owner: str, schema: Schema, at: str) -> None:
@@ -300,7 +307,9 @@ class _Bundler:
             place = _ORDINALS[index] if index < len(_ORDINALS) else f"Item{index + 1}"
             schema["prefixItems"][index] = self._named(owner, wanted + place, entry, f"{at}/prefixItems/{index}")
         rest = schema.get("additionalProperties", True)
-        patterns = schema.get("patternProperties", {}) if rest not in (True, {}) else {}  # else any value may stand there
+        patterns = (
+            schema.get("patternProperties", {}) if rest not in (True, {}) else {}
+        )  # else any value may stand there
         for pattern, value in patterns.items():
             is_alone = len(patterns) == 1 and not is_object(rest)
             words = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)

@@ -257,7 +257,11 @@ def _lone_key(branch: object) -> str | None:
     if not is_object(branch) or {key for key in branch if asserts(key)} != _OF_KEYED or branch["type"] != "object":
         return None
     named = list(branch["properties"])
-    return named[0] if branch["required"] == named and len(named) == 1 and branch["additionalProperties"] is False else None
+    return (
+        named[0]
+        if branch["required"] == named and len(named) == 1 and branch["additionalProperties"] is False
+        else None
+    )
 
 
 _OF_KEYED: Final = frozenset({"type", "properties", "required", "additionalProperties"})

@@ -41,7 +41,9 @@ class Objects:
     excluded: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
 
 
-Alternative: TypeAlias = "ir.Boolean | ir.Number | ir.String | ir.Array | ir.Tuple | Constants | Objects | ir.TaggedUnion"
+Alternative: TypeAlias = (
+    "ir.Boolean | ir.Number | ir.String | ir.Array | ir.Tuple | Constants | Objects | ir.TaggedUnion"
+)
 
 
 @dataclass(frozen=True, slots=True)
