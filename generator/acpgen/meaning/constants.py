@@ -8,7 +8,6 @@ from acpgen import ir
 from acpgen.schema.unions import constant, kind_of
 from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
 
-
 LONGEST_TUPLE: Final = 8
 """Constant arrays of more items have a list for a type."""
 

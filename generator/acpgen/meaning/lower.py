@@ -10,14 +10,14 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
 from acpgen.meaning.constants import example, is_of_type, overlap
+from acpgen.meaning.meet import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
-from acpgen.meaning.meet import meet
 from acpgen.meaning.narrow import implies, narrowest
 from acpgen.meaning.nodes import Node, Schemas
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.schema.bundle import Bundle, common_fields, sharing
-from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
+from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, kind_of, own_tag
 from acpgen.schema.walk import asserts, is_array, is_object
 
 LENIENCY: Final = {
@@ -376,7 +376,12 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
             base_ = ir.String() if is_text else ir.Number(integer=True, format=branch.says.get("format"))
         else:
             return None
+    if base_ is not None and any(kind_of(value.value) != _KINDS[type(base_)] for value in found):
+        return None  # the constants are no examples of what else is accepted
     return (found, base_) if found else None
+
+
+_KINDS: Final[Mapping[type, str]] = {ir.String: "string", ir.Number: "number"}
 
 
 def _listed(branch: Node) -> ir.EnumValue | None:
@@ -421,8 +426,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     """The definitions that accept more than their schemas do, or lead to one that does."""
     users: dict[str, set[str]] = {}
     for name, one in definitions.items():
-        for used in _used(one):
-            users.setdefault(used, set()).add(name)
+        for below in used(one):
+            users.setdefault(below, set()).add(name)
     pending = [name for name, one in definitions.items() if one.unenforced]
     found = set(pending)
     while pending:
@@ -432,7 +437,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _used(definition: ir.Definition) -> set[str]:
+def used(definition: ir.Definition) -> set[str]:
+    """The definitions that one leads to."""
     match definition:
         case ir.Record(fields=fields, extra=extra):
             return referred(extra, *(field.type for field in fields))

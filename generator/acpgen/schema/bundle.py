@@ -17,9 +17,9 @@ from typing import Any, Final
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
 from acpgen.pointers import escape, reference_to
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
-from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import (
     OBJECTS,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Unpack, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
-from .json_types import is_array, is_object
+from .json_types import is_array, is_object, is_sequence
 from .model import holds_constant, value_of
 
 LABEL: Final = "\0"
@@ -260,8 +260,8 @@ class Positional:
         return core_schema.no_info_before_validator_function(self._counted, schema) if rest else schema
 
     def _counted(self, value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            count = len(value)  # pyright: ignore[reportUnknownArgumentType]
+        if is_sequence(value):
+            count = len(value)
             if count < self.min_length:
                 raise PydanticKnownError(
                     "too_short", {"field_type": "List", "min_length": self.min_length, "actual_length": count}
@@ -288,8 +288,7 @@ class UniqueItems:
 
 
 def _without_repeats(value: Any) -> Any:
-    items: Any = value if isinstance(value, list | tuple) else ()
-    if len(set(map(_frozen, items))) < len(items):
+    if is_sequence(value) and len(set(map(_frozen, value))) < len(value):
         raise PydanticCustomError("unique_items", "two items are equal, and all must differ")
     return value
 
@@ -300,9 +299,8 @@ def _frozen(value: Any) -> object:
         value = value.model_dump(by_alias=True, exclude_unset=True)
     if is_object(value):
         return "object", frozenset((key, _frozen(item)) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        items: Any = value
-        return "array", tuple(map(_frozen, items))
+    if is_sequence(value):
+        return "array", tuple(map(_frozen, value))
     return isinstance(value, bool), value
 
 

@@ -287,7 +287,7 @@ _BOUNDS: Final = {
 
 
 def _tag_sentence(found: PlacedError, value: Any) -> str:
-    if not isinstance(value, dict) or found.union is None:
+    if not is_object(value) or found.union is None:
         return f"an object is expected, not {told(value)}"
     if isinstance(found.union, KeyDiscriminator):
         given = ", ".join(map(shown, value)) or "nothing"
