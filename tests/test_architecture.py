@@ -36,25 +36,33 @@ ARROWS: dict[str, frozenset[str]] = {
         {"schema.dialect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "resources"}),
+    "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
     "schema.bundle": frozenset(
-        {"schema.collect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {
+            *("schema.collect", "errors", "schema.inherited", "schema.load", "schema.names", "schema.unions"),
+            "schema.walk",
+        }
     ),
     "meaning.unenforced": frozenset({"schema.bundle", "ir", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
     "meaning.methods": frozenset({"errors", "ir", "meaning.nodes", "schema.unions"}),
-    "meaning.narrow": frozenset({"meaning.constants", "meaning.nodes", "schema.unions", "schema.walk"}),
+    "meaning.narrow": frozenset(
+        {"meaning.constants", "meaning.members", "meaning.nodes", "schema.unions", "schema.walk"}
+    ),
+    "meaning.meet": frozenset({"meaning.constants", "meaning.narrow", "meaning.nodes", "schema.unions", "schema.walk"}),
+    "meaning.keys": frozenset({"ir"}),
     "meaning.reading": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.limits", "meaning.narrow", "meaning.nodes"),
-            *("meaning.patterns", "schema.unions", "schema.walk"),
+            *("meaning.meet", "meaning.patterns", "schema.unions", "schema.walk"),
         }
     ),
     "meaning.lower": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.members", "meaning.methods", "meaning.narrow"),
-            *("meaning.nodes", "meaning.reading", "schema.bundle", "schema.unions", "schema.walk"),
+            *("meaning.meet", "meaning.nodes", "meaning.reading", "schema.bundle", "schema.unions", "schema.walk"),
         }
     ),
     "meaning": frozenset(),
@@ -65,6 +73,7 @@ ARROWS: dict[str, frozenset[str]] = {
             *(
                 "schema.bundle",
                 "meaning.contract",
+                "meaning.keys",
                 "meaning.unenforced",
                 "errors",
                 "ir",

@@ -721,7 +721,7 @@ def write_loose(root: Path) -> None:
         "$schema": "http://json-schema.org/draft-07/schema#",
         "definitions": {
             "Exact": {"type": "object", "properties": {"name": {"type": "string"}}},
-            "Pair": {"type": "array", "items": [{"type": "string"}], "additionalItems": False},
+            "Pair": {"type": "array", "items": [{"type": "string"}], "additionalItems": {"type": "integer"}},
             "Choice": {"type": "object", "if": {"required": ["a"]}, "then": {"required": ["b"]}},
             **{f"Sized{letter}": {"type": "object", "minProperties": 1} for letter in "abcdefghij"},
         },

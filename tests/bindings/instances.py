@@ -156,6 +156,11 @@ class Instances:
                 )
                 length = choose.pick(range(least, int(most_items) + 1))
                 return [self._type(choose, type_.items, depth + 1) for _ in range(length)]
+            case ir.Tuple():
+                least = max(type_.min_items or 0, len(type_.first))
+                more = choose.pick((0, 0, 1)) if type_.rest != ir.Nothing() else 0
+                entries = [*type_.first, *[type_.rest] * (least - len(type_.first) + more)]
+                return [self._type(choose, one, depth + 1) for one in entries]
             case ir.Map():
                 keys = [choose.pick(TEXTS) for _ in range(choose.pick(range(3 if depth < 4 else 1)))]
                 return {key: self._type(choose, type_.values, depth + 1) for key in keys}

@@ -157,7 +157,7 @@ LISTED: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
         ("patternProperties", "additionalProperties"),
     ),
     "Tuple": (
-        {"type": "array", "prefixItems": [{"type": "integer"}], "items": False},
+        {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "string"}},
         ("prefixItems", "items"),
     ),
     "RecordAndAlternatives": (
@@ -466,7 +466,11 @@ def _local(schema: Any, name: str) -> Any:
     """A schema of the suite as a definition: its references to itself lead to the definition."""
     if is_object(schema):
         return {
-            key: f"#/$defs/{name}{value[1:]}" if key == "$ref" and str(value).startswith("#") else _local(value, name)
+            key: value
+            if key in ("const", "enum")
+            else f"#/$defs/{name}{value[1:]}"
+            if key == "$ref" and str(value).startswith("#")
+            else _local(value, name)
             for key, value in schema.items()
             if key != "$schema"
         }

@@ -10,6 +10,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
 from acpgen.meaning.constants import example, is_of_type, overlap
+from acpgen.meaning.meet import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.narrow import implies, narrowest
@@ -73,9 +74,10 @@ class _Lowering:
 
     def definition(self, name: str, node: Node) -> ir.Definition:
         self.notes.unenforced = []
-        values = _enum_values(node)
+        settled = _settled(node)
+        values = _enum_values(settled)
         if values is not None:
-            return self._enum(name, node, *values)
+            return self._enum(name, settled, *values)
         if node.tagged is not None:
             return self._tagged(name, node, node.tagged)
         if is_record(node):
@@ -289,10 +291,14 @@ class _Lowering:
         """One field, judged by the narrowest of the schemas that several parts have for it; the others are noted."""
         chosen = narrowest(nodes)
         node, first = nodes[chosen], nodes[0]
-        self.notes.unenforced.extend(other.at for other in nodes if not implies(node, other))
+        left = [other.at for other in nodes if not implies(node, other)]
+        met = meet([node, *(other for other in nodes if other is not node)]) if left else None
+        if met is None:
+            self.notes.unenforced.extend(left)
+        else:
+            node = met if not is_object(met.schema) else node.made({**_words(node), **met.schema})
         if chosen and is_object(first.schema) and is_object(node.schema):
-            words = {name: value for name, value in first.says.items() if not asserts(name)}
-            node = node.made({**words, **node.says})
+            node = node.made({**_words(first), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
@@ -326,6 +332,11 @@ class _Lowering:
         return ir.Leniency(**known)
 
 
+def _words(node: Node) -> dict[str, Any]:
+    """What a schema says beside what it asserts."""
+    return {name: value for name, value in node.says.items() if not asserts(name)}
+
+
 def _inherited(node: Node, keyword: str) -> Any:
     """What the definition that a field refers to says, for what the field leaves unsaid."""
     rest = [branch for branch in (node.union or ("", []))[1] if not is_null(branch.schema)]
@@ -337,6 +348,13 @@ def _first_sentence(text: Any) -> str:
     """What a description says first: enough for a field that only refers to the definition it describes."""
     first = re.match(r".*?[.!?](?=\s|$)", text, re.DOTALL) if isinstance(text, str) else None
     return first[0] if first else text or ""
+
+
+def _settled(node: Node) -> Node:
+    """A list of constants with all that is said beside it, as constants alone; other schemas as they are."""
+    is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
+    met = meet([node]) if is_list else None
+    return node.made({**_words(node), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:

@@ -17,6 +17,7 @@ from typing import Any, Final
 from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
 from acpgen.pointers import escape, reference_to
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name
@@ -25,8 +26,11 @@ from acpgen.schema.unions import (
     Tagged,
     branches_of,
     constant,
+    constrains,
     flatten,
     is_null,
+    keyed,
+    kind_of,
     kinds,
     lone_reference,
     own_tag,
@@ -192,6 +196,8 @@ class _Bundler:
             _write_formats(self.definitions[name])
         for name in named:
             self._name_inline(name, self.definitions[name], self.origins[name])
+        for name in named:
+            narrow_inherited(name, self.definitions, self.origins, self._joined)
         self.sources = copy.deepcopy(self.definitions)
         for name in [*self.definitions]:
             if name not in framing:
@@ -238,6 +244,9 @@ class _Bundler:
         base = {key: value for key, value in schema.items() if key != keyword}
         own = [(index, branch) for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
         found = recognise([{"allOf": [base, branch]} for _, branch in own], self.definitions)
+        keys = keyed(branches, self.definitions).items() if found is None else ()
+        for index, key in keys:
+            self.variants[f"{at}/{keyword}/{index}"] = f"{self.variants.get(at, owner)}[{key}]"
         for position, tag in found.variants if found is not None else ():
             index, branch = own[position]
             if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
@@ -272,6 +281,10 @@ class _Bundler:
         self.below.setdefault(owner, []).append(free[0])
         return free[0]
 
+    def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
+        """What joins two definitions for a field, as a definition of its own."""
+        return {"$ref": reference_to(self._add(owner, [f"{owner}{class_name(field_name)}"], schema, at))}
+
     # --- inline things of fields ---
 
     def _name_inline(self, owner: str, schema: Schema, at: str) -> None:
@@ -290,6 +303,18 @@ class _Bundler:
         for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(schema.get(keyword)):
                 schema[keyword] = self._named(owner, wanted + suffix, schema[keyword], f"{at}/{keyword}")
+        for index, entry in enumerate(schema.get("prefixItems", ())):
+            place = _ORDINALS[index] if index < len(_ORDINALS) else f"Item{index + 1}"
+            schema["prefixItems"][index] = self._named(owner, wanted + place, entry, f"{at}/prefixItems/{index}")
+        rest = schema.get("additionalProperties", True)
+        patterns = (
+            schema.get("patternProperties", {}) if rest not in (True, {}) else {}
+        )  # else any value may stand there
+        for pattern, value in patterns.items():
+            is_alone = len(patterns) == 1 and not is_object(rest)
+            words = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+            place = f"{at}/patternProperties/{escape(pattern)}"
+            patterns[pattern] = self._named(owner, f"{wanted}{words}Value", value, place)
 
     def _named(self, owner: str, wanted: str, schema: Any, at: str) -> Any:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
@@ -322,29 +347,42 @@ class _Bundler:
         base.pop("x-side", None)
         if set(base) <= {"type"} and base.get("type", "object") == "object":
             base = {}
+        if base and self._only_narrows(base, branches):
+            return
         if kinds(self.definitions[name], self.sources) != OBJECTS or not all(
             is_object(b) and flatten(b, self.sources).is_object and _is_mergeable(base, b) for b in branches
         ):
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)
             return
-        merged = [_merge(base, branch) if base else branch for branch in branches]
+        merged = [_merge(base, branch, self.sources) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
+        keys = keyed(merged, self.sources)
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
         after[keyword] = [
-            self._branch(name, found, index, merged[index], branch, f"{at}/{keyword}/{index}")
+            self._branch(name, found, index, merged[index], branch, f"{at}/{keyword}/{index}", keys.get(index))
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
 
-    def _branch(self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str) -> Schema:
+    def _only_narrows(self, base: Schema, branches: list[Any]) -> bool:
+        """Whether the branches of a union tell no variants of the object beside them: they say more of its fields, or which it has."""
+        fields = flatten(base, self.sources).properties
+        if not fields or not all(constrains(branch, fields) for branch in branches):
+            return False
+        found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources)
+        return found is None or len(found.variants) < len(branches)
+
+    def _branch(
+        self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str, key: str | None
+    ) -> Schema:
         alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
         candidates: list[str]
         if found is None:
-            candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Shape"]
+            candidates = _shape_names(union, whole, key)
         elif index == found.fallback:
             role, candidates = "fallback", [f"Unknown{union}", f"{union}Fallback"]
         elif index == found.default:
@@ -381,7 +419,7 @@ class _Bundler:
         references: list[Schema] = []
         for index, shape in enumerate(shapes):
             title = _title(shape)
-            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape)
+            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
             below = self._add(name, [f"{title}{name}"], schema, at_shape)
@@ -395,14 +433,14 @@ class _Bundler:
 
         Beside other values than objects, one that would take another's name stays inline: its fields are then not typed.
         """
+        keys = keyed(branches, self.sources)
         for index, branch in enumerate(branches):
             if keyword not in self.definitions[name]:
                 return  # the union stands in a part, which keeps it as it is
             if not is_object(branch) or lone_reference(branch) is not None or not _needs_name(branch):
                 continue
-            title = _title(branch)
             at = f"{self.origins[name]}/{keyword}/{index}"
-            candidates = [f"{title}{name}", f"{name}{title}Shape"]
+            candidates = _shape_names(name, branch, keys.get(index))
             is_asked_for = "x-name" in branch or not {at, _fragment(at)}.isdisjoint(self.names)
             is_free = bool(branch.get("properties")) and not self.definitions.keys() >= set(candidates)
             if not (is_of_objects or is_asked_for or is_free):
@@ -428,7 +466,7 @@ class _Bundler:
                 kept.append(part)
             elif self._holds_union(source) or reference is None:
                 inner = _without_branch_names(self._expanded(source))
-                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
+                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
             else:
                 kept.append({"$ref": reference_to(reference)})
         if False in every:
@@ -463,17 +501,17 @@ def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
 
 
-def _merge(base: Schema, branch: Schema) -> Schema:
+def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; the branch's tag comes first, its words win."""
     result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
     tags = {name: sub for name, sub in own.items() if constant(sub) is not None}
-    properties = {name: _meet(common[name], sub) if name in common else sub for name, sub in tags.items()}
+    properties = {name: _meet(common[name], sub, definitions) if name in common else sub for name, sub in tags.items()}
     for name, sub in {**common, **own}.items():
         if name not in properties:
             both = name in common and name in own
-            properties[name] = _meet(common[name], own[name]) if both else sub
+            properties[name] = _meet(common[name], own[name], definitions) if both else sub
     if properties:
         result["properties"] = properties
     required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
@@ -522,21 +560,27 @@ def _leaves_alone(one: Schema, other: Schema) -> bool:
 _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 
-def _meet(base: Any, branch: Any) -> Any:
+def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
     """What a property that both sides declare must be."""
     if base == branch or not is_object(base) or not is_object(branch):
         return branch
     notes = {key: value for key, value in base.items() if not asserts(key)}
     demands = {key: value for key, value in base.items() if asserts(key)}
-    if not demands or _admits_all(demands, branch):
+    if not demands or _admits_all(demands, branch, definitions):
         return {**notes, **branch}
     if not any(asserts(key) for key in branch):
         return {**base, **branch}
     return {**notes, "allOf": [demands, branch]}
 
 
-def _admits_all(demands: Schema, branch: Schema) -> bool:
-    """Whether a schema that only names types admits everything that `branch` does, judged by types alone."""
+def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> bool:
+    """Whether a schema that only names types or constants admits everything that `branch` does, judged by these alone."""
+    reference = lone_reference(demands)
+    if reference is not None:
+        demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
+    listed = demands.get("enum")
+    if demands.keys() <= {"type", "enum"} and is_array(listed) and constant(branch) is not None:
+        return any(kind_of(constant(branch)) == kind_of(value) and constant(branch) == value for value in listed)
     if set(demands) != {"type"}:
         return False
     types = demands["type"] if is_array(demands["type"]) else [demands["type"]]
@@ -595,6 +639,17 @@ def _needs_name(schema: Schema) -> bool:
         )
         > 1
     )
+
+
+_ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
+"""What the entries of a tuple are called: there the position is the meaning."""
+
+
+def _shape_names(union: str, branch: Schema, key: str | None) -> list[str]:
+    """The names for a branch without a tag; the key that tells it apart is as good as one."""
+    if key is not None:
+        return [f"{class_name(key)}{union}", f"{union}{class_name(key)}Variant"]
+    return [f"{_title(branch)}{union}", f"{union}{_title(branch)}Shape"]
 
 
 def _title(schema: Schema) -> str:

@@ -33,7 +33,19 @@ RESERVED_CLASSES = frozenset(
             "MISSING",
             "MultipleOf",
         ),
-        *("Model", "Never", "Number", "Open", "Optional", "RootModel", "Shapes", "Tagged", "TypeAliasType", "Union"),
+        *(
+            "Model",
+            "Never",
+            "Number",
+            "Open",
+            "Optional",
+            "RootModel",
+            "Positional",
+            "Shapes",
+            "Tagged",
+            "TypeAliasType",
+            "Union",
+        ),
         *("Unknown", "None", "True", "False"),
         *(
             "AnyNotificationParams",
@@ -66,7 +78,7 @@ RESERVED_FIELDS = frozenset(
             "is_reserved",
         ),
         # A field named like a type that annotations use would hide the type inside its own class.
-        *("bool", "dict", "float", "int", "list", "str"),
+        *("bool", "dict", "float", "int", "list", "str", "tuple"),
     }
 )
 """Attributes of the models' base classes, and built-in types that annotations name."""

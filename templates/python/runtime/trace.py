@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from .contract import Path
 from .errors import Problem, shown, told
 from .json_types import holds, is_object
-from .markers import DEFAULT, FALLBACK, LABEL, Discriminator
+from .markers import DEFAULT, FALLBACK, LABEL, Discriminator, KeyDiscriminator
 from .model import wire_names
 from .pointers import json_pointer, schema_pointer
 
@@ -47,7 +47,7 @@ class PlacedError:
     labels: _Labels
     record: type[Any] | None
     details: ErrorDetails
-    union: Discriminator | None = None
+    union: Discriminator | KeyDiscriminator | None = None
     stray: PlacedError | None = None
 
 
@@ -58,7 +58,7 @@ def find(details: ErrorDetails, core: Core, value: Any) -> PlacedError:
         walk.step(step)
     path = tuple(walk.path)
     union = walk.union() if details["type"] in ("union_tag_not_found", "union_tag_invalid") else None
-    if union is not None and holds(walk.value, union.field):
+    if isinstance(union, Discriminator) and holds(walk.value, union.field):
         path = (*path, union.field)
     return PlacedError(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
 
@@ -90,6 +90,9 @@ class _Walk:
             self._field(core, step)
         elif kind == "list" and core is not None and isinstance(step, int):
             self._into(core.get("items_schema"), step)
+        elif kind == "tuple" and core is not None and isinstance(step, int):
+            entries = core["items_schema"]
+            self._into(entries[min(step, len(entries) - 1)], step)
         elif kind == "dict" and core is not None:
             self._into(core.get("values_schema"), step)
         elif holds(self.value, step):
@@ -98,17 +101,19 @@ class _Walk:
     def _read_with_a_stray_tag(self) -> None:
         """In a union that is closed but for what looks like its default branch, an unknown tag may be why the rest does not fit."""
         union = self.union()
-        tag = self.value.get(union.field) if union is not None and is_object(self.value) else None
-        if union is not None and union.is_closed and isinstance(tag, str) and tag not in union.quick:
+        if not isinstance(union, Discriminator):
+            return
+        tag = self.value.get(union.field) if is_object(self.value) else None
+        if union.is_closed and isinstance(tag, str) and tag not in union.quick:
             details = ErrorDetails(type="union_tag_invalid", loc=(), msg="", input=self.value)
             path = (*self.path, union.field)
             self.stray = PlacedError(path, tuple(self.places), tuple(self.labels), self.record, details, union)
 
-    def union(self) -> Discriminator | None:
+    def union(self) -> Discriminator | KeyDiscriminator | None:
         """How the union at the place reached is told apart."""
         core = self._settled(self.core)
         found = core.get("discriminator") if core is not None else None
-        return found if isinstance(found, Discriminator) else None
+        return found if isinstance(found, Discriminator | KeyDiscriminator) else None
 
     def _into(self, core: Core | None, step: str | int) -> None:
         self.value = self.value[step] if holds(self.value, step) else None
@@ -231,6 +236,8 @@ def _sentence(found: PlacedError) -> str:
     details = found.details
     kind, value = details["type"], details.get("input")
     match kind:
+        case "missing" if isinstance(details["loc"][-1], int):
+            return "an item is required here"
         case "missing":
             return f"the field {details['loc'][-1]!r} is required"
         case "union_tag_not_found" | "union_tag_invalid":
@@ -241,7 +248,7 @@ def _sentence(found: PlacedError) -> str:
             return f"an object is expected, not {told(value)}"
         case "none_required":
             return f"null is expected, not {told(value)}"
-        case "list_type":
+        case "list_type" | "tuple_type":
             return f"an array is expected, not {told(value)}"
         case "string_type":
             return f"a string is expected, not {told(value)}"
@@ -280,8 +287,11 @@ _BOUNDS: Final = {
 
 
 def _tag_sentence(found: PlacedError, value: Any) -> str:
-    if not isinstance(value, dict) or found.union is None:
+    if not is_object(value) or found.union is None:
         return f"an object is expected, not {told(value)}"
+    if isinstance(found.union, KeyDiscriminator):
+        given = ", ".join(map(shown, value)) or "nothing"
+        return f"the object must have one field of {', '.join(map(shown, found.union.variants))}; it has {given}"
     field = found.union.field
     known = ", ".join(shown(tag) for _, tag in found.union.labels)
     if field not in value:

@@ -111,7 +111,7 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
         has_field="Field" in used,
         markers=[
             name
-            for name in ("Exact", "MultipleOf", "Number", "Open", "Shapes", "Tagged", "UniqueItems")
+            for name in ("Exact", "MultipleOf", "Number", "Open", "Positional", "Shapes", "Tagged", "UniqueItems")
             if name in used
         ],
     )

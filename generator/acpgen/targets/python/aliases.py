@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.meaning.keys import keys_of
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import annotation, imported, references
@@ -15,7 +16,7 @@ def alias_views(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
     return [
         {
             "name": names.classes[definition.name],
-            "arguments": _arguments(names.classes[definition.name], _value(definition, names)),
+            "arguments": _arguments(names.classes[definition.name], _value(definition, names, protocol)),
             "docstring": docstring(_doc(definition), 0) or '""""""',
         }
         for definition in protocol.definitions.values()
@@ -85,14 +86,14 @@ def _members(union: ir.TaggedUnion) -> list[str]:
     return [*(variant.type for variant in union.variants), *fallbacks, *([union.default] if union.default else [])]
 
 
-def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names) -> str:
+def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names, protocol: ir.Protocol) -> str:
     match definition:
         case ir.TaggedUnion():
             return _tagged(definition, names)
         case ir.Enum():
             return _enum(definition, names)
         case ir.Alias(type=ir.AnyOf() as union):
-            return _shapes(union, names)
+            return _shapes(union, names, protocol)
         case ir.Alias():
             return _quoted(annotation(definition.type, names.classes))
         case _:
@@ -120,11 +121,13 @@ def _tagged(union: ir.TaggedUnion, names: Names) -> str:
     return _marked(_alternatives([names.classes[member] for member in _members(union)]), "Tagged", arguments)
 
 
-def _shapes(union: ir.AnyOf, names: Names) -> str:
+def _shapes(union: ir.AnyOf, names: Names, protocol: ir.Protocol) -> str:
     parts = [annotation(member, names.classes) for member in union.types]
     if not _is_marked(union):
         return _quoted(" | ".join(parts))
-    return _marked(_alternatives(parts), "Shapes", ["exclusive=True"] if union.exclusive else [])
+    keys = keys_of(union, protocol.definitions)
+    arguments = [f"keys=({', '.join(map(literal, keys))})"] if keys else []
+    return _marked(_alternatives(parts), "Shapes", [*arguments, *(["exclusive=True"] if union.exclusive else [])])
 
 
 def _enum(enum: ir.Enum, names: Names) -> str:

@@ -27,10 +27,17 @@ class Literals:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`list` or `dict` of something."""
+    """`list`, `tuple` or `dict` of something."""
 
     name: str
     arguments: tuple[Annotation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Any number of something at the end of a tuple."""
+
+    entry: Annotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class Marked:
     arguments: str = ""
 
 
-Annotation: TypeAlias = "Named | Literals | Container | Either | Marked"
+Annotation: TypeAlias = "Named | Literals | Container | Rest | Either | Marked"
 
 
 def source(annotation: Annotation) -> str:
@@ -61,6 +68,8 @@ def source(annotation: Annotation) -> str:
             return f"Literal[{constants(values)}]"
         case Container(name, arguments):
             return f"{name}[{', '.join(map(source, arguments))}]"
+        case Rest(entry):
+            return f"*tuple[{source(entry)}, ...]"
         case Either(members):
             return " | ".join(map(source, members))
         case Marked(base, marker, arguments):
@@ -78,6 +87,8 @@ def imports(annotation: Annotation) -> set[str]:
             return {"Literal"}
         case Container(arguments=inner) | Either(members=inner):
             return set[str]().union(*map(imports, inner))
+        case Rest(entry):
+            return imports(entry)
         case Marked(base, marker):
             return {"Annotated", marker} | imports(base)
         case _:

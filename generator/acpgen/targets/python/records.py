@@ -339,7 +339,7 @@ def _imports(
 
 _SOURCES: Final = {
     **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
-    **{name: f"{{}}.{name}" for name in ("Exact", "MultipleOf", "Number", "UniqueItems")},
+    **{name: f"{{}}.{name}" for name in ("Exact", "MultipleOf", "Number", "Positional", "UniqueItems")},
     "Field": "pydantic.Field",
 }
 """Where `imported` names come from; `{}` is the run-time package."""

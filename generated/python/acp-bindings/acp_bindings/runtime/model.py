@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
 from pydantic_core import MISSING, core_schema
 
-from .json_types import is_array, is_object
+from .json_types import is_array, is_object, is_sequence
 
 __all__ = ["MISSING", "Excluding", "Model", "Unknown"]
 
@@ -151,7 +151,7 @@ def forget_namesakes(record: Any, value: Any) -> None:
     elif is_object(record) and is_object(value):
         for key, item in record.items():
             forget_namesakes(item, value[key])
-    elif is_array(record) and is_array(value):
+    elif is_sequence(record) and is_array(value):
         for item, other in zip(record, value, strict=True):
             forget_namesakes(item, other)
 
