@@ -25,7 +25,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
     "schema.names": frozenset({"errors"}),
-    "schema.load": frozenset({"errors", "ir", "schema.positions"}),
+    "schema.drafts": frozenset({"schema.walk"}),
+    "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
+    "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
@@ -33,13 +35,16 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
     "schema.collect": frozenset(
-        {"schema.dialect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {
+            *("schema.addresses", "schema.dialect", "schema.drafts", "errors", "schema.load", "schema.names"),
+            *("schema.unions", "schema.walk"),
+        }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "resources"}),
     "schema.bundle": frozenset(
-        {"schema.collect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {"schema.collect", "schema.drafts", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
     ),
-    "meaning.unenforced": frozenset({"schema.bundle", "ir", "schema.walk"}),
+    "meaning.unenforced": frozenset({"schema.bundle", "schema.drafts", "ir"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -80,6 +85,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "compat": frozenset(
         {
             "schema.bundle",
+            "schema.drafts",
             "config",
             "errors",
             "ir",
@@ -109,9 +115,11 @@ ARROWS: dict[str, frozenset[str]] = {
     "lint": frozenset(
         {
             *(
+                "schema.addresses",
                 "schema.bundle",
                 "schema.collect",
                 "schema.dialect",
+                "schema.drafts",
                 "errors",
                 "ir",
                 "schema.load",

@@ -11,12 +11,13 @@ import copy
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
+from acpgen.errors import Fault, Faults, LeftOut, NameCollision, NamedByPosition, UnusedName
 from acpgen.pointers import escape, reference_to
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.schema.drafts import as_written
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name
@@ -48,6 +49,7 @@ class Bundle:
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
+    `notes` say what of the files means nothing and was left out.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Bundle:
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
+    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -83,21 +86,24 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     """
     wanted = names or {}
     collected = collect(documents, wanted)
-    work = _Bundler(collected, wanted, may_count=may_count)
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    beside = {at.partition("#")[0] for at in collected.origins.values()} - read.keys()
+    sources = {**read, **{path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}}
+    work = _Bundler(collected, wanted, sources, may_count=may_count)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
-    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     return Bundle(
         name=documents.name,
         schema=schema,
-        origins=work.origins,
+        origins={name: as_written(at, sources) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
-        sources=read,
+        sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
+        notes=collected.notes,
     )
 
 
@@ -172,7 +178,10 @@ def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, S
 
 
 class _Bundler:
-    def __init__(self, collected: Collected, names: Mapping[str, str], *, may_count: bool) -> None:
+    def __init__(
+        self, collected: Collected, names: Mapping[str, str], files: Mapping[str, Any], *, may_count: bool
+    ) -> None:
+        self.files = files
         self.definitions = collected.definitions
         self.origins = dict(collected.origins)
         self.names = {spelled(key): name for key, name in names.items()}
@@ -198,7 +207,7 @@ class _Bundler:
                 self._distribute(name)
         self._judge_names()
         if self.faults:
-            raise Faults(self.faults)
+            raise Faults(replace(fault, at=as_written(fault.at, self.files)) for fault in self.faults)
 
     # --- names that people choose ---
 
@@ -207,7 +216,8 @@ class _Bundler:
         if not self.names:
             return None
         steps = at.split("/")
-        keys = [spelled(at), spelled(_fragment(at))]
+        written = as_written(at, self.files)
+        keys = [spelled(key) for each in (written, at) for key in (each, _fragment(each))]
         for depth in range(len(steps), 0, -1):
             if (variant := self.variants.get("/".join(steps[:depth]))) is not None:
                 keys.append("/".join((variant, *steps[depth:])))
@@ -230,7 +240,7 @@ class _Bundler:
                 self.faults.append(UnusedName(at=written))
 
     def _mark_variants(self, owner: str, schema: Schema, at: str) -> None:
-        """Note which branches of a tagged union have which tag."""
+        """LeftOut which branches of a tagged union have which tag."""
         union = branches_of(schema)
         if union is None:
             return
