@@ -90,6 +90,7 @@ class _Collector:
             if is_object(document.value)
         }
         self.own = tuple(self.files)
+        self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
         self.addresses = Addresses(documents.given)
         self.hidden: dict[SchemaPlace, Schema] = {}
         self.known: set[SchemaPlace] = set()
@@ -100,7 +101,6 @@ class _Collector:
         self.wanted: list[str] = []
         self.pending: list[SchemaPlace] = []
         self.localised: set[SchemaPlace] = set()
-        self.hides_contained = False
         for path in self.own:
             self.addresses.admit(path, self.files[path])
         for known, document in documents.references.items():
@@ -195,7 +195,6 @@ class _Collector:
         self._hide(place, schema, draft)
         self.addresses.enter(place, schema, draft)
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
-        self.hides_contained |= "unevaluatedItems" in schema
         self.faults.extend(wrong_values(schema, place.at))
         for below, child in _children(schema):
             inside = place.below(*below)
@@ -212,7 +211,7 @@ class _Collector:
         self.hidden[place] = {key: schema.pop(key) for key in found}
         if place.path not in self.own:
             return
-        is_silent = not isinstance(self.files[place.path].get("$schema"), str)
+        is_silent = place.path in self.silent
         if is_silent and not place.parts and ASSERTIONS.isdisjoint(schema):
             return  # this may be anything
         for key in found:
@@ -412,7 +411,7 @@ class _Collector:
             around = changed if len(below) == 1 else changed[below[0]]
             inside = self._modern(place.below(*below), _as_object(child) if is_array(around) else child)
             around[_key(around, below[-1])] = inside
-        return modern(changed, self.addresses.around(place).draft, hides_contained=self.hides_contained)
+        return modern(changed, self.addresses.around(place).draft)
 
 
 def _other_spelling(key: str) -> str:

@@ -19,7 +19,6 @@ class Draft:
     """One draft. `address` is that of its meta-schema, `identifier` its keyword for the address of a schema.
 
     `is_lone_ref`: `$ref` hides what stands beside it. `names_by_fragment`: an identifier such as `#name` is an anchor.
-    `counts_contained`: an item that `contains` matches is evaluated, so that `unevaluatedItems` passes over it.
     `without` are keywords whose vocabulary the meta-schema of a document leaves out, `demands` vocabularies that nobody here knows.
     """
 
@@ -28,7 +27,6 @@ class Draft:
     identifier: str = "$id"
     is_lone_ref: bool = False
     names_by_fragment: bool = False
-    counts_contained: bool = False
     vocabularies: str = ""
     without: frozenset[str] = frozenset()
     demands: tuple[str, ...] = ()
@@ -53,7 +51,6 @@ ALL: Final = (
         "2020-12",
         "https://json-schema.org/draft/2020-12/schema",
         vocabularies="https://json-schema.org/draft/2020-12/vocab/",
-        counts_contained=True,
     ),
 )
 MODERN: Final = ALL[-1]
@@ -134,7 +131,7 @@ def _named(named: object, given: Mapping[str, Any], passed: tuple[str, ...]) -> 
     meta = given.get(address(named))
     if not is_object(meta):
         return None
-    base = _named(meta.get("$schema", MODERN.address), given, (*passed, named))
+    base = _named(meta.get("$schema", MODERN.address), given, (*passed, named)) or _declared(meta)
     vocabularies = meta.get("$vocabulary")
     if base is None or not base.vocabularies or not is_object(vocabularies):
         return base
@@ -145,6 +142,28 @@ def _named(named: object, given: Mapping[str, Any], passed: tuple[str, ...]) -> 
         without=base.without.union(*left_out),
         demands=tuple(name for name, is_needed in vocabularies.items() if is_needed is True and name not in known),
     )
+
+
+def _declared(meta: Schema) -> Draft | None:
+    """The newest draft all of whose new keywords a meta-schema declares: one that is written in itself does not say it otherwise."""
+    declared: set[str] = set()
+    pending: list[Any] = [meta]
+    while pending:
+        node = pending.pop()
+        if is_object(node):
+            declared.update(node["properties"] if is_object(node.get("properties")) else ())
+            pending.extend(node.values())
+        elif is_array(node):
+            pending.extend(node)
+    found = (draft for draft in reversed(ALL) if _NEW[draft.name] <= declared)
+    return next(found, None)
+
+
+_NEW: Final[Mapping[str, frozenset[str]]] = {
+    draft: frozenset(row.name for row in TABLE if row.role == "asserts" and row.since == draft and row.name != "$ref")
+    for draft in DRAFTS
+}
+"""The assertions that each draft was the first to know."""
 
 
 # --- one schema of a draft in 2020-12 --------------------------------------------------------------------------------
@@ -165,10 +184,10 @@ _ELSEWHERE: Final = frozenset({"$schema", "$id", *(row.name for row in TABLE if 
 """What says how a schema is put together: once all references are local, nothing is left of it."""
 
 
-def modern(schema: Schema, draft: Draft, *, hides_contained: bool = False) -> Schema:
+def modern(schema: Schema, draft: Draft) -> Schema:
     """One schema with 2020-12's keywords; those inside it stay as they are. Its references are local already.
 
-    `hides_contained`: what `contains` matches shall not count as evaluated, though 2020-12 counts it.
+    What `contains` matches counts as evaluated, as in 2020-12: 2019-09 does not say so, and its validators do so all the same.
     """
     changed = {key: _counted(key, value) for key, value in schema.items()}
     if draft.identifier == "id":
@@ -189,9 +208,6 @@ def modern(schema: Schema, draft: Draft, *, hides_contained: bool = False) -> Sc
         schemas = {key: value for key, value in dependencies.items() if not is_array(value)}
         changed.update({"dependentRequired": required} if required else {})
         changed.update({"dependentSchemas": schemas} if schemas else {})
-    if hides_contained and not draft.counts_contained and "contains" in changed:
-        counted = {key: changed.pop(key) for key in ("contains", "minContains", "maxContains") if key in changed}
-        changed["allOf"] = [*changed.get("allOf", ()), {"not": {"not": counted}}]
     return {key: value for key, value in changed.items() if key not in _ELSEWHERE}
 
 
