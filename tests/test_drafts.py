@@ -154,6 +154,20 @@ def test_what_is_evaluated_stays_so(schema: dict[str, Any]) -> None:
         assert accepts(made, value) is original.is_valid(value), value
 
 
+@pytest.mark.parametrize("one", [True, False, {"type": "object"}, {"not": {}}])
+@pytest.mark.parametrize("other", [True, False, {"type": "object"}, {"not": {}}])
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+def test_a_field_that_a_union_and_its_branch_declare_meets_both(keyword: str, one: Any, other: Any) -> None:
+    whole = {
+        "$schema": MODERN.address,
+        "properties": {"a": one},
+        "allOf": [{keyword: [{"type": "object", "properties": {"a": other}}]}],
+    }
+    made, original = bundled(whole), jsonschema_rs.Draft202012Validator(whole)
+    for value in ({}, {"a": {}}, {"a": 1}):
+        assert accepts(made, value) is original.is_valid(value), value
+
+
 # --- the table -------------------------------------------------------------------------------------------------------
 
 

@@ -534,8 +534,10 @@ _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 def _meet(base: Any, branch: Any) -> Any:
     """What a property that both sides declare must be."""
-    if base == branch or not is_object(base) or not is_object(branch):
-        return branch
+    if base == branch or base is True or branch is True:
+        return base if branch is True else branch
+    if not is_object(base) or not is_object(branch):
+        return False
     notes = {key: value for key, value in base.items() if not asserts(key)}
     demands = {key: value for key, value in base.items() if asserts(key)}
     if not demands or _admits_all(demands, branch):
