@@ -168,6 +168,42 @@ def test_a_field_that_a_union_and_its_branch_declare_meets_both(keyword: str, on
         assert accepts(made, value) is original.is_valid(value), value
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {
+            "allOf": [
+                {
+                    "allOf": [{"additionalProperties": {}}],
+                    "oneOf": [{"properties": {"b": {}}, "additionalProperties": False}],
+                }
+            ]
+        },
+        {
+            "properties": {"b": True},
+            "allOf": [{"allOf": [{"type": "object", "additionalProperties": False}], "oneOf": [{"properties": {}}]}],
+        },
+        {
+            "additionalProperties": {"type": "string"},
+            "oneOf": [
+                {"properties": {}, "additionalProperties": {"const": "x"}},
+                {"type": "object", "required": ["a"]},
+            ],
+        },
+        {
+            "patternProperties": {"^b": {"type": "string"}},
+            "additionalProperties": {"type": "string"},
+            "oneOf": [{"type": "object", "patternProperties": {"^b": {"const": "x"}}}],
+        },
+    ],
+)
+def test_what_judges_the_fields_without_a_name_judges_the_same_fields(schema: dict[str, Any]) -> None:
+    whole = {"$schema": MODERN.address, "type": "object", **schema}
+    made, original = bundled(whole), jsonschema_rs.Draft202012Validator(whole)
+    for value in ({}, {"b": None}, {"b": "x"}, {"b": "y"}, {"a": "x"}, {"a": "y"}, {"a": 1, "b": "x"}):
+        assert accepts(made, value) is original.is_valid(value), value
+
+
 # --- the table -------------------------------------------------------------------------------------------------------
 
 

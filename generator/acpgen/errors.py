@@ -255,17 +255,17 @@ class NotASchema(Fault):
 
 @dataclass
 class DanglingReference(Fault):
-    """A reference to a place that does not exist."""
+    """A reference to a place that does not exist. `address` is the absolute one of the document, where it has one."""
 
     ref: str
     keyword: str = "$ref"
+    address: str = ""
 
     def what(self) -> str:
         leads = f"'{self.keyword}' points to {shown(self.ref)}"
         if self.ref.startswith("#"):
             return f"{leads}, and no schema is there. Correct the reference or add the definition."
-        location = self.ref.partition("#")[0]
-        give = f"give the file that it means: --ref {location}=FILE" if "://" in location else "refer to its path"
+        give = f"give the file that it means: --ref {self.address}=FILE" if self.address else "refer to its path"
         return (
             f"{leads}, and no file that was given holds a schema there. "
             f"Put the file into the schema's folder, or {give}; or correct the reference."

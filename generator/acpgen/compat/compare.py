@@ -317,10 +317,16 @@ def _language(old: JSON, new: JSON) -> Comparison:
 
 
 def _whole(documents: Documents) -> JSON:
-    """The one schema that the documents make up: a file as it is, if nothing that it names lies beside it."""
-    if len(documents.documents) == 1 and not documents.references:
-        return documents.documents[0].value
-    return _bundled(documents).schema
+    """The one schema that the documents make up: a file as it is, unless what it names may lie beside it."""
+    whole = documents.documents[0].value
+    if len(documents.documents) == 1 and (not documents.references or not is_object(whole)):
+        return whole
+    try:
+        return _bundled(documents).schema
+    except Faults:
+        if len(documents.documents) == 1:
+            return whole  # what cannot be followed in it is undecided
+        raise
 
 
 def _inclusion(comparison: Comparison) -> Inclusion:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote, urldefrag, urljoin
@@ -16,7 +16,7 @@ from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.drafts import MODERN, Draft, address, draft_of
 from acpgen.schema.walk import DEFINITIONS, Schema
 
-_FILES: Final = "file:///"
+FILES: Final = "file:///"
 """What paths of files are relative to: an address that no file on any disk is looked up by."""
 
 REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -62,6 +62,7 @@ class Addresses:
         self._holders: defaultdict[str, dict[SchemaPlace, SchemaPlace]] = defaultdict(dict)
         self._uses: list[tuple[SchemaPlace, str, str]] = []
         self._entries: list[SchemaPlace] = []
+        self._known_ways: dict[str, Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]] = {}
         self._graph: tuple[int, Mapping[SchemaPlace, frozenset[SchemaPlace]]] = (-1, {})
 
     def admit(self, path: str, value: Schema, known_as: str = "", *, is_entry: bool = True) -> None:
@@ -69,8 +70,8 @@ class Addresses:
         root = SchemaPlace(path, ())
         if root not in self._resources:
             draft = draft_of(value, self._given) or MODERN
-            self._resources[root] = Resource(root, known_as or _FILES + quote(path), draft)
-            self._by_address[_FILES + quote(path)][root] = None
+            self._resources[root] = Resource(root, known_as or FILES + quote(path), draft)
+            self._by_address[FILES + quote(path)][root] = None
             if is_entry:
                 self._entries.append(root)
         if known_as:
@@ -137,9 +138,7 @@ class Addresses:
         """The places that a plain reference leads to: none if it dangles, several if an address or an anchor stands twice."""
         try:
             location, fragment = urldefrag(ref)
-            beside = _FILES + quote(
-                posixpath.normpath(posixpath.join(posixpath.dirname(place.path), unquote(location)))
-            )
+            beside = FILES + quote(posixpath.normpath(posixpath.join(posixpath.dirname(place.path), unquote(location))))
         except ValueError:
             return ()
         roots: Iterable[SchemaPlace] = (self.around(place).place,)
@@ -160,19 +159,25 @@ class Addresses:
         holders = self._holders.get(name, {})
         if first[0] not in holders.values():
             return first
-        outermost = set(self._outermost(self.around(place).place, holders, first[0]))
+        site = self.around(place).place
+        outermost = {first[0] if end is None else end for reached, end in self._ways(name) if site in reached}
         return tuple(sorted(outermost, key=lambda found: found.at)) or first
 
-    def _outermost(
-        self, site: SchemaPlace, holders: Mapping[SchemaPlace, SchemaPlace], initial: SchemaPlace
-    ) -> Iterator[SchemaPlace]:
-        """What the outermost schema that holds an anchor can be, on all ways from where reading begins to a reference."""
-        edges = self._edges()
-        for entry in self._beginnings(edges):
-            plain, first = _until(entry, edges, holders)
-            if site in plain:
-                yield initial
-            yield from (holders[holder] for holder in first if site in _until(holder, edges, {})[0])
+    def _ways(self, name: str) -> Sequence[tuple[set[SchemaPlace], SchemaPlace | None]]:
+        """Of all ways from where reading begins: what lies on them, and the outermost place on them with a dynamic anchor.
+
+        The place is nowhere as long as none was met. Then the anchor that a reference names itself counts.
+        """
+        edges, holders = self._edges(), self._holders[name]
+        if name not in self._known_ways:
+            found: list[tuple[set[SchemaPlace], SchemaPlace | None]] = []
+            outermost: set[SchemaPlace] = set()
+            for entry in self._beginnings(edges):
+                plain, first = _until(entry, edges, holders)
+                found.append((plain, None))
+                outermost |= first
+            self._known_ways[name] = [*found, *((_until(each, edges, {})[0], holders[each]) for each in outermost)]
+        return self._known_ways[name]
 
     def _beginnings(self, edges: Mapping[SchemaPlace, frozenset[SchemaPlace]]) -> Iterator[SchemaPlace]:
         """Where reading can begin: at the documents, and at schemas in them that none of these leads to."""
@@ -195,6 +200,7 @@ class Addresses:
                     outer = self.around(SchemaPlace(place.path, place.parts[:-1])).place
                     if not set(DEFINITIONS).intersection(place.parts[len(outer.parts) :]):
                         edges[outer].add(place)
+            self._known_ways.clear()
             self._graph = size, {place: frozenset(found) for place, found in edges.items()}
         return self._graph[1]
 

@@ -434,10 +434,10 @@ class _Bundler:
         for part in parts:
             reference = lone_reference(part)
             source = self.sources.get(reference, {}) if reference is not None else part
-            if not _is_mergeable(node, source):
+            inner = _without_branch_names(self._expanded(source)) if self._is_written_out(source, reference) else source
+            if not _is_mergeable(node, source) or not _is_mergeable(node, inner):
                 kept.append(part)
-            elif self._holds_union(source) or reference is None:
-                inner = _without_branch_names(self._expanded(source))
+            elif inner is not source:
                 node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
             else:
                 kept.append({"$ref": reference_to(reference)})
@@ -446,6 +446,10 @@ class _Bundler:
         if kept:
             node["allOf"] = [*kept, *node.get("allOf", ())]
         return node
+
+    def _is_written_out(self, source: Schema, reference: str | None) -> bool:
+        """Whether a part is written into the schema around it: what stands inline, and definitions that hold a union of objects."""
+        return reference is None or self._holds_union(source)
 
     def _holds_union(self, schema: Schema) -> bool:
         union = branches_of(schema)
@@ -501,6 +505,8 @@ def _merge(base: Schema, branch: Schema) -> Schema:
                 result.setdefault("allOf", []).extend(value)
             elif key == "unevaluatedProperties" and value is True:
                 continue
+            elif key == "additionalProperties":
+                result[key] = next(iter(_rests(base, branch)), value)
             elif key in result and result[key] != value:
                 result.setdefault("allOf", []).append({key: value})
             else:
@@ -516,7 +522,20 @@ def _is_mergeable(one: Schema, other: Schema) -> bool:
     """
     if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
         return False
+    rests, patterns = (
+        _rests(one, other),
+        [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
+    )
+    if rests and (rests[0] != rests[-1] or (patterns and patterns[0] != patterns[-1])):
+        return False
     return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
+
+
+def _rests(*schemas: Schema) -> list[Any]:
+    """What schemas demand of the fields that they do not name, where they demand anything."""
+    return [
+        each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
+    ]
 
 
 def _leaves_alone(one: Schema, other: Schema) -> bool:

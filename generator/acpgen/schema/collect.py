@@ -25,7 +25,7 @@ from acpgen.errors import (
     UnknownDialect,
 )
 from acpgen.pointers import pointer, reference_to, target
-from acpgen.schema.addresses import REFERRING, Addresses, SchemaPlace
+from acpgen.schema.addresses import FILES, REFERRING, Addresses, SchemaPlace
 from acpgen.schema.dialect import wrong_values
 from acpgen.schema.drafts import ONLY_OLDER, Draft, meaningless, modern
 from acpgen.schema.load import Documents, check_schema, published
@@ -290,7 +290,9 @@ class _Collector:
             return "#"
         found = self._schema_at(*targets)
         if found is None or not self._reach(found):
-            self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword))
+            absolute = self.addresses.absolute(place, ref)
+            missing = "" if self.addresses.knows(absolute) or absolute.startswith(FILES) else absolute
+            self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword, address=missing))
             return "#"
         if found not in self.named:
             chosen = self._chosen(found)
