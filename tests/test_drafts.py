@@ -12,7 +12,7 @@ import pytest
 import evidence
 from acpgen.errors import Fault, Faults, NameCollision, SeveralTargets, UnclearDraft, UnknownDialect, UnknownVocabulary
 from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of
+from acpgen.schema.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
 from acpgen.schema.keywords import DRAFTS, TABLE
 from acpgen.schema.load import Document, Documents, check
 from drafts_drawn import Maker
@@ -381,6 +381,7 @@ def test_a_place_of_the_bundle_is_told_as_the_file_has_it(place: str, expected: 
     }
     assert as_written(f"f.json{place}", {"f.json": value}) == f"f.json{expected}"
     assert as_written("Union[tag]", {"f.json": value}) == "Union[tag]"
+    assert spelled_as_written("f.json#/$defs/B/allOf/3", {"f.json": value}) == "f.json#/definitions/B/allOf/3"
 
 
 def test_faults_and_origins_are_told_as_the_file_has_them() -> None:

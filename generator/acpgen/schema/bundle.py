@@ -17,7 +17,7 @@ from typing import Any, Final
 from acpgen.errors import Fault, Faults, LeftOut, NameCollision, NamedByPosition, UnusedName
 from acpgen.pointers import escape, reference_to
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
-from acpgen.schema.drafts import as_written
+from acpgen.schema.drafts import spelled_as_written
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name
@@ -97,7 +97,7 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     return Bundle(
         name=documents.name,
         schema=schema,
-        origins={name: as_written(at, sources) for name, at in work.origins.items()},
+        origins={name: spelled_as_written(at, sources) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
         sources=sources,
@@ -207,7 +207,7 @@ class _Bundler:
                 self._distribute(name)
         self._judge_names()
         if self.faults:
-            raise Faults(replace(fault, at=as_written(fault.at, self.files)) for fault in self.faults)
+            raise Faults(replace(fault, at=spelled_as_written(fault.at, self.files)) for fault in self.faults)
 
     # --- names that people choose ---
 
@@ -216,7 +216,7 @@ class _Bundler:
         if not self.names:
             return None
         steps = at.split("/")
-        written = as_written(at, self.files)
+        written = spelled_as_written(at, self.files)
         keys = [spelled(key) for each in (written, at) for key in (each, _fragment(each))]
         for depth in range(len(steps), 0, -1):
             if (variant := self.variants.get("/".join(steps[:depth]))) is not None:

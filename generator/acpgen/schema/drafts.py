@@ -240,6 +240,16 @@ def as_written(at: str, sources: Mapping[str, Any]) -> str:
     return path + pointer(*written_parts(pointer_parts(fragment), sources[path]))
 
 
+def spelled_as_written(at: str, sources: Mapping[str, Any]) -> str:
+    """A place of a bundle with its keywords as its file spells them. A place behind a reference keeps its own way."""
+    path, _, fragment = at.partition("#")
+    if path not in sources:
+        return at
+    parts = pointer_parts(fragment)
+    found = written_parts(parts, sources[path])
+    return path + pointer(*found, *parts[len(found) :])
+
+
 def written_parts(parts: Iterable[str], source: Any) -> tuple[str, ...]:
     """The keys of a place of a bundle as the file has them that holds `source`."""
     node = source
