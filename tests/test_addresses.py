@@ -161,7 +161,7 @@ def test_an_anchor_or_an_address_that_stands_twice_is_refused_with_its_places() 
 
 def tree(*, strict: bool) -> dict[str, Any]:
     """The strict tree of the specification, which extends the open one, or that one alone."""
-    nodes = {"$id": "tree", "$dynamicAnchor": "node", "type": "object"}
+    nodes: dict[str, Any] = {"$id": "tree", "$dynamicAnchor": "node", "type": "object"}
     nodes["properties"] = {"data": True, "children": {"type": "array", "items": {"$dynamicRef": "#node"}}}
     if not strict:
         return {"$schema": MODERN, **nodes, "$id": "https://example.com/tree"}

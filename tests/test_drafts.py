@@ -149,7 +149,7 @@ CLOSED: Final = {"unevaluatedProperties": False}
 def test_what_is_evaluated_stays_so(schema: dict[str, Any]) -> None:
     whole = {"$schema": MODERN.address, **schema, "$defs": {"Foo": {"properties": {"foo": True}, "type": "object"}}}
     made, original = bundled(whole), jsonschema_rs.Draft202012Validator(whole)
-    objects = ({}, {"foo": 1}, {"bar": 1}, {"foo": 1, "bar": 2}, {"foo": 2, "baz": 3}, {"bar": 1, "baz": 1})
+    objects: list[Any] = [{}, {"foo": 1}, {"bar": 1}, {"foo": 1, "bar": 2}, {"foo": 2, "baz": 3}, {"bar": 1, "baz": 1}]
     for value in (5, "x", None, *objects, *({"inner": each} for each in objects)):
         assert accepts(made, value) is original.is_valid(value), value
 
@@ -164,7 +164,8 @@ def test_a_field_that_a_union_and_its_branch_declare_meets_both(keyword: str, on
         "allOf": [{keyword: [{"type": "object", "properties": {"a": other}}]}],
     }
     made, original = bundled(whole), jsonschema_rs.Draft202012Validator(whole)
-    for value in ({}, {"a": {}}, {"a": 1}):
+    values: tuple[Any, ...] = ({}, {"a": {}}, {"a": 1})
+    for value in values:
         assert accepts(made, value) is original.is_valid(value), value
 
 
@@ -301,7 +302,7 @@ def test_a_draft_is_known_by_http_and_https_with_an_empty_fragment_and_without(d
 
 
 def test_each_document_is_checked_against_the_meta_schema_of_its_draft() -> None:
-    limits = {"type": "number", "minimum": 1, "exclusiveMinimum": True}
+    limits: dict[str, Any] = {"type": "number", "minimum": 1, "exclusiveMinimum": True}
     assert not list(check({"$schema": named("draft-04"), **limits}, "x.json"))
     for draft in ALL[1:]:
         (fault,) = check({"$schema": draft.address, **limits}, "x.json")
@@ -345,8 +346,8 @@ def test_keywords_of_a_vocabulary_that_is_left_out_mean_nothing() -> None:
     made = bundle(Documents("p", (document(value),), {OWN: meta}))
     assert made.definitions["A"] == {"properties": {"a": {}}}
     assert [note.at for note in made.notes] == ["schema.json#/$defs/A/properties/a"]
-    needy = {**value, "$vocabulary": {}}
-    wanting = {
+    needy: dict[str, Any] = {**value, "$vocabulary": {}}
+    wanting: dict[str, Any] = {
         "$schema": MODERN.address,
         "$vocabulary": {core: True, "https://example.com/units": True, "urn:x": False},
     }

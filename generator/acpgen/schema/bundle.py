@@ -434,22 +434,19 @@ class _Bundler:
         for part in parts:
             reference = lone_reference(part)
             source = self.sources.get(reference, {}) if reference is not None else part
-            inner = _without_branch_names(self._expanded(source)) if self._is_written_out(source, reference) else source
-            if not _is_mergeable(node, source) or not _is_mergeable(node, inner):
-                kept.append(part)
-            elif inner is not source:
+            if reference is not None and not self._holds_union(source):
+                kept.append({"$ref": reference_to(reference)} if _is_mergeable(node, source) else part)
+                continue
+            inner = _without_branch_names(self._expanded(source))
+            if _is_mergeable(node, source) and _is_mergeable(node, inner):
                 node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
             else:
-                kept.append({"$ref": reference_to(reference)})
+                kept.append(part)
         if False in every:
             kept.append({"not": {}})
         if kept:
             node["allOf"] = [*kept, *node.get("allOf", ())]
         return node
-
-    def _is_written_out(self, source: Schema, reference: str | None) -> bool:
-        """Whether a part is written into the schema around it: what stands inline, and definitions that hold a union of objects."""
-        return reference is None or self._holds_union(source)
 
     def _holds_union(self, schema: Schema) -> bool:
         union = branches_of(schema)
