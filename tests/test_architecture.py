@@ -25,7 +25,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
     "schema.names": frozenset({"errors"}),
-    "schema.load": frozenset({"errors", "ir", "schema.positions"}),
+    "schema.drafts": frozenset({"schema.walk"}),
+    "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
+    "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
@@ -33,17 +35,28 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
     "schema.collect": frozenset(
-        {"schema.dialect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
+        {
+            *("schema.addresses", "schema.dialect", "schema.drafts", "errors", "schema.load", "schema.names"),
+            *("schema.unions", "schema.walk"),
+        }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "resources"}),
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
     "schema.bundle": frozenset(
         {
-            *("schema.collect", "errors", "schema.inherited", "schema.load", "schema.names", "schema.unions"),
+            *(
+                "schema.collect",
+                "schema.drafts",
+                "errors",
+                "schema.inherited",
+                "schema.load",
+                "schema.names",
+                "schema.unions",
+            ),
             "schema.walk",
         }
     ),
-    "meaning.unenforced": frozenset({"schema.bundle", "ir", "schema.walk"}),
+    "meaning.unenforced": frozenset({"schema.bundle", "schema.drafts", "ir"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -90,6 +103,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "compat": frozenset(
         {
             "schema.bundle",
+            "schema.drafts",
             "config",
             "errors",
             "ir",
@@ -120,9 +134,11 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "config",
+                "schema.addresses",
                 "schema.bundle",
                 "schema.collect",
                 "schema.dialect",
+                "schema.drafts",
                 "errors",
                 "ir",
                 "schema.load",

@@ -14,13 +14,16 @@ import typer
 
 from acpgen import __version__, config, resources, terminal
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
-from acpgen.schema.load import place
+from acpgen.schema.keywords import DRAFTS
+from acpgen.schema.load import References, place
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Monitor
     from acpgen.project import Outcome, Work
 
 T = TypeVar("T")
+
+_REF = "What a $ref or $schema with this absolute address means: a file, or a draft such as draft-07. May be repeated."
 
 app = typer.Typer(
     name="acpgen",
@@ -100,6 +103,7 @@ def generate(
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
     ] = False,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
     strict_coverage: Annotated[
         bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
     ] = False,
@@ -121,8 +125,9 @@ def generate(
 
     def work() -> Work:
         if schema is None:
-            return project.configured(config.find(_here()), protocols or (), chosen)
-        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown)
+            found = config.find(_here())
+            return project.configured(found, protocols or (), chosen, _references(ref))
+        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref))
 
     def inputs() -> list[Path]:
         files = [path for path in (schema, names) if path is not None]
@@ -130,6 +135,8 @@ def generate(
             with contextlib.suppress(Faults):
                 found = config.find(_here())
                 files = [found.file, found.root / found.schema]
+        with contextlib.suppress(Faults):
+            files += [Path(file) for file in _references(ref).values() if os.fspath(file) not in DRAFTS]
         return [*files, resources.templates(), resources.session()]
 
     with _faults_end_with_2():
@@ -192,6 +199,7 @@ def lint(
             show_default=False,
         ),
     ] = None,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Check schema files: JSON Schema, the dialect and the house rules, one finding a line.
 
@@ -209,7 +217,7 @@ def lint(
             require_rules(found.lint, place(found.file))
         for path in wanted:
             around = projects.get(path)
-            findings = lint_paths([path], folders)
+            findings = lint_paths([path], folders, config.references(ref or (), path.resolve()))
             report = report.joined(LintReport.of(findings, around.lint if around is not None else NO_LEVELS))
     for line in report.lines:
         print(line)
@@ -285,6 +293,11 @@ def adopt(
         raise typer.Exit(1)
 
 
+def _references(given: Sequence[str] | None) -> References:
+    """What absolute addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
+    return config.references(given or (), _here())
+
+
 def _schema_folder() -> Path:
     """The project's schema folder. Raises `Faults`."""
     found = config.find(_here())
@@ -328,6 +341,7 @@ def validate(
     allow_unjudged: Annotated[
         bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
     ] = False,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line. With --session, print what breaks a rule of the conversation.
 
@@ -340,7 +354,7 @@ def validate(
     as_line = _format(format_, {"text": work.as_text, "json": work.as_json})
     summary = work.Summary()
     with _faults_end_with_2():
-        strict = judge.versions(protocol or ())
+        strict = judge.versions(protocol or (), _references(ref))
         sides = strict[0].contract.peers
         if sender is not None and sender not in sides:
             raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
@@ -384,6 +398,7 @@ def tap(
         ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Run an agent or server with a monitor on its standard input and output. Every byte passes through as it came.
 
@@ -398,8 +413,11 @@ def tap(
     as_line = _format(format_, formats)
     code = 2
     with _faults_end_with_2(), contextlib.ExitStack() as stack:
+        references = _references(ref)
         for name in protocol or ():
-            judge.find(name)  # a wrong name is told before the agent starts; the validators are made while it runs
+            judge.find(
+                name, references
+            )  # a wrong name is told before the agent starts; the validators are made while it runs
         out = stack.enter_context(recording.created(report)) if report is not None else None
         tape = stack.enter_context(recording.created(record)) if record is not None else None
 
@@ -416,13 +434,13 @@ def tap(
                 out.flush()
 
         def make() -> Monitor:
-            return judge.monitor(judge.versions(protocol or ()), fixed=bool(protocol))
+            return judge.monitor(judge.versions(protocol or (), references), fixed=bool(protocol))
 
         @cache
         def sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
-                    return judge.strict(judge.find(protocol[0])).contract.peers
+                    return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
         code = work.tap(command, make, tell, say, tape, sides=sides)
@@ -470,6 +488,7 @@ def diff(
         ),
     ] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
 
@@ -479,7 +498,7 @@ def diff(
 
     with _faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings)
-        report = command.compared(old, new, chosen, waivers, unstable=unstable)
+        report = command.compared(old, new, chosen, waivers, unstable=unstable, references=_references(ref))
         _deliver(command.written(report, chosen, coloured=output is None and terminal.is_coloured()), output)
         if command.stops(report, chosen):
             raise typer.Exit(1)
@@ -560,6 +579,7 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
         terminal.show_difference(outcome)
     else:
         terminal.say("Every output is what the schema makes.")
+    terminal.show_notes(outcome)
     terminal.show_gaps(outcome)
     return outcome
 
@@ -579,7 +599,13 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
 
 
 def _for_schema(
-    schema: Path, package: str, targets: Sequence[str], out: Path | None, names: Path | None, keep_unknown: bool
+    schema: Path,
+    package: str,
+    targets: Sequence[str],
+    out: Path | None,
+    names: Path | None,
+    keep_unknown: bool,
+    references: References,
 ) -> Work:
     from acpgen import project
 
@@ -591,7 +617,7 @@ def _for_schema(
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
     if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
         raise typer.BadParameter("--out must not lie in the schema folder.")
-    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown)
+    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown, references=references)
 
 
 def _format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:

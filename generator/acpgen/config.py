@@ -13,6 +13,9 @@
     target = "bundle"
     protocols = ["acp/v1", "acp/v2"]
 
+    [tool.acpgen.references]
+    "https://example.com/common.json" = "vendored/common.json"
+
     [tool.acpgen.lint]
     description-missing = "warning"
 
@@ -22,6 +25,7 @@ With `protocols`, each protocol has a folder of its own name in the output; with
 from __future__ import annotations
 
 import keyword
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +44,8 @@ from acpgen.errors import (
     shown,
 )
 from acpgen.material import RESERVED, is_material
-from acpgen.schema.load import decode, parse_json, place, read_bytes
+from acpgen.schema.keywords import DRAFTS
+from acpgen.schema.load import References, decode, parse_json, place, read_bytes
 
 Table: TypeAlias = Mapping[str, object]
 
@@ -52,7 +57,9 @@ _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\
 _PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+\[.*\].*", re.DOTALL)
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+_REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
 _OUTPUT_KEYS: Final = ("target", "distribution", "version", "packages", "protocols")
 
 
@@ -80,12 +87,14 @@ class Output:
 class Config:
     """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol.
 
+    `references` are files, or names of drafts, by the address that means each.
     `lint` has the level of each rule of lint that is not an error here.
     """
 
     root: Path
     schema: str
     outputs: tuple[Output, ...]
+    references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
     lint: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
 
     @property
@@ -129,6 +138,24 @@ def read(root: Path) -> Config | None:
     if faults:
         raise Faults(faults)
     return config
+
+
+def references(given: Iterable[str], start: Path) -> References:
+    """What addresses mean: what the project around `start` says, and `URL=FILE` as given on the command line. Raises `Faults`."""
+    faults: list[Fault] = []
+    found: dict[str, str | os.PathLike[str]] = {}
+    try:
+        found.update(find(start).references)
+    except Faults as caught:
+        faults.extend(fault for fault in caught.faults if not isinstance(fault, NoConfiguration))
+    for each in given:
+        url, equals, file = each.rpartition("=")
+        if not (equals and file and _ADDRESS.fullmatch(url)):
+            faults.append(BadSetting(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE"))
+        found[url] = file
+    if faults:
+        raise Faults(faults)
+    return found
 
 
 def read_names(path: Path) -> Mapping[str, str]:
@@ -191,14 +218,15 @@ class _Reader:
     faults: list[Fault]
 
     def config(self, root: Path, value: object) -> Config:
-        table = self.table(value, "tool.acpgen", ("schema", "outputs", "lint"))
+        table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint"))
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
             self.wrong("tool.acpgen.outputs", "a table with one entry for each output folder")
         made = [self.output(folder, output) for folder, output in outputs.items()]
         self.disjoint([output.folder for output in made], schema)
-        return Config(root, schema, tuple(made), dict(self.levels(table.get("lint"))))
+        references = self.references(root, table.get("references", {}))
+        return Config(root, schema, tuple(made), references, dict(self.levels(table.get("lint"))))
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():
@@ -207,6 +235,17 @@ class _Reader:
                 self.wrong(f"tool.acpgen.lint.{_quoted(rule)}", "one of 'error', 'warning' and 'off'")
             else:
                 yield rule, known
+
+    def references(self, root: Path, value: object) -> References:
+        """The files that addresses mean, or the names of drafts."""
+        found: dict[str, str | os.PathLike[str]] = {}
+        for url, file in self.table(value, "tool.acpgen.references", None).items():
+            key = f"tool.acpgen.references.{_quoted(url)}"
+            if not _ADDRESS.fullmatch(url) or not isinstance(file, str) or not file or "\0" in file:
+                self.wrong(key, _REFERENCE)
+            else:
+                found[url] = file if file in DRAFTS else root / file
+        return found
 
     def output(self, folder: str, value: object) -> Output:
         key = f"tool.acpgen.outputs.{_quoted(folder)}"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from acpgen import material, stamp
 from acpgen.config import Config, read_names
-from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
+from acpgen.errors import Fault, Faults, LeftOut, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
 from acpgen.meaning import unenforced
-from acpgen.schema.load import Source, parse, place, read
+from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.write import Change, Files, Tree, difference, write
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class OutputFolder:
 class Work:
     """What a run is to make. `at` is where its targets and protocols are named; faults of them point there.
 
-    `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project.
+    `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
+    absolute addresses mean.
     """
 
     at: str
@@ -72,19 +73,21 @@ class Work:
     names_at: str = ""
     keep_unknown: bool = False
     schema: Path | None = None
+    references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run did, or would have done. `fresh` are the outputs that needed no work.
 
-    `gaps` says of each protocol with bindings what decoding does not enforce.
+    `gaps` says of each protocol with bindings what decoding does not enforce, and `notes` what of the schemas means nothing.
     """
 
     changes: tuple[Change, ...]
     fresh: tuple[Path, ...]
     gaps: Mapping[str, unenforced.Gaps] = field(repr=False)
     trees: tuple[Tree, ...] = field(repr=False)
+    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     @property
     def is_covered(self) -> bool:
@@ -101,10 +104,15 @@ class Outcome:
             yield from difference(tree, change)
 
 
-def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[str] = ()) -> Work:
+def configured(
+    config: Config,
+    protocols: Sequence[str] = (),
+    targets: Sequence[str] = (),
+    references: References | None = None,
+) -> Work:
     """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
 
-    An output that holds one of the protocols is made whole. Raises `Faults`.
+    An output that holds one of the protocols is made whole. `references` stand for those of the project. Raises `Faults`.
     """
     faults = [
         UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
@@ -143,6 +151,7 @@ def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[
         outputs=outputs,
         cache=config.root / stamp.CACHE_FOLDER,
         schema=config.root / config.schema,
+        references=config.references if references is None else references,
     )
 
 
@@ -154,6 +163,7 @@ def single(
     names: Path | None = None,
     *,
     keep_unknown: bool = False,
+    references: References = NO_REFERENCES,
 ) -> Work:
     """One output made from one schema, which belongs to no project. Raises `Faults`."""
     parts = tuple(Part(schema, None, target, package) for target in dict.fromkeys(targets))
@@ -164,6 +174,7 @@ def single(
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
         keep_unknown=keep_unknown,
+        references=references,
     )
 
 
@@ -190,7 +201,14 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
             stamps.record(output.folder, hashes[output.folder], gaps[output.folder])
     gaps.update({folder: stamps.gaps(folder) for folder in fresh})
     merged = {label: found for output in work.outputs for label, found in gaps[output.folder].items()}
-    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees)
+    notes = [
+        replace(note, at=sources[source].at(note.at))
+        for source, (_, bundled) in meanings.items()
+        for note in bundled.notes
+    ]
+    return Outcome(
+        changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(dict.fromkeys(notes))
+    )
 
 
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
@@ -207,9 +225,9 @@ def _read(work: Work) -> Mapping[Path, Source]:
             faults.append(_missing(work.at, part.source, part.protocol))
             continue
         try:
-            sources[part.source] = read(part.source, name=part.protocol)
+            sources[part.source] = read(part.source, name=part.protocol, references=work.references)
         except Faults as caught:
-            faults.extend(caught.faults)
+            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
         raise Faults(faults)
     return sources
@@ -254,6 +272,11 @@ def _inputs(
         for index, part in enumerate(output.parts)
         for path, content in sources[part.source].files
     ]
+    files += [
+        (f"references/{known} {path}", content)
+        for part in output.parts
+        for known, path, content in sources[part.source].references
+    ]
     if output.folder in materials:
         files += [(f"material/{path}", content) for path, content in materials[output.folder].files]
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
@@ -282,7 +305,7 @@ def _meanings(
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
-            faults.extend(caught.faults)
+            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
             continue
         try:
             meanings[part.source] = understand(documents, names=work.names, keep_unknown=work.keep_unknown)

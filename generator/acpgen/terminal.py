@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Faults, NotCreated, printable
+from acpgen.errors import Faults, LeftOut, NotCreated, printable
 from acpgen.meaning import unenforced
 from acpgen.schema.load import place
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from acpgen.write import Change
 
 WIDEST: Final = 80
+_FEW_NOTES: Final = 3
+"""As many places are named at which one thing means nothing."""
+
 FEW: Final = 8
 """As many changed files of one output are named."""
 
@@ -111,6 +114,18 @@ def show_outcome(outcome: Outcome) -> None:
         for verb, paths in (("written", change.written), ("removed", change.removed)):
             for path in paths if len(change.written) + len(change.removed) <= FEW else ():
                 say(f"{verb} {_folder(change.folder)}/{path}")
+
+
+def show_notes(outcome: Outcome) -> None:
+    """Say what of the schemas means nothing and was left out: of each kind the first few, and how many more."""
+    kinds: dict[tuple[object, ...], list[LeftOut]] = {}
+    for note in outcome.notes:
+        kinds.setdefault((type(note), note.what()), []).append(note)
+    for notes in kinds.values():
+        for note in notes[:_FEW_NOTES]:
+            say(f"note: {note}")
+        if len(notes) > _FEW_NOTES:
+            say(f"note: {notes[0].what().partition(',')[0]} at {_counted(len(notes) - _FEW_NOTES, 'more place')}.")
 
 
 def show_gaps(outcome: Outcome) -> None:

@@ -16,8 +16,8 @@ import evidence
 from acpgen import ir
 from acpgen.errors import Faults
 from acpgen.meaning.lower import used
-from acpgen.meaning.unenforced import as_written
 from acpgen.pointers import place_parts
+from acpgen.schema.drafts import as_written
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
 from bindings.subjects import Source, Subject, Subjects, same

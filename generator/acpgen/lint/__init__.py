@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -19,7 +19,7 @@ from acpgen.lint.subject import Remark, Subject
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 from acpgen.schema.dialect import dialect_file
-from acpgen.schema.load import Source, parse_unchecked, place, read
+from acpgen.schema.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
 from acpgen.schema.positions import positions
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
@@ -29,12 +29,14 @@ RULES: Final[tuple[Rule, ...]] = (
     dialect.keyword_unknown,
     dialect.keyword_misplaced,
     dialect.keyword_wrong,
+    dialect.keyword_meaningless,
     words.description_missing,
     words.example_refused,
     words.variant_example_missing,
     words.method_example_missing,
     structure.reference_dangling,
     structure.reference_looping,
+    structure.reference_ambiguous,
     structure.reference_unmarked,
     structure.definition_unused,
     structure.name_colliding,
@@ -137,23 +139,26 @@ def lint(source: Source) -> tuple[Finding, ...]:
 
     Raises `Faults` where a text is not JSON.
     """
-    subject = Subject(source, parse_unchecked(source).documents)
+    found = parse_unchecked(source)
+    subject = Subject(source, found)
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
     return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
 
 
-def lint_paths(paths: Sequence[Path], projects: Collection[Path] = ()) -> tuple[Finding, ...]:
+def lint_paths(
+    paths: Sequence[Path], projects: Collection[Path] = (), references: References = NO_REFERENCES
+) -> tuple[Finding, ...]:
     """What `lint` finds in the protocols at `paths`: folders that hold one, folders of such folders, or single files.
 
     `projects` are the schema folders of projects. A file below one is read with the protocol that it belongs to, and only its own
-    findings are returned; what lies in one for the docs is no schema. Raises `Faults`.
+    findings are returned; what lies in one for the docs is no schema. `references` say what absolute addresses mean. Raises `Faults`.
     """
     faults: list[Fault] = []
     found: set[Finding] = set()
     for path in paths:
         try:
-            found.update(_lint_path(path, projects))
+            found.update(_lint_path(path, projects, references))
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
@@ -161,20 +166,20 @@ def lint_paths(paths: Sequence[Path], projects: Collection[Path] = ()) -> tuple[
     return tuple(sorted(found))
 
 
-def _lint_path(path: Path, projects: Collection[Path]) -> Iterator[Finding]:
+def _lint_path(path: Path, projects: Collection[Path], references: References) -> Iterator[Finding]:
     absolute = path.resolve()
     schema = next((folder for folder in projects if absolute.is_relative_to(folder.resolve())), None)
     if schema is not None and absolute == schema.resolve():
-        for protocol in protocols(schemas(read(path))):
+        for protocol in protocols(schemas(read(path, references=references))):
             yield from lint(protocol)
         return
     if schema is not None and path.is_file():
         wanted = place(path)
-        for protocol in protocols(schemas(read(schema))):
+        for protocol in protocols(schemas(read(schema, references=references))):
             if any(protocol.at(file) == wanted for file, _ in protocol.files):
                 yield from (finding for finding in lint(protocol) if finding.file == wanted)
         return
-    for protocol in protocols(read(path)):
+    for protocol in protocols(read(path, references=references)):
         yield from lint(protocol)
 
 
@@ -185,7 +190,8 @@ def protocols(source: Source) -> Iterator[Source]:
     tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
     for top in sorted(tops):
         below = tuple((path[len(top) :].lstrip("/"), content) for path, content in files if _is_inside(path, top))
-        yield Source(top or source.name, source.at(top) if top else source.root, below)
+        root = f"{source.root}/{top}".lstrip("/") if top else source.root
+        yield replace(source, name=top or source.name, root=root, files=below)
 
 
 def _is_inside(path: str, folder: str) -> bool:
@@ -194,7 +200,9 @@ def _is_inside(path: str, folder: str) -> bool:
 
 def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
     file, _, fragment = remark.at.partition("#")
-    found = positions(subject.documents_by_path[file].text)
+    document = subject.found.find(file)
+    assert document is not None, file
+    found = positions(document.text)
     offset, _ = found.nearest(
         pointer_parts(fragment)
     )  # what the bundle made of several places stands near the first of them

@@ -45,7 +45,7 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
     for node in subject.nodes:
         if node.role != "field" or not node.owner or node.at in markers:
             continue
-        strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(node.owner.schema.get("x-method", ""), frozenset())
+        strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(str(node.owner.schema.get("x-method")), frozenset())
         for keyword in node.schema if node.name in strict else ():
             if keyword.startswith("x-deserialize-"):
                 what = f"A bad {shown(node.name)} must be an error, never dropped. Remove '{keyword}'."

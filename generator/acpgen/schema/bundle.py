@@ -11,12 +11,13 @@ import copy
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
+from acpgen.errors import Fault, Faults, LeftOut, NameCollision, NamedByPosition, UnusedName
 from acpgen.pointers import escape, reference_to
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.schema.drafts import spelled_as_written
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
@@ -52,6 +53,7 @@ class Bundle:
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
+    `notes` say what of the files means nothing and was left out.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Bundle:
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
+    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -87,21 +90,24 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     """
     wanted = names or {}
     collected = collect(documents, wanted)
-    work = _Bundler(collected, wanted, may_count=may_count)
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    beside = {at.partition("#")[0] for at in collected.origins.values()} - read.keys()
+    sources = {**read, **{path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}}
+    work = _Bundler(collected, wanted, sources, may_count=may_count)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
-    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     return Bundle(
         name=documents.name,
         schema=schema,
-        origins=work.origins,
+        origins={name: spelled_as_written(at, sources) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
-        sources=read,
+        sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
+        notes=collected.notes,
     )
 
 
@@ -176,7 +182,10 @@ def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, S
 
 
 class _Bundler:
-    def __init__(self, collected: Collected, names: Mapping[str, str], *, may_count: bool) -> None:
+    def __init__(
+        self, collected: Collected, names: Mapping[str, str], files: Mapping[str, Any], *, may_count: bool
+    ) -> None:
+        self.files = files
         self.definitions = collected.definitions
         self.origins = dict(collected.origins)
         self.names = {spelled(key): name for key, name in names.items()}
@@ -204,7 +213,7 @@ class _Bundler:
                 self._distribute(name)
         self._judge_names()
         if self.faults:
-            raise Faults(self.faults)
+            raise Faults(replace(fault, at=spelled_as_written(fault.at, self.files)) for fault in self.faults)
 
     # --- names that people choose ---
 
@@ -213,7 +222,8 @@ class _Bundler:
         if not self.names:
             return None
         steps = at.split("/")
-        keys = [spelled(at), spelled(_fragment(at))]
+        written = spelled_as_written(at, self.files)
+        keys = [spelled(key) for each in (written, at) for key in (each, _fragment(each))]
         for depth in range(len(steps), 0, -1):
             if (variant := self.variants.get("/".join(steps[:depth]))) is not None:
                 keys.append("/".join((variant, *steps[depth:])))
@@ -236,7 +246,7 @@ class _Bundler:
                 self.faults.append(UnusedName(at=written))
 
     def _mark_variants(self, owner: str, schema: Schema, at: str) -> None:
-        """Note which branches of a tagged union have which tag."""
+        """LeftOut which branches of a tagged union have which tag."""
         union = branches_of(schema)
         if union is None:
             return
@@ -462,13 +472,14 @@ class _Bundler:
         for part in parts:
             reference = lone_reference(part)
             source = self.sources.get(reference, {}) if reference is not None else part
-            if not _is_mergeable(node, source):
-                kept.append(part)
-            elif self._holds_union(source) or reference is None:
-                inner = _without_branch_names(self._expanded(source))
+            if reference is not None and not self._holds_union(source):
+                kept.append({"$ref": reference_to(reference)} if _is_mergeable(node, source) else part)
+                continue
+            inner = _without_branch_names(self._expanded(source))
+            if _is_mergeable(node, source) and _is_mergeable(node, inner):
                 node = _merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
             else:
-                kept.append({"$ref": reference_to(reference)})
+                kept.append(part)
         if False in every:
             kept.append({"not": {}})
         if kept:
@@ -529,6 +540,8 @@ def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> S
                 result.setdefault("allOf", []).extend(value)
             elif key == "unevaluatedProperties" and value is True:
                 continue
+            elif key == "additionalProperties":
+                result[key] = next(iter(_rests(base, branch)), value)
             elif key in result and result[key] != value:
                 result.setdefault("allOf", []).append({key: value})
             else:
@@ -544,7 +557,20 @@ def _is_mergeable(one: Schema, other: Schema) -> bool:
     """
     if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
         return False
+    rests, patterns = (
+        _rests(one, other),
+        [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
+    )
+    if rests and (rests[0] != rests[-1] or (patterns and patterns[0] != patterns[-1])):
+        return False
     return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
+
+
+def _rests(*schemas: Schema) -> list[Any]:
+    """What schemas demand of the fields that they do not name, where they demand anything."""
+    return [
+        each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
+    ]
 
 
 def _leaves_alone(one: Schema, other: Schema) -> bool:
@@ -562,8 +588,10 @@ _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
     """What a property that both sides declare must be."""
-    if base == branch or not is_object(base) or not is_object(branch):
-        return branch
+    if base == branch or base is True or branch is True:
+        return base if branch is True else branch
+    if not is_object(base) or not is_object(branch):
+        return False
     notes = {key: value for key, value in base.items() if not asserts(key)}
     demands = {key: value for key, value in base.items() if asserts(key)}
     if not demands or _admits_all(demands, branch, definitions):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from acpgen.pointers import target
@@ -67,6 +67,25 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
         elif key in MAPS and is_object(value):
             for name, item in value.items():
                 yield (key, name), item
+
+
+def is_definition(parts: Sequence[str]) -> bool:
+    """Whether keys lead from a document to a member of `$defs` or `definitions` that a keyword defines."""
+    around = "schema"
+    for index, part in enumerate(parts):
+        if around != "schema":
+            around = "schema"
+        elif part in DEFINITIONS:
+            around = "definitions"
+        elif part in MAPS or part in LISTS or part == "dependencies":
+            around = "others"
+        elif part not in SINGLE:
+            return False
+        elif index + 1 < len(parts) and parts[index + 1].isdigit():  # tuples of earlier drafts
+            around = "others"
+        if around == "definitions" and index + 2 == len(parts):
+            return True
+    return False
 
 
 def refs(schema: object) -> Iterator[str]:
