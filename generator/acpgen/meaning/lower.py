@@ -403,8 +403,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     """The definitions that accept more than their schemas do, or lead to one that does."""
     users: dict[str, set[str]] = {}
     for name, one in definitions.items():
-        for used in _used(one):
-            users.setdefault(used, set()).add(name)
+        for other in used(one):
+            users.setdefault(other, set()).add(name)
     pending = [name for name, one in definitions.items() if one.unenforced]
     found = set(pending)
     while pending:
@@ -414,7 +414,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _used(definition: ir.Definition) -> set[str]:
+def used(definition: ir.Definition) -> set[str]:
+    """The definitions that the types of one lead to."""
     match definition:
         case ir.Record(fields=fields, extra=extra):
             return referred(extra, *(field.type for field in fields))

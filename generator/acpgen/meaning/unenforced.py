@@ -1,4 +1,4 @@
-"""What decoding does not enforce: the keywords that bindings leave to the strict validators, and what people are told of them."""
+"""What decoding does not enforce: what neither types nor checks can judge, and what people are told of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from acpgen.meaning.checks import checks
 from acpgen.pointers import place_parts, pointer, pointer_parts
 from acpgen.schema.walk import is_array, is_object
 
@@ -32,9 +33,8 @@ _WRITTEN_AS: Final[Mapping[str, tuple[str, ...]]] = {
 def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """What decoding the definitions of a protocol does not enforce; a definition that enforces all is left out."""
     return {
-        name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in definition.unenforced))
-        for name, definition in protocol.definitions.items()
-        if definition.unenforced
+        name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in places))
+        for name, places in checks(protocol, bundle).left.items()
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeGuard
 from acpgen import ir
 from acpgen.resources import templates
 from acpgen.schema.walk import is_array, is_object
+from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
@@ -31,7 +32,7 @@ class Modules:
     package: str
 
 
-def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str) -> str:
+def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
     """The source of `models.py`."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
@@ -43,7 +44,7 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
         return f"{header}\n"
     fallbacks = _fallbacks(protocol)
     schema, overrides = _input(protocol, records, names, modules)
-    views = {f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol) for r in records}
+    views = {f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond) for r in records}
     source = generate(
         schema,
         input_file_type=InputFileType.JsonSchema,
@@ -54,7 +55,7 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, views),
-        additional_imports=_imports(records, fallbacks, protocol, names, modules),
+        additional_imports=_imports(records, fallbacks, protocol, names, modules, beyond),
         base_class=f"{modules.runtime}.Model",
         base_class_map={
             **{names.classes[name]: f"{modules.runtime}.Excluding" for name in _excluding(records)},
@@ -144,7 +145,9 @@ def _own_fields(record: ir.Record, protocol: ir.Protocol) -> tuple[ir.Field, ...
     return tuple(field for field in record.fields if field.name not in inherited)
 
 
-def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol) -> dict[str, Any]:
+def _view(
+    record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol, beyond: Beyond
+) -> dict[str, Any]:
     fields = {}
     for field in _own_fields(record, protocol):
         fields[field.name] = {
@@ -154,8 +157,9 @@ def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protoco
             "optional": not field.required and _default(field, names, protocol) is None,
         }
     view: dict[str, Any] = {
-        "docstring": docstring(record.doc or f"`{record.name}`.", 4),
+        "docstring": docstring(beyond.with_gaps(record.doc or f"`{record.name}`.", record.name), 4),
         "views": fields,
+        "check": beyond.of(record.name),
         "tag_field": None,
         "extra": _extra(record, names),
         "excluded": _excluded(record) if union is None else None,
@@ -289,9 +293,12 @@ def _imports(
     protocol: ir.Protocol,
     names: Names,
     modules: Modules,
+    beyond: Beyond,
 ) -> list[str]:
     """What the template uses and the emitter does not know of."""
     needed = [f"{modules.runtime}.MISSING"]
+    if any(beyond.of(record.name) for record in records):
+        needed.append(f"{modules.package}._checks.CHECKS")
     excluding = [name for name in _excluding(records) if name not in fallbacks]
     if fallbacks or excluding:
         needed += ["typing.ClassVar"]
