@@ -39,7 +39,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.bundle": frozenset(
         {"schema.collect", "errors", "schema.load", "schema.names", "schema.unions", "schema.walk"}
     ),
-    "meaning.unenforced": frozenset({"schema.bundle", "ir", "schema.walk"}),
+    "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "ir", "schema.walk"}),
+    "meaning.checks": frozenset({"ir", "meaning.lower", "meaning.patterns", "schema.bundle", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -63,6 +64,7 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "schema.bundle",
+                "meaning.checks",
                 "meaning.contract",
                 "meaning.unenforced",
                 "errors",

@@ -76,7 +76,7 @@ class _Lowering:
         values = _enum_values(node)
         if values is not None:
             return self._enum(name, node, *values)
-        if node.tagged is not None:
+        if node.tagged is not None and _is_named(node, node.tagged):
             return self._tagged(name, node, node.tagged)
         if is_record(node):
             return self._record(name, node)
@@ -204,9 +204,11 @@ class _Lowering:
             return None
         noted = len(self.notes.unenforced)
         record = self._record(default.owner, default)
-        del self.notes.unenforced[noted:]  # said of the default branch already
         if record.extra == ir.Nothing() or any(field.name == found.tag for field in record.fields):
+            del self.notes.unenforced[noted:]  # said of the default branch already
             return None
+        if record.extra != ir.Anything():
+            self.notes.unenforced.append(f"{default.at}/additionalProperties")  # it judges the tag
         known = [*(tag for _, tag in found.variants if isinstance(tag, str)), *([own] if own is not None else [])]
         return self._unknown(name, at, default.owner, record.fields, found.tag, known, record.extra)
 
@@ -324,6 +326,13 @@ class _Lowering:
             else:
                 known[LENIENCY[keyword]] = value is True
         return ir.Leniency(**known)
+
+
+def _is_named(node: Node, found: Tagged) -> bool:
+    """Whether each branch of a tagged union that needs a record of its own refers to one."""
+    branches = node.union[1] if node.union is not None else []
+    indices = [*(index for index, _ in found.variants), *([found.default] if found.default is not None else [])]
+    return all(branches[index].without("not").referred is not None for index in indices)
 
 
 def _inherited(node: Node, keyword: str) -> Any:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acpgen.meaning.checks import checks
 from acpgen.pointers import place_parts, pointer, pointer_parts
 from acpgen.schema.walk import is_array, is_object
 
@@ -32,6 +31,8 @@ _WRITTEN_AS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """What decoding the definitions of a protocol does not enforce; a definition that enforces all is left out."""
+    from acpgen.meaning.checks import checks
+
     return {
         name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in places))
         for name, places in checks(protocol, bundle).left.items()

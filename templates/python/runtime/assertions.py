@@ -304,8 +304,13 @@ def _exactly(number: int | float) -> Fraction:
 
 
 _KINDS: Final[Mapping[type, str]] = {
-    **{dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"},
-    **{int: "number", float: "number"},
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    type(None): "null",
+    int: "number",
+    float: "number",
 }
 
 
@@ -343,7 +348,7 @@ def _ref(node: Node) -> Assertion:
     return lambda value, trial: trial.once(target, value)
 
 
-def _unknown(node: Node) -> Assertion:
+def _unknown(_: Node) -> Assertion:
     return lambda value, trial: None
 
 

@@ -62,7 +62,7 @@ class Check:
         """The check as a validator in the body of a class."""
 
         def run(
-            cls: type[Any],
+            _: type[Any],
             value: Any,
             handler: core_schema.ValidatorFunctionWrapHandler,
             info: core_schema.ValidationInfo[Any],

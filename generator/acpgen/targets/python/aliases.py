@@ -16,7 +16,9 @@ def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dic
     return [
         {
             "name": names.classes[definition.name],
-            "arguments": _arguments(names.classes[definition.name], _value(definition, names, beyond.of(definition.name))),
+            "arguments": _arguments(
+                names.classes[definition.name], _value(definition, names, beyond.of(definition.name))
+            ),
             "docstring": docstring(beyond.with_gaps(_doc(definition), definition.name), 0) or '""""""',
         }
         for definition in protocol.definitions.values()

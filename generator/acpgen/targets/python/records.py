@@ -44,7 +44,9 @@ def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice
         return f"{header}\n"
     fallbacks = _fallbacks(protocol)
     schema, overrides = _input(protocol, records, names, modules)
-    views = {f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond) for r in records}
+    views = {
+        f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond) for r in records
+    }
     source = generate(
         schema,
         input_file_type=InputFileType.JsonSchema,
