@@ -33,12 +33,13 @@ class TooManySteps(Exception):
 class Trial:
     """What was found in judging one message, by schema and value. Values are told apart by identity: whoever asks keeps them alive."""
 
-    __slots__ = ("_reached", "_verdicts", "left")
+    __slots__ = ("_reached", "_told", "_verdicts", "left")
 
     def __init__(self, steps: int = STEPS) -> None:
         self.left = steps
         self._verdicts: dict[tuple[int, int], Verdict] = {}
         self._reached: dict[tuple[int, int], _Reached] = {}
+        self._told: dict[tuple[int, int], list[Said]] = {}
 
     def once(self, node: Node, value: Any) -> Verdict:
         """The verdict of a schema on a value. One that leads back to itself at the same value says nothing more."""
@@ -55,6 +56,13 @@ class Trial:
             self._reached[key] = _Reached()
             self._reached[key] = node.reached(value, self)
         return self._reached[key]
+
+    def told(self, node: Node, value: Any) -> list[Said]:
+        """The first problems of a value by a schema that refuses it, with paths from this value on."""
+        key = id(node), id(value)
+        if key not in self._told:
+            self._told[key] = list(islice(node.problems(value, self), FIRST))
+        return self._told[key]
 
     def spend(self) -> None:
         """Count one step. Raises `TooManySteps`."""
@@ -244,7 +252,8 @@ class Node:
     # --- what is wrong ---
 
     def problems(self, value: Any, trial: Trial, path: Path = ()) -> Iterator[Said]:
-        """What is wrong with a value that the schema refuses."""
+        """What is wrong with a value that the schema refuses. Raises `TooManySteps`."""
+        trial.spend()
         for keyword, assertion in self.assertions(value):
             if assertion(value, trial) is False:
                 yield from _told(self, keyword, value, trial, path)
@@ -562,7 +571,7 @@ def _told(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> Ite
                 sentence = f"the field {name!r} is required beside {key!r}"
                 yield Said(path, schema_pointer((*node.place, keyword)), sentence, keyword)
         case "$ref":
-            yield from node.target.problems(value, trial, path)
+            yield from (said._replace(path=(*path, *said.path)) for said in trial.told(node.target, value))
         case "allOf":
             for one in node.each("allOf"):
                 yield from _below(one, value, trial, path)

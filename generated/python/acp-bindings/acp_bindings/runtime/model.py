@@ -124,7 +124,7 @@ _FRESH: dict[type[BaseModel], tuple[tuple[str, Any], ...]] = {}
 
 
 class Reading(list[str]):
-    """What is noted while one message is decoded: names of unknown fields that are Python names, and the `trial` of what is checked."""
+    """What is noted while one message is decoded: names of unknown fields that are Python names, and by `trial` what was checked."""
 
     trial: Any = None
 

@@ -11,14 +11,18 @@ from collections.abc import Mapping
 from functools import cached_property
 from importlib.resources import files
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
 from pydantic import GetCoreSchemaHandler, ValidationError, model_validator
-from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, core_schema
 
 from .assertions import Document, Node, TooManySteps, Trial
+from .contract import Path
 from .errors import LIMIT
+from .explain import Said
+from .json_types import is_array, is_object
 from .model import Reading
+from .pointers import schema_pointer
 from .trace import CHECKED
 
 
@@ -62,12 +66,12 @@ class Check:
         """The check as a validator in the body of a class."""
 
         def run(
-            _: type[Any],
+            cls: type[Any],
             value: Any,
             handler: core_schema.ValidatorFunctionWrapHandler,
             info: core_schema.ValidationInfo[Any],
         ) -> Any:
-            return self._run(value, handler, info)
+            return self._run(value, handler, info, cls)
 
         return model_validator(mode="wrap")(cast("Any", classmethod(run)))
 
@@ -76,37 +80,43 @@ class Check:
         value: Any,
         handler: core_schema.ValidatorFunctionWrapHandler,
         info: core_schema.ValidationInfo[Any],
+        owner: object = None,
     ) -> Any:
-        result = handler(value)
-        if info.context.__class__ is Reading:
-            self.judge(value, info.context)
-        return result
+        """A value as its type has it, if the definition takes it. Raises `ValidationError` with the place of each problem.
 
-    def judge(self, value: Any, reading: Reading) -> None:
-        """Refuse what the definition does. Raises `ValidationError` with the place of each problem in the value."""
-        trial = reading.trial
-        if trial is None:
-            trial = reading.trial = Trial()
-        try:
-            refusing = self._refusing(value, trial)
-            if refusing is None:
-                return
-            told = list(islice(refusing.problems(value, trial), LIMIT))
-        except TooManySteps:
-            raise PydanticCustomError(CHECKED, _TOO_MANY) from None
+        A union tries its branches one after the other, and each decodes all that is below: what was decoded once is not decoded again.
+        """
+        reading: Any = info.context
+        if reading.__class__ is not Reading:
+            return handler(value)
+        if reading.trial is None:
+            reading.trial = _Decoding()
+        decoding: _Decoding = reading.trial
+        key = id(self), id(owner), id(value)
+        if key in decoding.refused:
+            raise decoding.refused[key]
+        if key in decoding.taken:
+            return decoding.taken[key]
+        try:  # here and not in functions of their own: a deep message has a frame for each
+            result = handler(value)
+            self._refuse(value, decoding.trial)
+        except ValidationError as error:
+            decoding.refused[key] = _shortened(error)
+            raise decoding.refused[key] from None
         except RecursionError:
             raise PydanticCustomError(CHECKED, _TOO_DEEP) from None
-        errors: list[InitErrorDetails] = [
-            InitErrorDetails(
-                type=PydanticCustomError(
-                    CHECKED, "{sentence}", {"sentence": said.sentence, "schema": said.schema, "path": said.path}
-                ),
-                loc=(),
-                input=value,
-            )
-            for said in dict.fromkeys(told)
-        ]
-        raise ValidationError.from_exception_data(self.name, errors)
+        if is_object(value) or is_array(value):
+            decoding.taken[key] = result
+        return result
+
+    def _refuse(self, value: Any, trial: Trial) -> None:
+        try:
+            refusing = self._refusing(value, trial)
+        except TooManySteps:
+            raise PydanticCustomError(CHECKED, _TOO_MANY) from None
+        if refusing is not None:
+            errors = [_error(said.sentence, said.schema, said.path, value) for said in _told(refusing, value, trial)]
+            raise ValidationError.from_exception_data(self.name, errors)
 
     def _refusing(self, value: Any, trial: Trial) -> Node | None:
         """The schema that refuses a value; `None` where it is taken."""
@@ -116,6 +126,50 @@ class Check:
         if opened is None:
             return self._checks.exact.at(place)
         return opened.at(place) if trial.once(opened.at(place), value) is False else None
+
+
+class _Decoding:
+    """What became of the values of one message that were met at a check, by check, class and value."""
+
+    __slots__ = ("refused", "taken", "trial")
+
+    def __init__(self) -> None:
+        self.trial: Final = Trial()
+        self.taken: Final = dict[tuple[int, int, int], Any]()
+        self.refused: Final = dict[tuple[int, int, int], ValidationError]()
+
+
+def _told(node: Node, value: Any, trial: Trial) -> list[Said]:
+    """What is wrong with a value, as far as it can be told in so many steps."""
+    try:
+        return list(dict.fromkeys(islice(trial.told(node, value), LIMIT)))
+    except (TooManySteps, RecursionError):
+        return [Said((), schema_pointer(node.place), "the value is not what the schema says here", "schema")]
+
+
+def _shortened(error: ValidationError) -> ValidationError:
+    """An error with its first problems: each branch of a union tells those of all that is below it."""
+    if error.error_count() <= LIMIT:
+        return error
+    first = error.errors(include_url=False)[:LIMIT]
+    return ValidationError.from_exception_data(error.title, [_again(details) for details in first])
+
+
+def _again(details: ErrorDetails) -> InitErrorDetails:
+    kind, ctx = details["type"], details.get("ctx", {})
+    type_: Any = kind
+    if kind not in _TYPES:
+        type_ = PydanticCustomError(cast("Any", kind), "{message}", {**ctx, "message": details["msg"]})
+    return InitErrorDetails(type=type_, loc=details["loc"], input=details["input"], ctx=ctx)
+
+
+_TYPES: Final = frozenset(get_args(core_schema.ErrorType))
+"""The types of errors that are pydantic's own."""
+
+
+def _error(sentence: str, schema: str, path: Path, value: Any) -> InitErrorDetails:
+    ctx = {"sentence": sentence, "schema": schema, "path": path}
+    return InitErrorDetails(type=PydanticCustomError(CHECKED, "{sentence}", ctx), loc=(), input=value)
 
 
 _TOO_MANY: Final = "judging this value takes more steps than are allowed"
