@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from acpgen.schema.walk import is_object
 from bindings.instances import Chooser
 
 KEYS: Final = ("a", "b", "kind", "x-y", "camelCase")
@@ -112,8 +113,8 @@ class Maker:
         """Objects told apart by a constant, and at times one more without."""
         found: list[Any] = []
         for tag in dict.fromkeys(self.chooser.pick(_TAGS) for _ in range(2)):
-            more = self.schema(depth) if self.chooser.once_in(3) else {}
-            kept = more if isinstance(more, dict) and "properties" not in more else {}
+            more: Any = self.schema(depth) if self.chooser.once_in(3) else {}
+            kept = more if is_object(more) and "properties" not in more else {}
             found.append({**kept, "type": "object", "properties": {"kind": {"const": tag}}, "required": ["kind"]})
         if self.chooser.once_in(3):
             rest = {

@@ -58,7 +58,7 @@ def said(subject: Subject, definition: str, value: Any) -> list[tuple[str, str, 
     return [(one.pointer, one.schema, one.sentence) for one in subject.problems(definition, value)]
 
 
-REFUSED: Final = {
+REFUSED: Final[Mapping[str, tuple[str, Any, list[tuple[str, str, str]]]]] = {
     "a limit": (
         "Range",
         {"low": 1, "high": 2, "x": 3},
@@ -137,16 +137,19 @@ def test_where_types_and_a_check_refuse_the_types_speak(shelf: Subject) -> None:
 
 def test_checks_hold_inside_other_types(shelf: Subject) -> None:
     module, refused = shelf.module, shelf.runtime.DecodeError
-    for type_, value in (
-        (list[module.Range], [{"unit": "m"}]),
-        (dict[str, module.Sized], {"a": []}),
+    ranges: Any = list[shelf.type("Range")]  # type: ignore[misc]
+    sized: Any = dict[str, shelf.type("Sized")]  # type: ignore[misc]
+    values: tuple[tuple[Any, Any], ...] = (
+        (ranges, [{"unit": "m"}]),
+        (sized, {"a": []}),
         (module.NotText | None, "x"),
         (module.Shelf, {"either": {"unit": "m"}}),
         (module.Shelf, {"either": [1]}),
-    ):
+    )
+    for type_, value in values:
         with pytest.raises(refused):
             module.decode_as(type_, value)
-    assert module.decode_as(list[module.Range], [{"unit": "m", "low": 1}])[0].low == 1
+    assert module.decode_as(ranges, [{"unit": "m", "low": 1}])[0].low == 1
     assert module.decode_as(module.Shelf, {"either": ["x"]}).either == ["x"]
 
 
@@ -195,7 +198,7 @@ def lenient(subjects: Subjects) -> Subject:
 
 
 LARGE: Final = {"a": 1, "b": 2}
-FORGIVEN: Final = {
+FORGIVEN: Final[Mapping[str, tuple[Any, Any, list[str]]]] = {
     "a field": ({"size": LARGE}, {}, ["/size"]),
     "an item": ({"sizes": [LARGE, {}, LARGE]}, {"sizes": [{}]}, ["/sizes/0", "/sizes/2"]),
     "what another part demands of a field": ({"count": 7, "name": "x"}, {"name": "x"}, ["/count"]),

@@ -237,7 +237,7 @@ LISTED: Final[Mapping[str, tuple[Any, tuple[str, ...]]]] = {
 @pytest.fixture(scope="module")
 def small(subjects: Subjects) -> Subject:
     return subjects.small(
-        "differences", {**ENFORCED, **{name: schema for name, (schema, _) in (CHECKED | LISTED).items()}}
+        "differences", {**ENFORCED, **{name: schema for name, (schema, _) in {**CHECKED, **LISTED}.items()}}
     )
 
 

@@ -61,7 +61,12 @@ def compare(subjects: Subjects, maker: Maker, values: int) -> Counter[str]:
 
 
 @given(st.data())
-@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 def test_drawn_schemas_are_judged_as_by_the_reference_or_listed(subjects: Subjects, data: st.DataObject) -> None:
     compare(subjects, Maker(Drawn(data), NAMES), values=6)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from acpgen import ir
 from acpgen.meaning.checks import Checks, checks
 from acpgen.meaning.unenforced import Gaps, gaps
 from acpgen.schema.bundle import Bundle
-from acpgen.targets.python.literals import literal
+from acpgen.targets.python.literals import json_literal, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,4 @@ def check_view(found: Checks) -> dict[str, Any]:
 
 
 def _entries(table: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(literal(key), _source(value)) for key, value in table.items()]
-
-
-def _source(value: Any) -> str:
-    """A text, nothing, or JSON, as source."""
-    return literal(value) if value is None or isinstance(value, str) else f"loads({literal(json.dumps(value))})"
+    return [(literal(key), json_literal(value)) for key, value in table.items()]

@@ -10,9 +10,8 @@ from typing import Any, Final, TypeGuard
 
 from acpgen import ir
 from acpgen.resources import templates
-from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.beyond import Beyond
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
 from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, imported, plain_schema, references
@@ -215,7 +214,7 @@ def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None
     if record is None or not isinstance(value, dict) or _makes(record, record.name, protocol):
         return None
     told = _without_own_defaults(value, record, names, protocol)
-    made = f".model_validate({_source(told)}, by_alias=True)" if told else "()"
+    made = f".model_validate({json_literal(told)}, by_alias=True)" if told else "()"
     return f"Field(default_factory=lambda: {names.classes[record.name]}{made})"
 
 
@@ -244,7 +243,9 @@ def _without_own_defaults(
         for field in record.fields
         if field.default is not None and not field.required and _default(field, names, protocol) is not None
     }
-    return {name: item for name, item in value.items() if name not in held or _source(item) != _source(held[name])}
+    return {
+        name: item for name, item in value.items() if name not in held or json_literal(item) != json_literal(held[name])
+    }
 
 
 def _is_lone(type_: ir.Type) -> TypeGuard[ir.Constant]:
@@ -278,15 +279,6 @@ def _not_null(type_: ir.Type) -> ir.Type:
         if len(left) == 1:
             return left[0]
     return type_
-
-
-def _source(value: object) -> str:
-    """JSON as Python source."""
-    if is_object(value):
-        return "{" + ", ".join(f"{literal(key)}: {_source(item)}" for key, item in value.items()) + "}"
-    if is_array(value):
-        return "[" + ", ".join(_source(item) for item in value) + "]"
-    return literal(value)
 
 
 def _imports(
