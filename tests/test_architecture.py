@@ -56,7 +56,8 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.walk",
         }
     ),
-    "meaning.unenforced": frozenset({"schema.bundle", "schema.drafts", "ir"}),
+    "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
+    "meaning.checks": frozenset({"ir", "meaning.lower", "meaning.patterns", "schema.bundle", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
@@ -85,6 +86,7 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "schema.bundle",
+                "meaning.checks",
                 "meaning.contract",
                 "meaning.keys",
                 "meaning.unenforced",

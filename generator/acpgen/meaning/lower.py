@@ -78,7 +78,7 @@ class _Lowering:
         values = _enum_values(settled)
         if values is not None:
             return self._enum(name, settled, *values)
-        if node.tagged is not None:
+        if node.tagged is not None and _is_named(node, node.tagged):
             return self._tagged(name, node, node.tagged)
         if is_record(node):
             return self._record(name, node)
@@ -206,9 +206,11 @@ class _Lowering:
             return None
         noted = len(self.notes.unenforced)
         record = self._record(default.owner, default)
-        del self.notes.unenforced[noted:]  # said of the default branch already
         if record.extra == ir.Nothing() or any(field.name == found.tag for field in record.fields):
+            del self.notes.unenforced[noted:]  # said of the default branch already
             return None
+        if record.extra != ir.Anything():
+            self.notes.unenforced.append(f"{default.at}/additionalProperties")  # it judges the tag
         known = [*(tag for _, tag in found.variants if isinstance(tag, str)), *([own] if own is not None else [])]
         return self._unknown(name, at, default.owner, record.fields, found.tag, known, record.extra)
 
@@ -337,6 +339,13 @@ def _words(node: Node) -> dict[str, Any]:
     return {name: value for name, value in node.says.items() if not asserts(name)}
 
 
+def _is_named(node: Node, found: Tagged) -> bool:
+    """Whether each branch of a tagged union that needs a record of its own refers to one."""
+    branches = node.union[1] if node.union is not None else []
+    indices = [*(index for index, _ in found.variants), *([found.default] if found.default is not None else [])]
+    return all(branches[index].without("not").referred is not None for index in indices)
+
+
 def _inherited(node: Node, keyword: str) -> Any:
     """What the definition that a field refers to says, for what the field leaves unsaid."""
     rest = [branch for branch in (node.union or ("", []))[1] if not is_null(branch.schema)]
@@ -436,7 +445,7 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
 
 
 def used(definition: ir.Definition) -> set[str]:
-    """The definitions that one refers to."""
+    """The definitions that the types of one lead to."""
     match definition:
         case ir.Record(fields=fields, extra=extra):
             return referred(extra, *(field.type for field in fields))

@@ -171,10 +171,11 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
         return any_like(left)
     if not left:
         return ir.Nothing()
-    if left == [None]:
+    scalars = tuple(value for value in left if value is not None)
+    if not scalars:
         return ir.Null()
     if None in left:
-        return ir.AnyOf((ir.Constant(tuple(value for value in left if value is not None)), ir.Null()))
+        return ir.AnyOf((ir.Constant(scalars), ir.Null()))
     return ir.Constant(tuple(left))
 
 

@@ -1,4 +1,4 @@
-"""What decoding does not enforce: the keywords that bindings leave to the strict validators, and what people are told of them."""
+"""What decoding does not enforce: what neither types nor checks can judge, and what people are told of it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ FEW: Final = 8
 
 def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """What decoding the definitions of a protocol does not enforce; a definition that enforces all is left out."""
+    from acpgen.meaning.checks import checks
+
     return {
-        name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in definition.unenforced))
-        for name, definition in protocol.definitions.items()
-        if definition.unenforced
+        name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in places))
+        for name, places in checks(protocol, bundle).left.items()
     }
 
 

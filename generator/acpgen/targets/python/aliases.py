@@ -6,18 +6,21 @@ from typing import assert_never
 
 from acpgen import ir
 from acpgen.meaning.keys import keys_of
+from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import annotation, imported, references
 
 
-def alias_views(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
+def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dict[str, str]]:
     """Name, value and docstring of each alias, in the order of the schema."""
     return [
         {
             "name": names.classes[definition.name],
-            "arguments": _arguments(names.classes[definition.name], _value(definition, names, protocol)),
-            "docstring": docstring(_doc(definition), 0) or '""""""',
+            "arguments": _arguments(
+                names.classes[definition.name], _value(definition, names, protocol, beyond.of(definition.name))
+            ),
+            "docstring": docstring(beyond.with_gaps(_doc(definition), definition.name), 0) or '""""""',
         }
         for definition in protocol.definitions.values()
         if not isinstance(definition, ir.Record)
@@ -49,10 +52,12 @@ def named_records(protocol: ir.Protocol) -> set[str]:
     return {name for name in found if isinstance(protocol.definitions[name], ir.Record)}
 
 
-def imports(protocol: ir.Protocol) -> set[str]:
+def imports(protocol: ir.Protocol, beyond: Beyond) -> set[str]:
     """What the aliases use of `typing`, pydantic and the run-time package."""
     found: set[str] = set()
     for definition in protocol.definitions.values():
+        if not isinstance(definition, ir.Record) and beyond.of(definition.name):
+            found |= {"Annotated", "CHECKS"}
         match definition:
             case ir.Record():
                 continue
@@ -86,21 +91,21 @@ def _members(union: ir.TaggedUnion) -> list[str]:
     return [*(variant.type for variant in union.variants), *fallbacks, *([union.default] if union.default else [])]
 
 
-def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names, protocol: ir.Protocol) -> str:
+def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names, protocol: ir.Protocol, check: str) -> str:
     match definition:
         case ir.TaggedUnion():
-            return _tagged(definition, names)
+            return _tagged(definition, names, check)
         case ir.Enum():
-            return _enum(definition, names)
+            return _enum(definition, names, check)
         case ir.Alias(type=ir.AnyOf() as union):
-            return _shapes(union, names, protocol)
+            return _shapes(union, names, protocol, check)
         case ir.Alias():
-            return _quoted(annotation(definition.type, names.classes))
+            return _marked(_quoted(annotation(definition.type, names.classes)), check)
         case _:
             assert_never(definition)
 
 
-def _tagged(union: ir.TaggedUnion, names: Names) -> str:
+def _tagged(union: ir.TaggedUnion, names: Names, check: str) -> str:
     fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
     tags = ", ".join(literal(variant.tag) for variant in union.variants)
     arguments = [literal(union.tag), f"({tags},)" if len(union.variants) == 1 else f"({tags})"]
@@ -118,24 +123,28 @@ def _tagged(union: ir.TaggedUnion, names: Names) -> str:
         arguments.append(f"default_tag={literal(union.default_tag)}")
     if union.openness == "closed" and fallbacks:
         arguments.append("closed=True")
-    return _marked(_alternatives([names.classes[member] for member in _members(union)]), "Tagged", arguments)
+    return _marked(
+        _alternatives([names.classes[member] for member in _members(union)]), _call("Tagged", arguments), check
+    )
 
 
-def _shapes(union: ir.AnyOf, names: Names, protocol: ir.Protocol) -> str:
+def _shapes(union: ir.AnyOf, names: Names, protocol: ir.Protocol, check: str) -> str:
     parts = [annotation(member, names.classes) for member in union.types]
     if not _is_marked(union):
-        return _quoted(" | ".join(parts))
+        return _marked(_quoted(" | ".join(parts)), check)
     keys = keys_of(union, protocol.definitions)
     arguments = [f"keys=({', '.join(map(literal, keys))})"] if keys else []
-    return _marked(_alternatives(parts), "Shapes", [*arguments, *(["exclusive=True"] if union.exclusive else [])])
+    arguments += ["exclusive=True"] if union.exclusive else []
+    return _marked(_alternatives(parts), _call("Shapes", arguments), check)
 
 
-def _enum(enum: ir.Enum, names: Names) -> str:
+def _enum(enum: ir.Enum, names: Names, check: str) -> str:
     values = ", ".join(literal(value.value) for value in enum.values)
     base = annotation(enum.base, names.classes)
     if not _is_open(enum):
-        return _quoted(annotation(ir.Constant(tuple(value.value for value in enum.values)), names.classes))
-    return _marked(_alternatives([f"Literal[{values}]", base]), "Open", [])
+        constants = ir.Constant(tuple(value.value for value in enum.values))
+        return _marked(_quoted(annotation(constants, names.classes)), check)
+    return _marked(_alternatives([f"Literal[{values}]", base]), _call("Open", []), check)
 
 
 def _alternatives(members: list[str]) -> str:
@@ -146,15 +155,24 @@ def _alternatives(members: list[str]) -> str:
     return f'"""(\n        {lines}\n        )"""'
 
 
-def _marked(alternatives: str, marker: str, arguments: list[str]) -> str:
+def _call(marker: str, arguments: list[str]) -> str:
     call = f"{marker}({', '.join(arguments)})"
-    if len(call) > 100:
-        inner = ",\n            ".join(arguments)
-        call = f"{marker}(\n            {inner},\n        )"
-    one_line = f"Annotated[{alternatives}, {call}]"
+    if len(call) <= 100:
+        return call
+    inner = ",\n            ".join(arguments)
+    return f"{marker}(\n            {inner},\n        )"
+
+
+def _marked(alternatives: str, *markers: str) -> str:
+    """A type with the markers that are there."""
+    parts = [alternatives, *filter(None, markers)]
+    one_line = f"Annotated[{', '.join(parts)}]"
+    if len(parts) == 1:
+        return alternatives
     if "\n" not in one_line and len(one_line) <= 100:
         return one_line
-    return f"Annotated[\n        {alternatives},\n        {call},\n    ]"
+    lines = ",\n        ".join(parts)
+    return f"Annotated[\n        {lines},\n    ]"
 
 
 def _quoted(source: str) -> str:

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeGuard
 
 from acpgen import ir
 from acpgen.resources import templates
-from acpgen.schema.walk import is_array, is_object
+from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.joined import joined
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
 from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, imported, plain_schema, references
@@ -35,13 +35,13 @@ class Modules:
     package: str
 
 
-def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str) -> str:
+def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
     """The source of `models.py`."""
     records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     header = f'"""{protocol.name}: the records.\n\n{notice}\n"""'
     if not records:  # which the emitter takes for a mistake
         return f"{header}\n"
-    emitted = [_emitted(protocol, group, names, modules, header) for group in _groups(records)]
+    emitted = [_emitted(protocol, group, names, modules, header, beyond) for group in _groups(records)]
     return joined(emitted, f"{modules.package}.models")
 
 
@@ -63,7 +63,9 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
     return [sorted(group, key=lambda record: order[record.name]) for group in groups]
 
 
-def _emitted(protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules, header: str) -> str:
+def _emitted(
+    protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules, header: str, beyond: Beyond
+) -> str:
     """The source of a module with some of the records."""
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
@@ -72,7 +74,9 @@ def _emitted(protocol: ir.Protocol, records: list[ir.Record], names: Names, modu
     group = frozenset(record.name for record in records)
     fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in group}
     schema, overrides = _input(protocol, records, names, modules)
-    views = {f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol) for r in records}
+    views = {
+        f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond) for r in records
+    }
     source = generate(
         schema,
         input_file_type=InputFileType.JsonSchema,
@@ -83,7 +87,7 @@ def _emitted(protocol: ir.Protocol, records: list[ir.Record], names: Names, modu
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, views),
-        additional_imports=_imports(records, fallbacks, protocol, names, modules),
+        additional_imports=_imports(records, fallbacks, protocol, names, modules, beyond),
         base_class=f"{modules.runtime}.Model",
         base_class_map={
             **{names.classes[name]: f"{modules.runtime}.Excluding" for name in _excluding(records)},
@@ -172,7 +176,9 @@ def _own_fields(record: ir.Record, protocol: ir.Protocol) -> tuple[ir.Field, ...
     return tuple(field for field in record.fields if field.name not in inherited)
 
 
-def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol) -> dict[str, Any]:
+def _view(
+    record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol, beyond: Beyond
+) -> dict[str, Any]:
     fields = {}
     for field in _own_fields(record, protocol):
         fields[field.name] = {
@@ -182,8 +188,9 @@ def _view(record: ir.Record, names: Names, union: ir.TaggedUnion | None, protoco
             "optional": not field.required and _default(field, names, protocol) is None,
         }
     view: dict[str, Any] = {
-        "docstring": docstring(record.doc or f"`{record.name}`.", 4),
+        "docstring": docstring(beyond.with_gaps(record.doc or f"`{record.name}`.", record.name), 4),
         "views": fields,
+        "check": beyond.of(record.name),
         "tag_field": None,
         "extra": _extra(record, names),
         "excluded": _excluded(record) if union is None else None,
@@ -237,7 +244,7 @@ def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None
     if record is None or not isinstance(value, dict) or _makes(record, record.name, protocol):
         return None
     told = _without_own_defaults(value, record, names, protocol)
-    made = f".model_validate({_source(told)}, by_alias=True)" if told else "()"
+    made = f".model_validate({json_literal(told)}, by_alias=True)" if told else "()"
     return f"Field(default_factory=lambda: {names.classes[record.name]}{made})"
 
 
@@ -266,7 +273,9 @@ def _without_own_defaults(
         for field in record.fields
         if field.default is not None and not field.required and _default(field, names, protocol) is not None
     }
-    return {name: item for name, item in value.items() if name not in held or _source(item) != _source(held[name])}
+    return {
+        name: item for name, item in value.items() if name not in held or json_literal(item) != json_literal(held[name])
+    }
 
 
 def _is_lone(type_: ir.Type) -> TypeGuard[ir.Constant]:
@@ -302,24 +311,18 @@ def _not_null(type_: ir.Type) -> ir.Type:
     return type_
 
 
-def _source(value: object) -> str:
-    """JSON as Python source."""
-    if is_object(value):
-        return "{" + ", ".join(f"{literal(key)}: {_source(item)}" for key, item in value.items()) + "}"
-    if is_array(value):
-        return "[" + ", ".join(_source(item) for item in value) + "]"
-    return literal(value)
-
-
 def _imports(
     records: list[ir.Record],
     fallbacks: Mapping[str, ir.TaggedUnion],
     protocol: ir.Protocol,
     names: Names,
     modules: Modules,
+    beyond: Beyond,
 ) -> list[str]:
     """What the template uses and the emitter does not know of."""
     needed = [f"{modules.runtime}.MISSING"]
+    if any(beyond.of(record.name) for record in records):
+        needed.append(f"{modules.package}._checks.CHECKS")
     excluding = [name for name in _excluding(records) if name not in fallbacks]
     if fallbacks or excluding:
         needed += ["typing.ClassVar"]

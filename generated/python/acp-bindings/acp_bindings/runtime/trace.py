@@ -20,6 +20,9 @@ from .markers import DEFAULT, FALLBACK, LABEL, Discriminator, KeyDiscriminator
 from .model import wire_names
 from .pointers import json_pointer, schema_pointer
 
+CHECKED: Final = "checked"
+"""The type of errors that a check of the schema raises: where in the value, and by which keyword, is told beside the sentence."""
+
 Core = Mapping[str, Any]
 _Labels = tuple[tuple[int, str], ...]
 
@@ -56,11 +59,17 @@ def find(details: ErrorDetails, core: Core, value: Any) -> PlacedError:
     walk = _Walk(core, value)
     for step in details["loc"]:
         walk.step(step)
+    for step in _told_beside(details).get("path", ()):
+        walk.enter(step)
     path = tuple(walk.path)
     union = walk.union() if details["type"] in ("union_tag_not_found", "union_tag_invalid") else None
     if isinstance(union, Discriminator) and holds(walk.value, union.field):
         path = (*path, union.field)
     return PlacedError(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
+
+
+def _told_beside(details: ErrorDetails) -> Mapping[str, Any]:
+    return details.get("ctx", {}) if details["type"] == CHECKED else {}
 
 
 class _Walk:
@@ -97,6 +106,14 @@ class _Walk:
             self._into(core.get("values_schema"), step)
         elif holds(self.value, step):
             self._into(None, step)
+
+    def enter(self, step: str | int) -> None:
+        """Follow a step of the message itself."""
+        core = self._settled(self.core)
+        if core is None or core["type"] in ("union", "tagged-union"):
+            self._into(None, step)
+        else:
+            self.step(step)
 
     def _read_with_a_stray_tag(self) -> None:
         """In a union that is closed but for what looks like its default branch, an unknown tag may be why the rest does not fit."""
@@ -214,6 +231,8 @@ def problem(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> Prob
 
 
 def _schema_pointer(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> str:
+    if "schema" in _told_beside(found.details):
+        return str(found.details.get("ctx", {})["schema"])
     if not found.places:
         return schema_pointer(("$defs", found.record.__name__)) if found.record is not None else ""
     place = found.places[-1]
@@ -235,6 +254,8 @@ def _owner(place: FieldPlace, owners: Mapping[str, Mapping[str, str]]) -> str:
 def _sentence(found: PlacedError) -> str:
     details = found.details
     kind, value = details["type"], details.get("input")
+    if kind == CHECKED:
+        return details["msg"]
     match kind:
         case "missing" if isinstance(details["loc"][-1], int):
             return "an item is required here"

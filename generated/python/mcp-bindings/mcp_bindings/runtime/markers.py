@@ -74,7 +74,7 @@ class Discriminator:
     def __init__(self, marker: Tagged) -> None:
         self.__name__ = f"by {marker.field}"
         self.field = marker.field
-        self.labels: dict[tuple[type, Any], str] = {(type(tag), tag): _label(tag) for tag in marker.tags}
+        self.labels: dict[tuple[type, Any], str] = {(type(tag := _whole(one)), tag): _label(one) for one in marker.tags}
         self.absent = DEFAULT if marker.default else None
         self.other = FALLBACK if marker.fallbacks else DEFAULT if marker.default_admits_unknown else None
         self.is_closed = marker.closed or marker.default_admits_unknown
@@ -101,8 +101,7 @@ class Discriminator:
     def _by_tag(self, tag: Any) -> str | None:
         if tag is _ABSENT:
             return self.absent
-        if isinstance(tag, float) and tag.is_integer():
-            tag = int(tag)
+        tag = _whole(tag)
         found = self.labels.get((type(tag), tag)) if isinstance(tag, str | int | float) else None
         if found is not None:
             return found
@@ -110,6 +109,11 @@ class Discriminator:
 
 
 _ABSENT: Final = object()
+
+
+def _whole(tag: Any) -> Any:
+    """A tag as the integer that it is: 1.0 is 1."""
+    return int(tag) if isinstance(tag, float) and tag.is_integer() else tag
 
 
 def _label(tag: str | int | float | bool) -> str:
