@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from acpgen import ir
+from acpgen.schema.drafts import as_written
 from bindings.subjects import Subject, Subjects
 
 Schema = dict[str, Any]
