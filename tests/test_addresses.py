@@ -12,10 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 import acpgen
+import evidence
 from acpgen import cli
 from acpgen.errors import BadSetting, DanglingReference, Fault, Faults, SeveralTargets, TooLarge
+from acpgen.generate import understand
 from acpgen.schema.bundle import Bundle, bundle
-from acpgen.schema.load import LARGEST, Document, Documents, load
+from acpgen.schema.load import LARGEST, Document, Documents, load, published
 
 MODERN: Final = "https://json-schema.org/draft/2020-12/schema"
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"
@@ -233,6 +235,48 @@ def test_a_reference_to_a_published_meta_schema_just_works(draft: str, scheme: s
         ({"properties": {"a": {"type": 1}}}, False),
     ):
         assert judge.is_valid({"schema": inner}) is is_schema, inner
+
+
+JUDGED: Final[tuple[Any, ...]] = (
+    *({}, True, 1, {"type": "text"}, {"minLength": -1}, {"if": {"type": 1}}, {"allOf": []}, {"unevaluatedItems": 3}),
+    *({"definitions": {"a": {"minimum": "1"}}}, {"$defs": {"a": {"not": 1}}}, {"dependencies": {"a": [1]}}),
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "engine"),
+    [
+        (FOURTH, jsonschema_rs.Draft4Validator),
+        ("http://json-schema.org/draft-06/schema", jsonschema_rs.Draft6Validator),
+        (SEVENTH, jsonschema_rs.Draft7Validator),
+        ("https://json-schema.org/draft/2019-09/schema", jsonschema_rs.Draft201909Validator),
+        (MODERN, jsonschema_rs.Draft202012Validator),
+    ],
+)
+def test_a_meta_schema_is_a_schema_too(address: str, engine: Any) -> None:
+    found = published(address)
+    assert found is not None
+    judge = jsonschema_rs.Draft202012Validator(bundled(found.value).schema)
+    original = engine(found.value)
+    for value in JUDGED:
+        assert judge.is_valid(value) is original.is_valid(value), value
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [
+        ("wild/dap.json", {"ProtocolMessage", "InitializeRequest"}),
+        ("wild/nbformat-4.5.json", {"code_cell"}),
+        ("wild/oas-3.1.json", {"info", "schema"}),
+        ("wild/jsonrpc-meta.json", {"JSONRPCRequest"}),
+        ("wild/py-cibuildwheel.json", {"enable"}),
+    ],
+)
+def test_published_schemas_of_every_draft_go_in(name: str, types: set[str]) -> None:
+    evidence.need(name)
+    documents = load(evidence.path(name), references={"https://meta.json-schema.tools": "draft-07"})
+    _, made = understand(documents)
+    assert types <= made.definitions.keys()
 
 
 def test_no_reference_is_looked_for_on_the_network() -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import jsonschema_rs
 import pytest
+from typer.testing import CliRunner
 
 import evidence
+from acpgen import cli
 from acpgen.errors import Fault, Faults, NameCollision, SeveralTargets, UnclearDraft, UnknownDialect, UnknownVocabulary
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.drafts import ALL, BY_NAME, MODERN, Draft, as_written, draft_of, spelled_as_written
 from acpgen.schema.keywords import DRAFTS, TABLE
 from acpgen.schema.load import Document, Documents, check
+from acpgen.schema.walk import is_object
 from drafts_drawn import Maker
 
 ENGINES: Final[Mapping[str, Any]] = {
@@ -84,10 +88,10 @@ def remotes(draft: Draft) -> Mapping[str, Document]:
     found: dict[str, Document] = {}
     for path in sorted(root.rglob("*.json")):
         name = path.relative_to(root).as_posix()
-        value = json.loads(path.read_text("utf-8"))
+        value: Any = json.loads(path.read_text("utf-8"))
         folder = name.partition("/")[0]
         if folder != "v1" and (not folder.startswith("draft") or folder == SUITES[draft.name]):
-            whole = {"$schema": draft.address, **value} if isinstance(value, dict) else value
+            whole = {"$schema": draft.address, **value} if is_object(value) else value
             found[f"http://localhost:1234/{name}"] = document(whole, f"remotes/{name}")
     return found
 
@@ -169,35 +173,35 @@ def test_a_field_that_a_union_and_its_branch_declare_meets_both(keyword: str, on
         assert accepts(made, value) is original.is_valid(value), value
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {
-            "allOf": [
-                {
-                    "allOf": [{"additionalProperties": {}}],
-                    "oneOf": [{"properties": {"b": {}}, "additionalProperties": False}],
-                }
-            ]
-        },
-        {
-            "properties": {"b": True},
-            "allOf": [{"allOf": [{"type": "object", "additionalProperties": False}], "oneOf": [{"properties": {}}]}],
-        },
-        {
-            "additionalProperties": {"type": "string"},
-            "oneOf": [
-                {"properties": {}, "additionalProperties": {"const": "x"}},
-                {"type": "object", "required": ["a"]},
-            ],
-        },
-        {
-            "patternProperties": {"^b": {"type": "string"}},
-            "additionalProperties": {"type": "string"},
-            "oneOf": [{"type": "object", "patternProperties": {"^b": {"const": "x"}}}],
-        },
-    ],
-)
+UNNAMED: Final[list[dict[str, Any]]] = [
+    {
+        "allOf": [
+            {
+                "allOf": [{"additionalProperties": {}}],
+                "oneOf": [{"properties": {"b": {}}, "additionalProperties": False}],
+            }
+        ]
+    },
+    {
+        "properties": {"b": True},
+        "allOf": [{"allOf": [{"type": "object", "additionalProperties": False}], "oneOf": [{"properties": {}}]}],
+    },
+    {
+        "additionalProperties": {"type": "string"},
+        "oneOf": [
+            {"properties": {}, "additionalProperties": {"const": "x"}},
+            {"type": "object", "required": ["a"]},
+        ],
+    },
+    {
+        "patternProperties": {"^b": {"type": "string"}},
+        "additionalProperties": {"type": "string"},
+        "oneOf": [{"type": "object", "patternProperties": {"^b": {"const": "x"}}}],
+    },
+]
+
+
+@pytest.mark.parametrize("schema", UNNAMED)
 def test_what_judges_the_fields_without_a_name_judges_the_same_fields(schema: dict[str, Any]) -> None:
     whole = {"$schema": MODERN.address, "type": "object", **schema}
     made, original = bundled(whole), jsonschema_rs.Draft202012Validator(whole)
@@ -285,6 +289,24 @@ def test_what_a_draft_does_not_know_means_nothing_and_is_told(draft: str, schema
     assert keyword in {getattr(note, "keyword", "") for note in made.notes}
     assert {note.at for note in made.notes} == {"schema.json#/definitions/One"}
     assert keyword not in made.definitions["One"]
+
+
+def test_what_means_nothing_is_told_at_the_end_of_each_run_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    closed = {"type": "object", "unevaluatedProperties": False}
+    value = {"$schema": named("draft-07"), "definitions": {**{f"A{n}": closed for n in range(5)}, "text": "no schema"}}
+    (tmp_path / "one.json").write_text(json.dumps(value), "utf-8")
+    for _ in range(2):
+        result = CliRunner().invoke(cli.app, ["generate", "--schema", "one.json", "--target", "bundle", "--out", "out"])
+        notes = [line for line in result.output.splitlines() if line.startswith("note: ")]
+        assert [line.partition(": ")[2].partition(": ")[0] for line in notes[:3]] == [
+            f"one.json#/definitions/A{n}" for n in range(3)
+        ]
+        assert notes[3] == "note: 'unevaluatedProperties' means nothing in draft-07 at 2 more places."
+        assert notes[4].startswith("note: one.json#/definitions/text: this is no schema")
 
 
 def test_a_keyword_of_older_drafts_needs_a_draft_that_is_named() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from acpgen import material, stamp
 from acpgen.config import Config, read_names
-from acpgen.errors import Fault, Faults, LeftOut, NamedByPosition, UnknownName, UnusedName, did_you_mean
+from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
 from acpgen.meaning import unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
@@ -80,14 +80,15 @@ class Work:
 class Outcome:
     """What a run did, or would have done. `fresh` are the outputs that needed no work.
 
-    `gaps` says of each protocol with bindings what decoding does not enforce, and `notes` what of the schemas means nothing.
+    `gaps` says of each protocol with bindings what decoding does not enforce, and `notes` what of the schemas means
+    nothing: place and sentence.
     """
 
     changes: tuple[Change, ...]
     fresh: tuple[Path, ...]
     gaps: Mapping[str, unenforced.Gaps] = field(repr=False)
     trees: tuple[Tree, ...] = field(repr=False)
-    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
+    notes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def is_covered(self) -> bool:
@@ -196,24 +197,26 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     trees = _trees(stale, sources, meanings, materials, progress) if stale else ()
     changes = write(trees, dry=check)
     gaps = {output.folder: _gaps(output, meanings) for output in stale}
+    notes = {output.folder: _notes(output, meanings, sources) for output in stale}
     if not check:
         for output in stale:
-            stamps.record(output.folder, hashes[output.folder], gaps[output.folder])
+            stamps.record(output.folder, hashes[output.folder], gaps[output.folder], notes[output.folder])
     gaps.update({folder: stamps.gaps(folder) for folder in fresh})
     merged = {label: found for output in work.outputs for label, found in gaps[output.folder].items()}
-    notes = [
-        replace(note, at=sources[source].at(note.at))
-        for source, (_, bundled) in meanings.items()
-        for note in bundled.notes
-    ]
-    return Outcome(
-        changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(dict.fromkeys(notes))
-    )
+    notes.update({folder: stamps.notes(folder) for folder in fresh})
+    told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
+    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(told))
 
 
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
     return {part.label: unenforced.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
+
+
+def _notes(output: OutputFolder, meanings: Meanings, sources: Mapping[Path, Source]) -> tuple[tuple[str, str], ...]:
+    """What the schemas of an output hold that means nothing: place and sentence."""
+    found = ((part.source, note) for part in output.parts for note in meanings[part.source][1].notes)
+    return tuple(dict.fromkeys((sources[source].at(note.at), note.what()) for source, note in found))
 
 
 def _read(work: Work) -> Mapping[Path, Source]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Faults, LeftOut, NotCreated, printable
+from acpgen.errors import Faults, NotCreated, printable
 from acpgen.meaning import unenforced
 from acpgen.schema.load import place
 
@@ -118,14 +118,14 @@ def show_outcome(outcome: Outcome) -> None:
 
 def show_notes(outcome: Outcome) -> None:
     """Say what of the schemas means nothing and was left out: of each kind the first few, and how many more."""
-    kinds: dict[tuple[object, ...], list[LeftOut]] = {}
-    for note in outcome.notes:
-        kinds.setdefault((type(note), note.what()), []).append(note)
-    for notes in kinds.values():
-        for note in notes[:_FEW_NOTES]:
-            say(f"note: {note}")
-        if len(notes) > _FEW_NOTES:
-            say(f"note: {notes[0].what().partition(',')[0]} at {_counted(len(notes) - _FEW_NOTES, 'more place')}.")
+    places: dict[str, list[str]] = {}
+    for at, sentence in outcome.notes:
+        places.setdefault(sentence, []).append(at)
+    for sentence, found in places.items():
+        for at in found[:_FEW_NOTES]:
+            say(f"note: {at}: {sentence}")
+        if len(found) > _FEW_NOTES:
+            say(f"note: {sentence.partition(',')[0]} at {_counted(len(found) - _FEW_NOTES, 'more place')}.")
 
 
 def show_gaps(outcome: Outcome) -> None:

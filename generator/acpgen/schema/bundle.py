@@ -246,7 +246,7 @@ class _Bundler:
                 self.faults.append(UnusedName(at=written))
 
     def _mark_variants(self, owner: str, schema: Schema, at: str) -> None:
-        """LeftOut which branches of a tagged union have which tag."""
+        """Note which branches of a tagged union have which tag."""
         union = branches_of(schema)
         if union is None:
             return

@@ -223,13 +223,13 @@ class _Collector:
 
     def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:
         """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
-        if not isinstance(schema, dict | bool):
+        if not isinstance(schema, bool) and not is_object(schema):
             self.notes.append(StrayDefinition(at=place.at))
             return
         kind = _kind(schema, self.passed.get(place, set()))
-        if kind == "group":
+        if kind == "group" and is_object(schema):
             self.groups.add(place)
-            for name, member in schema.items():  # type: ignore[union-attr]
+            for name, member in schema.items():
                 if not _is_note(name, member):
                     self._scan_definition(place.below(name), member)
             return
