@@ -33,17 +33,23 @@ def checks(protocol: ir.Protocol, bundle: Bundle) -> Checks:
     """The checks that the definitions of a protocol need: those with notes of what their types do not enforce."""
     noted = {name: one for name, one in protocol.definitions.items() if one.unenforced}
     judged = {name: _judging(one, bundle) for name, one in noted.items()}
-    met = _led(judged.values(), lambda name: references(bundle.definitions[name]))
+    referred = {name: dict.fromkeys(references(schema)) for name, schema in bundle.definitions.items()}
+    met = _led(judged.values(), referred.__getitem__)
     found = {name: list(_patterns(bundle.definitions[name], bundle.origins[name])) for name in met}
     written = {pattern: in_rust(pattern) for listed in found.values() for pattern, _ in listed}
     unknown = {name: [at for pattern, at in listed if written[pattern] is None] for name, listed in found.items()}
     by = {name: judge for name, judge in judged.items() if not set(noted[name].unenforced) <= set(unknown[judge])}
-    reached = _led(by.values(), lambda name: references(bundle.definitions[name]))
+    reached = _led(by.values(), referred.__getitem__)
+    users: dict[str, list[str]] = {name: [] for name in referred}
+    for name, others in referred.items():
+        for other in others:
+            users[other].append(name)
+    doubtful = _led([name for name, places in unknown.items() if places], users.__getitem__)
 
     def left(name: str) -> tuple[str, ...]:
         """What a definition leaves: its own places, and those that its check alone leads to."""
         typed = _led([name], lambda one: used(protocol.definitions[one]) if one in protocol.definitions else ())
-        beyond = _led([judged[name]], lambda one: references(bundle.definitions[one])).keys() - (typed.keys() - {name})
+        beyond = _led([judged[name]], referred.__getitem__).keys() - (typed.keys() - {name})
         return tuple(at for one in met if one in {judged[name], *beyond} for at in unknown[one])
 
     return Checks(
@@ -56,7 +62,7 @@ def checks(protocol: ir.Protocol, bundle: Bundle) -> Checks:
         patterns={
             pattern: written[pattern] for name in reached for pattern, _ in found[name] if written[pattern] != pattern
         },
-        left={name: places for name in noted if (places := left(name))},
+        left={name: places for name in noted if judged[name] in doubtful and (places := left(name))},
     )
 
 
@@ -64,7 +70,8 @@ def _judging(definition: ir.Definition, bundle: Bundle) -> str:
     """The definition of the bundle that judges the values of one; of a record that was made for a union, the union."""
     if definition.name in bundle.definitions:
         return definition.name
-    return next(name for name, at in bundle.origins.items() if at == definition.at)
+    alike = [name for name, at in bundle.origins.items() if at == definition.at]
+    return next((name for name in alike if definition.name in (f"{name}Object", f"Unknown{name}")), alike[0])
 
 
 def _led(names: Iterable[str], to: Callable[[str], Iterable[str]]) -> dict[str, None]:

@@ -11,6 +11,7 @@ from acpgen.schema.drafts import as_written
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.meaning.checks import Checks
     from acpgen.schema.bundle import Bundle
 
 Gaps: TypeAlias = "Mapping[str, tuple[str, ...]]"
@@ -24,9 +25,14 @@ def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """What decoding the definitions of a protocol does not enforce; a definition that enforces all is left out."""
     from acpgen.meaning.checks import checks
 
+    return gaps_of(checks(protocol, bundle), bundle)
+
+
+def gaps_of(found: Checks, bundle: Bundle) -> Gaps:
+    """What checks leave, as places in the schema files."""
     return {
         name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in places))
-        for name, places in checks(protocol, bundle).left.items()
+        for name, places in found.left.items()
     }
 
 

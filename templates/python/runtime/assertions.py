@@ -307,11 +307,23 @@ def key_of(value: Any) -> object:
     return isinstance(value, bool), value
 
 
+def _same(value: Any, constant: Any) -> bool:
+    """Whether a value is a constant, told in as many steps as the constant is large."""
+    if is_object(value):
+        is_alike = is_object(constant) and value.keys() == constant.keys()
+        return is_alike and all(_same(value[key], one) for key, one in constant.items())
+    if is_array(value):
+        is_alike = is_array(constant) and len(value) == len(constant)
+        return is_alike and all(map(_same, value, constant))
+    return isinstance(value, bool) is isinstance(constant, bool) and bool(value == constant)
+
+
 def _exactly(number: int | float) -> Fraction:
     """A number as its text denotes it: `0.1` is one tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
+_CONTAINERS: Final = frozenset({dict, list})
 _KINDS: Final[Mapping[type, str]] = {
     dict: "object",
     list: "array",
@@ -343,13 +355,20 @@ def _type(node: Node) -> Assertion:
 
 
 def _enum(node: Node) -> Assertion:
-    known = {key_of(one) for one in node.says["enum"]}
-    return lambda value, trial: key_of(value) in known
+    known = {key_of(one) for one in node.says["enum"] if one.__class__ not in _CONTAINERS}
+    others = [one for one in node.says["enum"] if one.__class__ in _CONTAINERS]
+
+    def assertion(value: Any, _: Trial) -> Verdict:
+        if value.__class__ in _CONTAINERS:
+            return any(_same(value, one) for one in others)
+        return key_of(value) in known
+
+    return assertion
 
 
 def _const(node: Node) -> Assertion:
-    known = key_of(node.says["const"])
-    return lambda value, trial: key_of(value) == known
+    known = node.says["const"]
+    return lambda value, trial: _same(value, known)
 
 
 def _ref(node: Node) -> Assertion:

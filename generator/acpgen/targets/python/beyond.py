@@ -8,7 +8,7 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.meaning.checks import Checks, checks
-from acpgen.meaning.unenforced import Gaps, gaps
+from acpgen.meaning.unenforced import Gaps, gaps_of
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.python.literals import json_literal, literal
 
@@ -36,7 +36,8 @@ class Beyond:
 
 def beyond(protocol: ir.Protocol, bundle: Bundle) -> Beyond:
     """What a protocol needs beyond types."""
-    return Beyond(checks(protocol, bundle), gaps(protocol, bundle))
+    found = checks(protocol, bundle)
+    return Beyond(found, gaps_of(found, bundle))
 
 
 def check_view(found: Checks) -> dict[str, Any]:
