@@ -26,7 +26,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.walk": frozenset(),
     "schema.names": frozenset(),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
-    "schema.load": frozenset({"errors", "ir", "schema.positions"}),
+    "schema.drafts": frozenset({"schema.walk"}),
+    "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
+    "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
@@ -37,54 +39,51 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),
     "schema.collect": frozenset(
         {
-            "schema.chosen",
-            "schema.claims",
-            "schema.dialect",
-            "errors",
-            "schema.load",
-            "schema.names",
-            "schema.unions",
-            "schema.walk",
+            *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
+            *("schema.load", "schema.names", "schema.unions", "schema.walk"),
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "resources"}),
+    "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
     "schema.bundle": frozenset(
         {
-            "schema.chosen",
-            "schema.collect",
-            "errors",
-            "schema.labels",
-            "schema.load",
-            "schema.names",
-            "schema.unions",
-            "schema.walk",
+            *("schema.chosen", "schema.collect", "schema.drafts", "errors", "schema.inherited", "schema.labels"),
+            *("schema.load", "schema.names", "schema.unions", "schema.walk"),
         }
     ),
-    "meaning.unenforced": frozenset({"schema.bundle", "ir", "schema.walk"}),
+    "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
+    "meaning.checks": frozenset({"ir", "meaning.lower", "meaning.patterns", "schema.bundle", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
     "meaning.methods": frozenset({"errors", "ir", "meaning.nodes", "schema.unions"}),
-    "meaning.narrow": frozenset({"meaning.constants", "meaning.nodes", "schema.unions", "schema.walk"}),
+    "meaning.narrow": frozenset(
+        {"meaning.constants", "meaning.members", "meaning.nodes", "schema.unions", "schema.walk"}
+    ),
+    "meaning.meet": frozenset({"meaning.constants", "meaning.narrow", "meaning.nodes", "schema.unions", "schema.walk"}),
+    "meaning.keys": frozenset({"ir"}),
     "meaning.reading": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.limits", "meaning.narrow", "meaning.nodes"),
-            *("meaning.patterns", "schema.unions", "schema.walk"),
+            *("meaning.meet", "meaning.patterns", "schema.unions", "schema.walk"),
         }
     ),
     "meaning.lower": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.members", "meaning.methods", "meaning.narrow"),
-            *("meaning.nodes", "meaning.reading", "schema.bundle", "schema.unions", "schema.walk"),
+            *("meaning.meet", "meaning.nodes", "meaning.reading", "schema.bundle", "schema.unions", "schema.walk"),
         }
     ),
     "meaning": frozenset(),
     "schema": frozenset(),
+    "starting": frozenset({"errors", "generate", "lint", "resources", "schema.load"}),
     "targets": frozenset(
         {
             *(
                 "schema.bundle",
+                "meaning.checks",
                 "meaning.contract",
+                "meaning.keys",
                 "meaning.unenforced",
                 "errors",
                 "ir",
@@ -101,6 +100,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "compat": frozenset(
         {
             "schema.bundle",
+            "schema.drafts",
             "config",
             "schema.names",
             "errors",
@@ -131,9 +131,12 @@ ARROWS: dict[str, frozenset[str]] = {
     "lint": frozenset(
         {
             *(
+                "config",
+                "schema.addresses",
                 "schema.bundle",
                 "schema.collect",
                 "schema.dialect",
+                "schema.drafts",
                 "errors",
                 "ir",
                 "schema.load",

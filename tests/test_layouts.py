@@ -293,7 +293,10 @@ def test_tuples_and_dependencies_of_draft_07_keep_their_pointers() -> None:
 
 
 NO_SCHEMAS: Final[list[tuple[Any, tuple[type[Fault], str]]]] = [
-    ({"$schema": SEVENTH, "$defs": {"A": TEXT, "description": "text"}}, (NotASchema, "#/$defs/description")),
+    (
+        {"$schema": SEVENTH, "$defs": {"A": {"$ref": "#/$defs/description"}, "description": "text"}},
+        (DanglingReference, "#/$defs/A"),
+    ),
     ({"$defs": {"g": {"A": TEXT, "B": 3}}}, (NotADefinition, "#/$defs/g")),
     ({"$defs": {"g": {"A": TEXT, "B": {"properties": 3}}}}, (NotASchema, "#/$defs/g/B/properties")),
     ({"$defs": {"g": {"A": TEXT}, "B": {"$ref": "#/$defs/g"}}}, (DanglingReference, "#/$defs/B")),

@@ -177,7 +177,22 @@ CASES: Final = (
     ),
     Case(
         "bundle-refused",
-        {"plan.json#/$defs/PlanEntry/properties/content/$dynamicRef": "#x"},
+        {"plan.json#/$defs/Group": {"Inner": {"type": "string"}, "number": 3}},
+        "plan.json#/$defs/Group",
+        also=frozenset({"definition-unused", "description-missing"}),
+    ),
+    Case(
+        "keyword-meaningless",
+        {"plan.json#/$defs/PlanEntry/properties/content/additionalItems": False},
+        "plan.json#/$defs/PlanEntry/properties/content",
+    ),
+    Case(
+        "reference-ambiguous",
+        {
+            "plan.json#/$defs/PlanEntry/$anchor": "here",
+            "plan.json#/$defs/Plan/$anchor": "here",
+            "plan.json#/$defs/PlanEntry/properties/content/$ref": "#here",
+        },
         "plan.json#/$defs/PlanEntry/properties/content",
     ),
     Case(

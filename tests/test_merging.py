@@ -149,8 +149,26 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_two_additions_that_are_generated_apart_merge_into_what_both_make(base: Path, tmp_path: Path) -> None:
-    ours, theirs = branch(base, tmp_path / "ours", first), branch(base, tmp_path / "theirs", second)
+TIDE: Final = {"type": "integer", "description": "The tide."}
+
+
+def tide_of_logins(folder: Path) -> None:
+    """A field that the other branch adds to another method, with the same words."""
+    add_field(folder, "authentication.json", "LoginAuthRequest", "tide", TIDE)
+
+
+def tide_of_prompts(folder: Path) -> None:
+    """The same field of another method."""
+    add_field(folder, "prompt.json", "PromptRequest", "tide", TIDE)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"), [(first, second, ("`Moon`", "`Coral`")), (tide_of_logins, tide_of_prompts, ("`Meta`",))]
+)
+def test_two_additions_that_are_generated_apart_merge_into_what_both_make(
+    one: Callable[[Path], None], other: Callable[[Path], None], told: tuple[str, ...], base: Path, tmp_path: Path
+) -> None:
+    ours, theirs = branch(base, tmp_path / "ours", one), branch(base, tmp_path / "theirs", other)
     found, collided = merged(files(base), ours, theirs, tmp_path / "three")
     assert not collided
     both = checkout(tmp_path / "both")
@@ -161,4 +179,4 @@ def test_two_additions_that_are_generated_apart_merge_into_what_both_make(base: 
     outcome = generated(both, check=True)
     assert not outcome.is_drift, "\n".join(outcome.difference())
     docs = found["generated/docs/acp/v2/types.md"]
-    assert "`Moon`" in docs and "`Coral`" in docs
+    assert all(name in docs for name in told)

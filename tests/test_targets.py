@@ -15,13 +15,16 @@ from typing import Any
 
 import pytest
 
+from acpgen import ir
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
+from acpgen.targets.python import records
 
 CASES = sorted(path.parent.name for path in Path(__file__).parent.glob("golden/targets/*/schema.json"))
 GOLDEN = Path(__file__).parent / "golden" / "targets"
+SCHEMA = Path(__file__).parents[1] / "schema"
 COPIED = re.compile(r"/runtime/")
 """Modules that are embedded as they are, and tested where they are written."""
 
@@ -137,3 +140,26 @@ def test_equal_input_gives_equal_bytes() -> None:
     for case in CASES:
         for target in TARGETS:
             assert made(case, target) == made(case, target)
+
+
+@pytest.mark.parametrize("at_once", [1, 40])
+def test_records_that_are_emitted_in_lots_are_those_that_are_emitted_at_once(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundled = bundle(load(SCHEMA / "acp" / "v2", name="acp/v2"))
+    protocol = lower(bundled)
+
+    def parts() -> tuple[dict[str, str], set[str], list[str]]:
+        text = TARGETS["python"](protocol, bundled, Settings(package="lots"))["lots/models.py"]
+        tree = ast.parse(text)
+        classes = {node.name: ast.unparse(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+        imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+        ordered = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+        return classes, {f"{node.module}.{alias.name}" for node in imports for alias in node.names}, ordered
+
+    whole = parts()
+    monkeypatch.setattr(records, "_AT_ONCE", at_once)
+    lots = parts()
+    assert (lots[0], lots[1]) == (whole[0], whole[1])
+    bases = {record.name: record.base for record in protocol.definitions.values() if isinstance(record, ir.Record)}
+    assert all(lots[2].index(base) < lots[2].index(name) for name, base in bases.items() if base is not None)

@@ -14,13 +14,16 @@ import typer
 
 from acpgen import __version__, config, resources, terminal
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
-from acpgen.schema.load import place
+from acpgen.schema.keywords import DRAFTS
+from acpgen.schema.load import References, place
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Monitor
     from acpgen.project import Outcome, Work
 
 T = TypeVar("T")
+
+_REF = "What a $ref or $schema with this absolute address means: a file, or a draft such as draft-07. May be repeated."
 
 app = typer.Typer(
     name="acpgen",
@@ -104,6 +107,7 @@ def generate(
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
     ] = False,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
     strict_coverage: Annotated[
         bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
     ] = False,
@@ -125,8 +129,9 @@ def generate(
 
     def work() -> Work:
         if schema is None:
-            return project.configured(config.find(_here()), protocols or (), chosen)
-        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown)
+            found = config.find(_here())
+            return project.configured(found, protocols or (), chosen, _references(ref))
+        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref))
 
     def inputs() -> list[Path]:
         files = [path for path in (schema, names) if path is not None]
@@ -134,6 +139,8 @@ def generate(
             with contextlib.suppress(Faults):
                 found = config.find(_here())
                 files = [found.file, found.root / found.schema]
+        with contextlib.suppress(Faults):
+            files += [Path(file) for file in _references(ref).values() if os.fspath(file) not in DRAFTS]
         return [*files, resources.templates(), resources.session()]
 
     with _faults_end_with_2():
@@ -147,6 +154,46 @@ def generate(
 
 
 @app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the project: a new or an empty one.")],
+    schemas: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROTOCOL=PATH]...",
+            help="A version of the protocol and its schema, a file or a folder: acme/v1=schema.json. Without any: a small "
+            "protocol to begin with.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Make a project from a schema: its files, the configuration, CI, pre-commit hooks, and all outputs.
+
+    Rules of lint that the schema breaks become warnings of that project. Exit codes: 0 all is well, 2 the input cannot be used, and
+    nothing was written.
+    """
+    from acpgen import project, starting
+    from acpgen.write import created
+
+    given: dict[str, Path] = {}
+    for argument in schemas or ():
+        protocol, separator, path = argument.partition("=")
+        if not separator or not path or not config.is_protocol(protocol) or protocol in given:
+            raise typer.BadParameter(
+                f"{visible(argument)!r} must be PROTOCOL=PATH, such as acme/v1=schema.json, each protocol once."
+            )
+        given[protocol] = Path(path)
+    with _faults_end_with_2():
+        begun = starting.start(folder, given)
+        with created(folder, begun.files):
+            _run(project.configured(config.find(folder.resolve()), (), ()))
+    if begun.levels:
+        terminal.say(
+            f"{', '.join(begun.levels)}: the schema breaks these rules of lint. They are warnings in {place(folder)}/pyproject.toml."
+        )
+    terminal.say(f"Read {place(folder)}/README.md for what comes next.")
+
+
+@app.command()
 def lint(
     paths: Annotated[
         list[Path] | None,
@@ -156,26 +203,31 @@ def lint(
             show_default=False,
         ),
     ] = None,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Check schema files: JSON Schema, the dialect and the house rules, one finding a line.
 
-    Exit codes: 0 nothing was found, 1 something was, 2 the input cannot be used.
+    [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
+    error was found, 1 an error was, 2 the input cannot be used.
     """
-    from acpgen.lint import lint_paths
+    from acpgen.lint import NO_LEVELS, LintReport, lint_paths, require_rules
 
+    report = LintReport()
     with _faults_end_with_2():
         wanted = paths or [_schema_folder()]
-        known: list[Path] = []
+        projects = {path: found for path in wanted if (found := config.around(path)) is not None}
+        folders = {found.root / found.schema for found in projects.values()}
+        for found in projects.values():
+            require_rules(found.lint, place(found.file))
         for path in wanted:
-            with contextlib.suppress(Faults):  # paths need no project
-                found = config.find(path.resolve())
-                known.append(found.root / found.schema)
-        findings = lint_paths(wanted, known)
-    for finding in findings:
-        print(finding)
-    if findings:
+            around = projects.get(path)
+            findings = lint_paths([path], folders, config.references(ref or (), path.resolve()))
+            report = report.joined(LintReport.of(findings, around.lint if around is not None else NO_LEVELS))
+    for line in report.lines:
+        print(line)
+    terminal.say(report.summary)
+    if report.errors:
         raise typer.Exit(1)
-    terminal.say("No rule finds anything.")
 
 
 @app.command()
@@ -245,6 +297,11 @@ def adopt(
         raise typer.Exit(1)
 
 
+def _references(given: Sequence[str] | None) -> References:
+    """What absolute addresses mean: to the project, if there is one, and as given. Raises `Faults`."""
+    return config.references(given or (), _here())
+
+
 def _schema_folder() -> Path:
     """The project's schema folder. Raises `Faults`."""
     found = config.find(_here())
@@ -288,6 +345,7 @@ def validate(
     allow_unjudged: Annotated[
         bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
     ] = False,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line. With --session, print what breaks a rule of the conversation.
 
@@ -300,7 +358,7 @@ def validate(
     as_line = _format(format_, {"text": work.as_text, "json": work.as_json})
     summary = work.Summary()
     with _faults_end_with_2():
-        strict = judge.versions(protocol or ())
+        strict = judge.versions(protocol or (), _references(ref))
         sides = strict[0].contract.peers
         if sender is not None and sender not in sides:
             raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
@@ -344,6 +402,7 @@ def tap(
         ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Run an agent or server with a monitor on its standard input and output. Every byte passes through as it came.
 
@@ -358,8 +417,11 @@ def tap(
     as_line = _format(format_, formats)
     code = 2
     with _faults_end_with_2(), contextlib.ExitStack() as stack:
+        references = _references(ref)
         for name in protocol or ():
-            judge.find(name)  # a wrong name is told before the agent starts; the validators are made while it runs
+            judge.find(
+                name, references
+            )  # a wrong name is told before the agent starts; the validators are made while it runs
         out = stack.enter_context(recording.created(report)) if report is not None else None
         tape = stack.enter_context(recording.created(record)) if record is not None else None
 
@@ -376,13 +438,13 @@ def tap(
                 out.flush()
 
         def make() -> Monitor:
-            return judge.monitor(judge.versions(protocol or ()), fixed=bool(protocol))
+            return judge.monitor(judge.versions(protocol or (), references), fixed=bool(protocol))
 
         @cache
         def sides() -> tuple[str, str]:
             with contextlib.suppress(Faults):  # the monitor tells of them, and what is said is recorded all the same
                 if protocol:
-                    return judge.strict(judge.find(protocol[0])).contract.peers
+                    return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
         code = work.tap(command, make, tell, say, tape, sides=sides)
@@ -430,6 +492,7 @@ def diff(
         ),
     ] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
 
@@ -439,7 +502,7 @@ def diff(
 
     with _faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings)
-        report = command.compared(old, new, chosen, waivers, unstable=unstable)
+        report = command.compared(old, new, chosen, waivers, unstable=unstable, references=_references(ref))
         _deliver(command.written(report, chosen, coloured=output is None and terminal.is_coloured()), output)
         if command.stops(report, chosen):
             raise typer.Exit(1)
@@ -520,6 +583,7 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
         terminal.show_difference(outcome)
     else:
         terminal.say("Every output is what the schema makes.")
+    terminal.show_notes(outcome)
     terminal.show_gaps(outcome)
     return outcome
 
@@ -539,7 +603,13 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
 
 
 def _for_schema(
-    schema: Path, package: str, targets: Sequence[str], out: Path | None, names: Path | None, keep_unknown: bool
+    schema: Path,
+    package: str,
+    targets: Sequence[str],
+    out: Path | None,
+    names: Path | None,
+    keep_unknown: bool,
+    references: References,
 ) -> Work:
     from acpgen import project
 
@@ -551,7 +621,7 @@ def _for_schema(
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
     if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
         raise typer.BadParameter("--out must not lie in the schema folder.")
-    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown)
+    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown, references=references)
 
 
 def _format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:

@@ -16,18 +16,25 @@
     [tool.acpgen.names]                              # for every protocol; those of one stand in names."acp/v1"
     "SessionUpdate[tool_call]" = "ToolCallStart"
 
+    [tool.acpgen.references]
+    "https://example.com/common.json" = "vendored/common.json"
+
+    [tool.acpgen.lint]
+    description-missing = "warning"
+
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
 """
 
 from __future__ import annotations
 
 import keyword
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from acpgen.errors import (
     BadSetting,
@@ -41,17 +48,23 @@ from acpgen.errors import (
     shown,
 )
 from acpgen.material import RESERVED, is_material
-from acpgen.schema.load import decode, parse_json, place, read_bytes
+from acpgen.schema.keywords import DRAFTS
+from acpgen.schema.load import References, decode, parse_json, place, read_bytes
 from acpgen.schema.names import is_class_name
 
 Table: TypeAlias = Mapping[str, object]
+
+Level: TypeAlias = Literal["error", "warning", "off"]
+"""What a finding of a rule of lint does: it makes the exit code 1, is told, or neither."""
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
 _PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+_REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
 _OUTPUT_KEYS: Final = ("target", "distribution", "version", "packages", "protocols")
 
 
@@ -79,12 +92,16 @@ class Output:
 class Config:
     """A project: `root` holds pyproject.toml, `schema` (relative to it) one folder or file for each protocol.
 
+    `references` are files, or names of drafts, by the address that means each.
+    `lint` has the level of each rule of lint that is not an error here.
     `names` are those that people choose for all protocols, `names_of` those for one of them.
     """
 
     root: Path
     schema: str
     outputs: tuple[Output, ...]
+    references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
+    lint: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
 
@@ -108,6 +125,16 @@ def find(start: Path) -> Config:
     raise Faults([NoConfiguration(at=place(start) or ".")])
 
 
+def around(path: Path) -> Config | None:
+    """The configuration of the project that a path lies in; `None` where it lies in none. Raises `Faults`."""
+    try:
+        return find(path.resolve())
+    except Faults as caught:
+        if all(isinstance(fault, NoConfiguration) for fault in caught.faults):
+            return None
+        raise
+
+
 def read(root: Path) -> Config | None:
     """The configuration in `root`; `None` where its pyproject.toml has no `[tool.acpgen]`. Raises `Faults`."""
     at = place(root / "pyproject.toml")
@@ -119,6 +146,24 @@ def read(root: Path) -> Config | None:
     if faults:
         raise Faults(faults)
     return config
+
+
+def references(given: Iterable[str], start: Path) -> References:
+    """What addresses mean: what the project around `start` says, and `URL=FILE` as given on the command line. Raises `Faults`."""
+    faults: list[Fault] = []
+    found: dict[str, str | os.PathLike[str]] = {}
+    try:
+        found.update(find(start).references)
+    except Faults as caught:
+        faults.extend(fault for fault in caught.faults if not isinstance(fault, NoConfiguration))
+    for each in given:
+        url, equals, file = each.rpartition("=")
+        if not (equals and file and _ADDRESS.fullmatch(url)):
+            faults.append(BadSetting(at="--ref", key=shown(each), expected=f"{_REFERENCE}, written URL=FILE"))
+        found[url] = file
+    if faults:
+        raise Faults(faults)
+    return found
 
 
 def read_names(path: Path) -> Mapping[str, str]:
@@ -184,14 +229,35 @@ class _Reader:
     faults: list[Fault]
 
     def config(self, root: Path, value: object) -> Config:
-        table = self.table(value, "tool.acpgen", ("schema", "outputs", "names"))
+        table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint", "names"))
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
             self.wrong("tool.acpgen.outputs", "a table with one entry for each output folder")
         made = [self.output(folder, output) for folder, output in outputs.items()]
         self.disjoint([output.folder for output in made], schema)
-        return Config(root, schema, tuple(made), *self.names(table.get("names", {}), made))
+        references = self.references(root, table.get("references", {}))
+        levels = dict(self.levels(table.get("lint")))
+        return Config(root, schema, tuple(made), references, levels, *self.names(table.get("names", {}), made))
+
+    def levels(self, value: object) -> Iterator[tuple[str, Level]]:
+        for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():
+            known = next((each for each in get_args(Level) if each == level), None)
+            if known is None:
+                self.wrong(f"tool.acpgen.lint.{_quoted(rule)}", "one of 'error', 'warning' and 'off'")
+            else:
+                yield rule, known
+
+    def references(self, root: Path, value: object) -> References:
+        """The files that addresses mean, or the names of drafts."""
+        found: dict[str, str | os.PathLike[str]] = {}
+        for url, file in self.table(value, "tool.acpgen.references", None).items():
+            key = f"tool.acpgen.references.{_quoted(url)}"
+            if not _ADDRESS.fullmatch(url) or not isinstance(file, str) or not file or "\0" in file:
+                self.wrong(key, _REFERENCE)
+            else:
+                found[url] = file if file in DRAFTS else root / file
+        return found
 
     def names(self, value: object, outputs: list[Output]) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
         """The chosen names for all protocols, and for each that has a table of its own."""

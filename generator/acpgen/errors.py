@@ -204,14 +204,41 @@ class NotAnObject(Fault):
 
 @dataclass
 class UnknownDialect(Fault):
-    """A `$schema` that names neither of the dialects that are read."""
+    """A `$schema` that names no draft that is read, and no document that was given."""
 
     dialect: str
 
     def what(self) -> str:
         return (
-            f"'$schema' names {shown(self.dialect)}. Use https://json-schema.org/draft/2020-12/schema "
-            f"or http://json-schema.org/draft-07/schema#."
+            f"'$schema' names {shown(self.dialect)}, which is none of the drafts 04, 06, 07, 2019-09 and 2020-12. "
+            f"Give the file with that meta-schema: --ref URL=FILE; or the draft that it extends: --ref URL=draft-07; "
+            f"or write https://json-schema.org/draft/2020-12/schema here."
+        )
+
+
+@dataclass
+class UnknownVocabulary(Fault):
+    """A meta-schema that demands a vocabulary that nobody here knows, so that keywords may mean anything."""
+
+    vocabulary: str
+
+    def what(self) -> str:
+        return (
+            f"the meta-schema demands the vocabulary {shown(self.vocabulary)}, which is not known. "
+            f"Name a meta-schema here whose '$vocabulary' does without it."
+        )
+
+
+@dataclass
+class UnclearDraft(Fault):
+    """A keyword of an older draft in a document that does not say which draft it follows."""
+
+    keyword: str
+
+    def what(self) -> str:
+        return (
+            f"{self.keyword!r} means something in older drafts alone, and no '$schema' says which draft this file follows. "
+            f'Write it, such as "$schema": "http://json-schema.org/draft-07/schema#".'
         )
 
 
@@ -228,18 +255,35 @@ class NotASchema(Fault):
 
 @dataclass
 class DanglingReference(Fault):
-    """A `$ref` to a place that does not exist."""
+    """A reference to a place that does not exist. `address` is the absolute one of the document, where it has one."""
 
     ref: str
+    keyword: str = "$ref"
+    address: str = ""
 
     def what(self) -> str:
+        leads = f"'{self.keyword}' points to {shown(self.ref)}"
         if self.ref.startswith("#"):
-            return (
-                f"'$ref' points to {self.ref!r}, and no schema is there. Correct the reference or add the definition."
-            )
+            return f"{leads}, and no schema is there. Correct the reference or add the definition."
+        give = f"give the file that it means: --ref {self.address}=FILE" if self.address else "refer to its path"
         return (
-            f"'$ref' points to {self.ref!r}, and no file that was given holds a schema there. "
-            f"Put the file into the schema's folder and refer to its path, or correct the reference."
+            f"{leads}, and no file that was given holds a schema there. "
+            f"Put the file into the schema's folder, or {give}; or correct the reference."
+        )
+
+
+@dataclass
+class SeveralTargets(Fault):
+    """A reference that leads elsewhere from each of several places, or to several documents of one address."""
+
+    ref: str
+    keyword: str
+    places: tuple[str, ...]
+
+    def what(self) -> str:
+        return (
+            f"'{self.keyword}' points to {shown(self.ref)}, which can mean {' or '.join(self.places)}. "
+            f"Only a reference with one target can be carried into bindings: write a '$ref' to the one that is meant."
         )
 
 
@@ -251,6 +295,48 @@ class NotADefinition(Fault):
         return (
             "this holds schemas under keys that are no keywords, and other things too, so it is neither a schema nor a "
             "group of definitions. Move the schemas to '$defs', or take the rest out."
+        )
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Something in the user's input that means nothing and was left out. It stops nothing. `at` is the place, as in a fault."""
+
+    at: str
+
+    def __str__(self) -> str:
+        return printable(f"{self.at}: {self.what()}")
+
+    def what(self) -> str:
+        """What it is, and what to do, as one line."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class StrayDefinition(LeftOut):
+    """A member of `$defs` or `definitions` that is no schema, and that nothing refers to."""
+
+    def what(self) -> str:
+        return "this is no schema, nothing refers to it, and it was left out. Write it as '$comment', or remove it."
+
+
+@dataclass(frozen=True)
+class ForeignKeyword(LeftOut):
+    """A keyword that means nothing where it stands: its draft does not know it, or `$ref` hides it."""
+
+    keyword: str
+    draft: str
+    beside: str = ""
+
+    def what(self) -> str:
+        if self.beside:
+            return (
+                f"{self.keyword!r} beside '$ref' means nothing in {self.draft}, and was left out. "
+                f"Put the '$ref' into 'allOf', or name a newer draft in '$schema'."
+            )
+        return (
+            f"{self.keyword!r} means nothing in {self.draft}, and was left out. "
+            f"Remove it, or name the draft that it belongs to in '$schema'."
         )
 
 
@@ -341,16 +427,6 @@ class UnknownLeniency(Fault):
 
     def what(self) -> str:
         return f"{self.keyword!r} would change what is decoded, and is not known. Remove it or use a newer acpgen."
-
-
-@dataclass
-class UnsupportedKeyword(Fault):
-    """A keyword that changes what other keywords mean and cannot be carried into bindings."""
-
-    keyword: str
-
-    def what(self) -> str:
-        return f"{self.keyword!r} is not supported: references must be plain '$ref' to a definition. Rewrite this part."
 
 
 @dataclass
@@ -488,6 +564,14 @@ class PathClash(Fault):
         return (
             f"two protocols or targets need {shown(self.path)} for different content. Give each an output of its own."
         )
+
+
+@dataclass
+class NotEmpty(Fault):
+    """A folder for a new project in which there is something already."""
+
+    def what(self) -> str:
+        return "a project begins in a new or empty folder, and there is something here. Name another folder."
 
 
 @dataclass

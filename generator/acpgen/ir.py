@@ -85,6 +85,17 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Tuple:
+    """A list that begins with one entry of each of `first`; those after them are all of `rest`. Its limits count all entries."""
+
+    first: tuple[Type, ...]
+    rest: Type
+    min_items: int | None = None
+    max_items: int | None = None
+    unique: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Map:
     """An object with free keys, whose values are all of `values`."""
 
@@ -106,7 +117,7 @@ class AnyOf:
     exclusive: bool = False
 
 
-Type: TypeAlias = Anything | Nothing | Null | Boolean | Number | String | Constant | Array | Map | Ref | AnyOf
+Type: TypeAlias = Anything | Nothing | Null | Boolean | Number | String | Constant | Array | Tuple | Map | Ref | AnyOf
 
 
 # --- members ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from acpgen import borrowed, config, resources
 from acpgen.errors import Faults, SameVersion, UnknownName, did_you_mean
 from acpgen.generate import understand
 from acpgen.material import is_material
-from acpgen.schema.load import Documents, load
+from acpgen.schema.load import NO_REFERENCES, Documents, References, load
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
@@ -23,8 +23,11 @@ ACP: Final = ("acp/v1", "acp/v2")
 """What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
 
 
-def find(protocol: str) -> Documents:
-    """A protocol of the project or of those that come with acpgen, by its name; or the file or folder at a path. Raises `Faults`."""
+def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
+    """A protocol of the project or of those that come with acpgen, by its name; or the file or folder at a path.
+
+    `references` say what absolute addresses mean in it. Raises `Faults`.
+    """
     known: dict[str, Path] = {}
     for root in _roots():
         for path in sorted(root.rglob("*.json")):
@@ -32,9 +35,9 @@ def find(protocol: str) -> Documents:
             if name != "." and not is_material(f"{name}/"):
                 known.setdefault(name, path.parent)
     if protocol in known:
-        return load(known[protocol], name=protocol)
+        return load(known[protocol], name=protocol, references=references)
     if Path(protocol).exists():
-        return load(Path(protocol))
+        return load(Path(protocol), references=references)
     raise Faults([UnknownName(at="--protocol", kind="protocol", name=protocol, hint=did_you_mean(protocol, known))])
 
 
@@ -55,12 +58,12 @@ def strict(documents: Documents) -> Strict:
     return borrowed.strict.Strict(contract, lambda: bundle.schema, extra="acpgen")
 
 
-def versions(names: Sequence[str]) -> list[Strict]:
+def versions(names: Sequence[str], references: References = NO_REFERENCES) -> list[Strict]:
     """The strict validators of some versions of one protocol; without names, those of ACP. Raises `Faults`."""
     found: dict[object, str] = {}
     made: list[Strict] = []
     for name in names or ACP:
-        made.append(strict(find(name)))
+        made.append(strict(find(name, references)))
         version = made[-1].contract.version
         if version in found:
             raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])

@@ -13,7 +13,7 @@ from acpgen.config import Config, read_names
 from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
 from acpgen.generate import merge, require_targets, understand
 from acpgen.meaning import unenforced
-from acpgen.schema.load import Source, parse, place, read
+from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.write import Change, Files, Tree, difference, write
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class Work:
     """What a run is to make. `at` is where its targets and protocols are named; faults of them point there.
 
     `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
-    `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project.
+    `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
+    absolute addresses mean.
     """
 
     at: str
@@ -75,19 +76,22 @@ class Work:
     protocols: frozenset[str] = frozenset()
     keep_unknown: bool = False
     schema: Path | None = None
+    references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run did, or would have done. `fresh` are the outputs that needed no work.
 
-    `gaps` says of each protocol with bindings what decoding does not enforce.
+    `gaps` says of each protocol with bindings what decoding does not enforce, and `notes` what of the schemas means
+    nothing: place and sentence.
     """
 
     changes: tuple[Change, ...]
     fresh: tuple[Path, ...]
     gaps: Mapping[str, unenforced.Gaps] = field(repr=False)
     trees: tuple[Tree, ...] = field(repr=False)
+    notes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def is_covered(self) -> bool:
@@ -104,10 +108,15 @@ class Outcome:
             yield from difference(tree, change)
 
 
-def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[str] = ()) -> Work:
+def configured(
+    config: Config,
+    protocols: Sequence[str] = (),
+    targets: Sequence[str] = (),
+    references: References | None = None,
+) -> Work:
     """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
 
-    An output that holds one of the protocols is made whole. Raises `Faults`.
+    An output that holds one of the protocols is made whole. `references` stand for those of the project. Raises `Faults`.
     """
     faults = [
         UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
@@ -146,6 +155,7 @@ def configured(config: Config, protocols: Sequence[str] = (), targets: Sequence[
         outputs=outputs,
         cache=config.root / stamp.CACHE_FOLDER,
         schema=config.root / config.schema,
+        references=config.references if references is None else references,
         names=config.names,
         names_of=config.names_of,
         names_at=f"{place(config.file)}: tool.acpgen.names",
@@ -161,6 +171,7 @@ def single(
     names: Path | None = None,
     *,
     keep_unknown: bool = False,
+    references: References = NO_REFERENCES,
 ) -> Work:
     """One output made from one schema, which belongs to no project. Raises `Faults`."""
     parts = tuple(Part(schema, None, target, package) for target in dict.fromkeys(targets))
@@ -171,6 +182,7 @@ def single(
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
         keep_unknown=keep_unknown,
+        references=references,
     )
 
 
@@ -192,17 +204,26 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     trees = _trees(stale, sources, meanings, materials, progress) if stale else ()
     changes = write(trees, dry=check)
     gaps = {output.folder: _gaps(output, meanings) for output in stale}
+    notes = {output.folder: _notes(output, meanings, sources) for output in stale}
     if not check:
         for output in stale:
-            stamps.record(output.folder, hashes[output.folder], gaps[output.folder])
+            stamps.record(output.folder, hashes[output.folder], gaps[output.folder], notes[output.folder])
     gaps.update({folder: stamps.gaps(folder) for folder in fresh})
     merged = {label: found for output in work.outputs for label, found in gaps[output.folder].items()}
-    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees)
+    notes.update({folder: stamps.notes(folder) for folder in fresh})
+    told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
+    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(told))
 
 
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
     """What the bindings in an output do not enforce, by protocol."""
     return {part.label: unenforced.gaps(*meanings[part.source]) for part in output.parts if part.target == "python"}
+
+
+def _notes(output: OutputFolder, meanings: Meanings, sources: Mapping[Path, Source]) -> tuple[tuple[str, str], ...]:
+    """What the schemas of an output hold that means nothing: place and sentence."""
+    found = ((part.source, note) for part in output.parts for note in meanings[part.source][1].notes)
+    return tuple(dict.fromkeys((sources[source].at(note.at), note.what()) for source, note in found))
 
 
 def _read(work: Work) -> Mapping[Path, Source]:
@@ -214,9 +235,9 @@ def _read(work: Work) -> Mapping[Path, Source]:
             faults.append(_missing(work.at, part.source, part.protocol))
             continue
         try:
-            sources[part.source] = read(part.source, name=part.protocol)
+            sources[part.source] = read(part.source, name=part.protocol, references=work.references)
         except Faults as caught:
-            faults.extend(caught.faults)
+            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
         raise Faults(faults)
     return sources
@@ -261,6 +282,11 @@ def _inputs(
         for index, part in enumerate(output.parts)
         for path, content in sources[part.source].files
     ]
+    files += [
+        (f"references/{known} {path}", content)
+        for part in output.parts
+        for known, path, content in sources[part.source].references
+    ]
     if output.folder in materials:
         files += [(f"material/{path}", content) for path, content in materials[output.folder].files]
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
@@ -289,7 +315,7 @@ def _meanings(
         try:
             documents = parse(sources[part.source])
         except Faults as caught:
-            faults.extend(caught.faults)
+            faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
             continue
         try:
             meanings[part.source] = understand(

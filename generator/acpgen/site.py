@@ -79,7 +79,7 @@ def versions(config: Config) -> list[Version]:
         raise Faults([SiteNotBuilt(at=place(config.file), reason=reason, remedy=remedy)])
     found: list[Version] = []
     for name in chosen:
-        source = read(config.root / config.schema / name, name=name)
+        source = read(config.root / config.schema / name, name=name, references=config.references)
         found.append(Version(*understand(parse(source)), Settings(prefix=name), source.at))
     return found
 

@@ -45,16 +45,26 @@ class Stamps:
             for protocol, found in self._read(output)["gaps"].items()
         }
 
+    def notes(self, output: Path) -> tuple[tuple[str, str], ...]:
+        """What was told of an output that is fresh: places of its schemas that mean nothing, each with a sentence."""
+        return tuple((at, sentence) for at, sentence in self._read(output)["notes"])
+
     def _read(self, output: Path) -> dict[str, Any]:
         """The stamp of an output; empty where there is none of today's form."""
         try:
             stamp: dict[str, Any] = json.loads(read_bytes(self._file(output)))
-            return stamp if stamp.keys() == {"inputs", "output", "gaps"} else {}
+            return stamp if stamp.keys() == {"inputs", "output", "gaps", "notes"} else {}
         except (Faults, ValueError, RecursionError, AttributeError):
             return {}
 
-    def record(self, output: Path, inputs: str | None, gaps: Mapping[str, Mapping[str, tuple[str, ...]]]) -> None:
-        """Remember what `output` was made from, and its gaps. A cache that cannot be written is no cache, and no fault."""
+    def record(
+        self,
+        output: Path,
+        inputs: str | None,
+        gaps: Mapping[str, Mapping[str, tuple[str, ...]]],
+        notes: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Remember what `output` was made from, its gaps and notes. A cache that cannot be written is no cache, and no fault."""
         if inputs is None:
             return
         with contextlib.suppress(OSError):
@@ -62,7 +72,8 @@ class Stamps:
             ignore = self.folder / ".gitignore"
             if not ignore.exists():
                 replace_file(ignore, "*\n")
-            replace_file(self._file(output), json.dumps({"inputs": inputs, "output": digest(output), "gaps": gaps}))
+            told = {"gaps": gaps, "notes": [*notes]}
+            replace_file(self._file(output), json.dumps({"inputs": inputs, "output": digest(output), **told}))
 
     def _file(self, output: Path) -> Path:
         return self.folder / f"{hashlib.sha256(os.fsencode(os.path.abspath(output))).hexdigest()[:24]}.json"

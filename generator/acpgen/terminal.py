@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from acpgen.write import Change
 
 WIDEST: Final = 80
+_FEW_NOTES: Final = 3
+"""As many places are named at which one thing means nothing."""
+
 FEW: Final = 8
 """As many changed files of one output are named."""
 
@@ -111,6 +114,18 @@ def show_outcome(outcome: Outcome) -> None:
         for verb, paths in (("written", change.written), ("removed", change.removed)):
             for path in paths if len(change.written) + len(change.removed) <= FEW else ():
                 say(f"{verb} {_folder(change.folder)}/{path}")
+
+
+def show_notes(outcome: Outcome) -> None:
+    """Say what of the schemas means nothing and was left out: of each kind the first few, and how many more."""
+    places: dict[str, list[str]] = {}
+    for at, sentence in outcome.notes:
+        places.setdefault(sentence, []).append(at)
+    for sentence, found in places.items():
+        for at in found[:_FEW_NOTES]:
+            say(f"note: {at}: {sentence}")
+        if len(found) > _FEW_NOTES:
+            say(f"note: {sentence.partition(',')[0]} at {_counted(len(found) - _FEW_NOTES, 'more place')}.")
 
 
 def show_gaps(outcome: Outcome) -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, StrayFile, Unwritable
+from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, NotEmpty, StrayFile, Unwritable
 from acpgen.schema.load import place
 
 Files: TypeAlias = Mapping[str, str]
@@ -159,6 +159,33 @@ def digest(folder: Path) -> str | None:
         summary.update(f"{path}\0{-1 if content is None else len(content)}\0".encode(errors="surrogateescape"))
         summary.update(content or b"")
     return summary.hexdigest()
+
+
+@contextlib.contextmanager
+def created(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
+    """A new folder with these files, made as a whole or not at all; it goes again where the block fails.
+
+    Raises `Faults`: there is something at its place, or it cannot be written.
+    """
+    if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+        raise Faults([NotEmpty(at=place(folder) or ".")])
+    staged = _staged(folder)
+    with _unwritable(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            for path, content in files.items():
+                (staged / path).parent.mkdir(parents=True, exist_ok=True)
+                _create(staged / path, content)
+            os.rename(staged, folder)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    is_whole = False
+    try:
+        yield
+        is_whole = True
+    finally:
+        if not is_whole:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def replace_file(path: Path, text: str) -> None:

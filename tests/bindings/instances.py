@@ -96,7 +96,7 @@ class Instances:
         """Such a value with nothing, one or two things changed in it."""
         value = self.valid(choose, name)
         for _ in range(choose.pick((0, 1, 1, 1, 2))):
-            value = self._damage(choose, value)
+            value = damage(choose, value)
         return copy.deepcopy(value)
 
     # --- values ---
@@ -156,6 +156,11 @@ class Instances:
                 )
                 length = choose.pick(range(least, int(most_items) + 1))
                 return [self._type(choose, type_.items, depth + 1) for _ in range(length)]
+            case ir.Tuple():
+                least = max(type_.min_items or 0, len(type_.first))
+                more = choose.pick((0, 0, 1)) if type_.rest != ir.Nothing() else 0
+                entries = [*type_.first, *[type_.rest] * (least - len(type_.first) + more)]
+                return [self._type(choose, one, depth + 1) for one in entries]
             case ir.Map():
                 keys = [choose.pick(TEXTS) for _ in range(choose.pick(range(3 if depth < 4 else 1)))]
                 return {key: self._type(choose, type_.values, depth + 1) for key in keys}
@@ -169,29 +174,29 @@ class Instances:
     def _fitting(self, type_: ir.Type, values: Sequence[Any]) -> list[Any]:
         return [value for value in values if self.meaning.fits(type_, value)] or list(values)
 
-    # --- damage ---
 
-    def _damage(self, choose: Chooser, value: Any) -> Any:
-        path = choose.pick(list(nodes(value)))
-        here = at(value, path)
-        changes: list[Change] = [lambda: changed(value, path, choose.pick(ANYTHING))]
-        if path:
-            changes.append(lambda: without(value, path))
-        if is_object(here):
-            changes.append(lambda: changed(value, path, {**here, choose.pick(TEXTS): choose.pick(ANYTHING)}))
-            changes.append(lambda: changed(value, path, {_snake(key): item for key, item in here.items()}))
-        elif is_array(here):
-            changes.append(lambda: changed(value, path, [*here, choose.pick(ANYTHING)]))
-            changes.append(lambda: changed(value, path, [*here, *here]))
-        elif isinstance(here, bool):
-            changes.append(lambda: changed(value, path, int(here)))
-        elif isinstance(here, int) and abs(here) < 2**53:
-            changes.append(lambda: changed(value, path, float(here)))
-            changes.append(lambda: changed(value, path, bool(here)))
-        elif isinstance(here, str):
-            changes.append(lambda: changed(value, path, f"{here}x"))
-            changes.append(lambda: changed(value, path, [here]))
-        return choose.pick(changes)()
+def damage(choose: Chooser, value: Any) -> Any:
+    """A value with one thing changed in it."""
+    path = choose.pick(list(nodes(value)))
+    here = at(value, path)
+    changes: list[Change] = [lambda: changed(value, path, choose.pick(ANYTHING))]
+    if path:
+        changes.append(lambda: without(value, path))
+    if is_object(here):
+        changes.append(lambda: changed(value, path, {**here, choose.pick(TEXTS): choose.pick(ANYTHING)}))
+        changes.append(lambda: changed(value, path, {_snake(key): item for key, item in here.items()}))
+    elif is_array(here):
+        changes.append(lambda: changed(value, path, [*here, choose.pick(ANYTHING)]))
+        changes.append(lambda: changed(value, path, [*here, *here]))
+    elif isinstance(here, bool):
+        changes.append(lambda: changed(value, path, int(here)))
+    elif isinstance(here, int) and abs(here) < 2**53:
+        changes.append(lambda: changed(value, path, float(here)))
+        changes.append(lambda: changed(value, path, bool(here)))
+    elif isinstance(here, str):
+        changes.append(lambda: changed(value, path, f"{here}x"))
+        changes.append(lambda: changed(value, path, [here]))
+    return choose.pick(changes)()
 
 
 def nodes(value: Any, path: Path = ()) -> Iterator[Path]:

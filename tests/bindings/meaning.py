@@ -82,6 +82,8 @@ class Meaning:
                 return any(_equal(value, known) for known in type_.values)
             case ir.Array():
                 return self._array(type_, value)
+            case ir.Tuple():
+                return self._tuple(type_, value)
             case ir.Map():
                 return is_object(value) and all(self.fits(type_.values, item) for item in value.values())
             case ir.Ref():
@@ -130,6 +132,17 @@ class Meaning:
             return False
         return (array.min_items or 0) <= len(value) <= (math.inf if array.max_items is None else array.max_items)
 
+    def _tuple(self, entries: ir.Tuple, value: Any) -> bool:
+        if not is_array(value) or len(value) < len(entries.first):
+            return False
+        whole = ir.Array(ir.Anything(), entries.min_items, entries.max_items, entries.unique)
+        first = zip(entries.first, value, strict=False)
+        return (
+            all(self.fits(one, item) for one, item in first)
+            and all(self.fits(entries.rest, item) for item in value[len(entries.first) :])
+            and self._array(whole, value)
+        )
+
     # --- walking ---
 
     def places(self, name: str, value: Any, path: Path = ()) -> Iterator[Place]:
@@ -169,6 +182,10 @@ class Meaning:
             case ir.Array():
                 for index, item in enumerate(value):
                     yield from self._inside(type_.items, item, (*path, index), steps, by_shape)
+            case ir.Tuple():
+                for index, item in enumerate(value):
+                    one = type_.first[index] if index < len(type_.first) else type_.rest
+                    yield from self._inside(one, item, (*path, index), steps, by_shape)
             case ir.Map():
                 for key, item in value.items():
                     yield from self._inside(type_.values, item, (*path, key), steps, by_shape)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any, Final
 
@@ -122,25 +122,27 @@ class Subjects:
             self.known[name] = self.make(name, source)
         return self.known[name]
 
-    def make(self, name: str, source: Source) -> Subject:
-        """The bindings of any schema, in a package named after `name`."""
+    def make(self, name: str, source: Source, *, shared: str = "") -> Subject:
+        """The bindings of any schema, in a package named after `name`; below one that others are in, too, where it is `shared`."""
         found = bundle(load(source.path, name=source.protocol))
         protocol = lower(found, keep_unknown=source.keep_unknown)
-        top = f"subject_{name}"
-        files: Mapping[str, str] = TARGETS["python"](protocol, found, Settings(package=f"{top}.api"))
+        top, package = f"subject_{shared or name}", name if shared else "api"
+        files: Mapping[str, str] = TARGETS["python"](protocol, found, Settings(package=f"{top}.{package}"))
         for path, text in files.items():
             file = self.folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
-        module, runtime = import_module(f"{top}.api"), import_module(f"{top}.runtime")
+            if not shared or not file.exists():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, "utf-8")
+        invalidate_caches()
+        module, runtime = import_module(f"{top}.{package}"), import_module(f"{top}.runtime")
         return Subject(name, found, protocol, module, runtime, top, source.keep_unknown)
 
-    def small(self, name: str, definitions: Mapping[str, Any], **options: Any) -> Subject:
+    def small(self, name: str, definitions: Mapping[str, Any], *, shared: str = "", **options: Any) -> Subject:
         """The bindings of a schema that a test makes up."""
         file = self.folder / f"{name}.json"
         schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}
         file.write_text(json.dumps(schema), "utf-8")
-        return self.make(name, Source(file, f"test/{name}", **options))
+        return self.make(name, Source(file, f"test/{name}", **options), shared=shared)
 
 
 def same(one: Any, other: Any) -> bool:

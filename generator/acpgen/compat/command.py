@@ -13,6 +13,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import FailOn, Mode, Report, fails
 from acpgen.compat.waivers import read, standard_file, waive
 from acpgen.errors import Faults, UnknownName, did_you_mean
+from acpgen.schema.load import NO_REFERENCES, References
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,12 +47,20 @@ def options(mode: str, output_format: str, fail_on: str, fail_on_bindings: str) 
     return Options(cast("Mode", mode), output_format, fail_on, fail_on_bindings)
 
 
-def compared(old: str, new: str, chosen: Options, waivers: Path | None, *, unstable: bool) -> Report:
+def compared(
+    old: str,
+    new: str,
+    chosen: Options,
+    waivers: Path | None,
+    *,
+    unstable: bool,
+    references: References = NO_REFERENCES,
+) -> Report:
     """The report, with the waivers of the file given or of the standard one applied. Raises `Faults`."""
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
     accepted = read(file) if file is not None else ()
-    report = compare(old, new, mode=chosen.mode, unstable=unstable)
+    report = compare(old, new, mode=chosen.mode, unstable=unstable, references=references)
     return waive(report, accepted, date.today()) if accepted else report
 
 

@@ -26,7 +26,7 @@ from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep
 from acpgen.pointers import pointer
-from acpgen.schema.load import Documents
+from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs_anywhere
@@ -39,17 +39,25 @@ if TYPE_CHECKING:
     from schema_inclusion import Comparison, Relation
 
 
-def compare(old: Comparable, new: Comparable, *, mode: Mode = "protocol", unstable: bool = False) -> Report:
+def compare(
+    old: Comparable,
+    new: Comparable,
+    *,
+    mode: Mode = "protocol",
+    unstable: bool = False,
+    references: References = NO_REFERENCES,
+) -> Report:
     """Who breaks between two revisions.
 
     `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
-    `x-unstable` is left out unless `unstable`. Raises `Faults` where a side cannot be read.
+    `x-unstable` is left out unless `unstable`. `references` say what absolute addresses mean, by the address a file or the name of a
+    draft. Raises `Faults` where a side cannot be read.
     """
     faults: list[Fault] = []
     sides: list[Input] = []
     for each in (old, new):
         try:
-            sides.append(opened(each, checked=mode == "protocol", unstable=unstable))
+            sides.append(opened(each, checked=mode == "protocol", unstable=unstable, references=references))
         except Faults as caught:
             faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
@@ -310,10 +318,16 @@ def _language(old: JSON, new: JSON) -> Comparison:
 
 
 def _whole(documents: Documents) -> JSON:
-    """The one schema that the documents make up."""
-    if len(documents.documents) == 1:
-        return documents.documents[0].value
-    return _bundled(documents).schema
+    """The one schema that the documents make up: a file as it is, unless what it names may lie beside it."""
+    whole = documents.documents[0].value
+    if len(documents.documents) == 1 and (not documents.references or not is_object(whole)):
+        return whole
+    try:
+        return _bundled(documents).schema
+    except Faults:
+        if len(documents.documents) == 1:
+            return whole  # what cannot be followed in it is undecided
+        raise
 
 
 def _inclusion(comparison: Comparison) -> Inclusion:

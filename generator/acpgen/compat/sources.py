@@ -13,7 +13,17 @@ from typing import Final, TypeAlias
 
 from acpgen import config
 from acpgen.errors import Faults, NotFound
-from acpgen.schema.load import Documents, Source, parse, parse_unchecked, read, read_revision
+from acpgen.schema.load import (
+    NO_REFERENCES,
+    Documents,
+    References,
+    Source,
+    parse,
+    parse_unchecked,
+    read,
+    read_revision,
+    with_references,
+)
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -21,31 +31,33 @@ Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One side of a comparison: how people call it, its documents, and the folder that their paths are relative to."""
+    """One side of a comparison: how people call it, its documents, and where they were found, if they were files."""
 
     label: str
     documents: Documents = field(repr=False)
-    root: str = ""
+    source: Source | None = field(default=None, repr=False)
 
     def at(self, path: str) -> str:
         """The place of one file, for people."""
-        return f"{self.root}/{path}" if self.root and not self.root.endswith(":") else f"{self.root}{path}"
+        return path if self.source is None else self.source.at(path)
 
 
 _STABLE: Final = "schema.json"
 _UNSTABLE: Final = "schema.unstable.json"
 
 
-def opened(given: Comparable, *, checked: bool = True, unstable: bool = False) -> Input:
+def opened(
+    given: Comparable, *, checked: bool = True, unstable: bool = False, references: References = NO_REFERENCES
+) -> Input:
     """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. `unstable` picks the edition.
 
-    Raises `Faults`.
+    `references` say what absolute addresses mean. Raises `Faults`.
     """
     if isinstance(given, Documents):
         return Input(given.name, given)
     given = given if isinstance(given, str) else Path(given)
-    source = _edition(found(given), unstable=unstable)
-    return Input(str(given), parse(source) if checked else parse_unchecked(source), source.root)
+    source = with_references(_edition(found(given), unstable=unstable), references)
+    return Input(str(given), parse(source) if checked else parse_unchecked(source), source)
 
 
 def found(given: str | Path) -> Source:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from acpgen.compat.findings import Spot
 from acpgen.pointers import plain_pointer, pointer_parts, resolve
+from acpgen.schema.drafts import written_parts
 from acpgen.schema.positions import Positions
 
 if TYPE_CHECKING:
     from acpgen.compat.sources import Input
     from acpgen.ir import JSON
-
-_AS_WRITTEN: Final = MappingProxyType({"$defs": "definitions"})
 
 
 @dataclass(slots=True)
@@ -30,7 +28,7 @@ class Spots:
             return None
         path, _, fragment = at.partition("#")
         positions, whole = self._file(path)
-        offset, keys = positions.nearest(pointer_parts(fragment), _AS_WRITTEN)
+        offset, keys = positions.nearest(written_parts(pointer_parts(fragment), whole))
         place = plain_pointer(*keys)
         line, column = positions.line_and_column(offset)
         return Spot(self.side.at(path), place, line, column, resolve(whole, place) if keys else None)
@@ -42,6 +40,6 @@ class Spots:
 
     def _file(self, path: str) -> tuple[Positions, JSON]:
         if path not in self._files:
-            found = next((each for each in self.side.documents.documents if each.path == path), None)
+            found = self.side.documents.find(path)
             self._files[path] = (Positions(""), None) if found is None else (Positions(found.text), found.value)
         return self._files[path]

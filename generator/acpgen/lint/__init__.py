@@ -7,18 +7,19 @@ Its name with dashes is its public id, its docstring its documentation.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.errors import Fault, Faults, printable
+from acpgen.config import Level
+from acpgen.errors import Fault, Faults, UnknownName, did_you_mean, printable
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 from acpgen.schema.dialect import dialect_file
-from acpgen.schema.load import Source, parse_unchecked, place, read
+from acpgen.schema.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
 from acpgen.schema.positions import positions
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
@@ -28,12 +29,14 @@ RULES: Final[tuple[Rule, ...]] = (
     dialect.keyword_unknown,
     dialect.keyword_misplaced,
     dialect.keyword_wrong,
+    dialect.keyword_meaningless,
     words.description_missing,
     words.example_refused,
     words.variant_example_missing,
     words.method_example_missing,
     structure.reference_dangling,
     structure.reference_looping,
+    structure.reference_ambiguous,
     structure.reference_unmarked,
     structure.definition_unused,
     structure.name_colliding,
@@ -68,6 +71,64 @@ class Finding:
         return printable(f"{self.file}:{self.line}:{self.column}: {self.pointer}: {self.rule}: {self.message}")
 
 
+NO_LEVELS: Final[Mapping[str, Level]] = {}
+"""Where every rule is an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """Findings by what a project makes of their rules; `off` counts those of rules that are off."""
+
+    errors: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    off: int = 0
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], levels: Mapping[str, Level]) -> LintReport:
+        """The findings by the level of their rules; a rule without one is an error."""
+        found: dict[Level, list[Finding]] = {"error": [], "warning": [], "off": []}
+        for finding in findings:
+            found[levels.get(finding.rule, "error")].append(finding)
+        return cls(tuple(found["error"]), tuple(found["warning"]), len(found["off"]))
+
+    def joined(self, other: LintReport) -> LintReport:
+        """Both together, each finding once."""
+        errors, warnings = {*self.errors, *other.errors}, {*self.warnings, *other.warnings}
+        return LintReport(tuple(sorted(errors)), tuple(sorted(warnings)), self.off + other.off)
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """One line for each finding, in the order of files and lines."""
+        for finding in sorted((*self.errors, *self.warnings)):
+            yield f"{finding} (warning)" if finding in self.warnings else str(finding)
+
+    @property
+    def summary(self) -> str:
+        """What was found in one sentence."""
+        told = [f"{_counted(len(self.warnings), 'warning')}" if self.warnings else ""]
+        told += [f"{_counted(self.off, 'finding')} of rules that are off" if self.off else ""]
+        if self.errors:
+            told.insert(0, _counted(len(self.errors), "error"))
+        rest = ", ".join(filter(None, told))
+        return f"{rest}." if rest else "No rule finds anything."
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def require_rules(levels: Iterable[str], at: str) -> None:
+    """Raise `Faults` for every key of `[tool.acpgen.lint]` that is no rule."""
+    known = [rule_id(rule) for rule in RULES]
+    faults = [
+        UnknownName(at=f"{at}: tool.acpgen.lint", kind="rule", name=name, hint=did_you_mean(name, known))
+        for name in levels
+        if name not in known
+    ]
+    if faults:
+        raise Faults(faults)
+
+
 def rule_id(rule: Rule) -> str:
     """The public name of a rule: `description-missing`."""
     return rule.__name__.replace("_", "-")
@@ -78,23 +139,26 @@ def lint(source: Source) -> tuple[Finding, ...]:
 
     Raises `Faults` where a text is not JSON.
     """
-    subject = Subject(source, parse_unchecked(source).documents)
+    found = parse_unchecked(source)
+    subject = Subject(source, found)
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
     return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
 
 
-def lint_paths(paths: Sequence[Path], projects: Collection[Path] = ()) -> tuple[Finding, ...]:
+def lint_paths(
+    paths: Sequence[Path], projects: Collection[Path] = (), references: References = NO_REFERENCES
+) -> tuple[Finding, ...]:
     """What `lint` finds in the protocols at `paths`: folders that hold one, folders of such folders, or single files.
 
     `projects` are the schema folders of projects. A file below one is read with the protocol that it belongs to, and only its own
-    findings are returned; what lies in one for the docs is no schema. Raises `Faults`.
+    findings are returned; what lies in one for the docs is no schema. `references` say what absolute addresses mean. Raises `Faults`.
     """
     faults: list[Fault] = []
     found: set[Finding] = set()
     for path in paths:
         try:
-            found.update(_lint_path(path, projects))
+            found.update(_lint_path(path, projects, references))
         except Faults as caught:
             faults.extend(caught.faults)
     if faults:
@@ -102,20 +166,20 @@ def lint_paths(paths: Sequence[Path], projects: Collection[Path] = ()) -> tuple[
     return tuple(sorted(found))
 
 
-def _lint_path(path: Path, projects: Collection[Path]) -> Iterator[Finding]:
+def _lint_path(path: Path, projects: Collection[Path], references: References) -> Iterator[Finding]:
     absolute = path.resolve()
     schema = next((folder for folder in projects if absolute.is_relative_to(folder.resolve())), None)
     if schema is not None and absolute == schema.resolve():
-        for protocol in protocols(schemas(read(path))):
+        for protocol in protocols(schemas(read(path, references=references))):
             yield from lint(protocol)
         return
     if schema is not None and path.is_file():
         wanted = place(path)
-        for protocol in protocols(schemas(read(schema))):
+        for protocol in protocols(schemas(read(schema, references=references))):
             if any(protocol.at(file) == wanted for file, _ in protocol.files):
                 yield from (finding for finding in lint(protocol) if finding.file == wanted)
         return
-    for protocol in protocols(read(path)):
+    for protocol in protocols(read(path, references=references)):
         yield from lint(protocol)
 
 
@@ -126,7 +190,8 @@ def protocols(source: Source) -> Iterator[Source]:
     tops = [folder for folder in folders if not any(_is_inside(folder, other) for other in folders - {folder})]
     for top in sorted(tops):
         below = tuple((path[len(top) :].lstrip("/"), content) for path, content in files if _is_inside(path, top))
-        yield Source(top or source.name, source.at(top) if top else source.root, below)
+        root = f"{source.root}/{top}".lstrip("/") if top else source.root
+        yield replace(source, name=top or source.name, root=root, files=below)
 
 
 def _is_inside(path: str, folder: str) -> bool:
@@ -135,7 +200,9 @@ def _is_inside(path: str, folder: str) -> bool:
 
 def _finding(subject: Subject, rule: Rule, remark: Remark) -> Finding:
     file, _, fragment = remark.at.partition("#")
-    found = positions(subject.documents_by_path[file].text)
+    document = subject.found.find(file)
+    assert document is not None, file
+    found = positions(document.text)
     offset, _ = found.nearest(
         pointer_parts(fragment)
     )  # what the bundle made of several places stands near the first of them

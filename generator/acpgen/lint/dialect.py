@@ -11,6 +11,8 @@ from acpgen.errors import did_you_mean, shown
 from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer
 from acpgen.schema.dialect import keywords, meta_schema
+from acpgen.schema.drafts import MODERN, draft_of
+from acpgen.schema.load import check
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -22,7 +24,7 @@ _GRAVEST: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 def schema_malformed(subject: Subject) -> Iterable[Remark]:
-    """A file breaks JSON Schema 2020-12: a keyword has a value of the wrong form. No other rule is asked before it is mended."""
+    """A file breaks its draft of JSON Schema: a keyword has a value of the wrong form. No other rule is asked before it is mended."""
     return _remarks(subject, "malformed")
 
 
@@ -39,6 +41,12 @@ def keyword_misplaced(subject: Subject) -> Iterable[Remark]:
 def keyword_wrong(subject: Subject) -> Iterable[Remark]:
     """A keyword of the dialect has a value that it does not know, or lacks a keyword that it goes together with."""
     return _remarks(subject, "wrong")
+
+
+def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
+    """A keyword means nothing where it stands: the file's draft does not know it, or `$ref` hides it."""
+    notes = subject.bundle.notes if subject.bundle is not None else ()
+    return (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +68,16 @@ def _judge(subject: Subject) -> tuple[_Judged, ...]:
             at = f"{document.path}#"
             found[at] = _Judged("malformed", Remark(at, "A file holds one JSON object. Put the schema in '{ … }'."))
             continue
+        draft = draft_of(document.value, subject.found.given)
+        if draft is not MODERN:  # the meta-schema of the dialect is one of 2020-12
+            for fault in check(document.value, document.path, subject.found.given):
+                found[fault.at] = _Judged(
+                    "malformed", Remark(fault.at, f"{(what := fault.what())[:1].upper()}{what[1:]}")
+                )
         for error in validator.iter_errors(document.value):
             kind, sentence = _sort(error)
+            if kind == "malformed" and draft is not MODERN:
+                continue
             at = document.path + pointer(*map(str, error.instance_path))
             if at not in found or _GRAVEST.index(kind) < _GRAVEST.index(found[at].kind):
                 found[at] = _Judged(kind, Remark(at, sentence))

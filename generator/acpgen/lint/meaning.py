@@ -45,7 +45,7 @@ def leniency_forbidden(subject: Subject) -> Iterable[Remark]:
     for node in subject.nodes:
         if node.role != "field" or not node.owner or node.at in markers:
             continue
-        strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(node.owner.schema.get("x-method", ""), frozenset())
+        strict = STRICT_EVERYWHERE | STRICT_IN_METHOD.get(str(node.owner.schema.get("x-method")), frozenset())
         for keyword in node.schema if node.name in strict else ():
             if keyword.startswith("x-deserialize-"):
                 what = f"A bad {shown(node.name)} must be an error, never dropped. Remove '{keyword}'."
@@ -196,8 +196,10 @@ def method_mismatched(subject: Subject) -> Iterable[Remark]:
 
 
 def method_unlisted(subject: Subject) -> Iterable[Remark]:
-    """The envelope of the peer that sends a method's params or result does not list them."""
+    """The envelope of the peer that sends a method's params or result does not list them, in a protocol that has envelopes."""
     envelopes = {node.name: node for node in subject.definitions if node.schema.get("x-docs-ignore") is True}
+    if not envelopes:
+        return
     roots = [node for node in subject.nodes if node.role == "document"]
     for node in subject.definitions:
         role = role_of_node(node)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from acpgen.errors import DanglingReference, Fault, MalformedKeyword, NameCollision, ReferenceLoop, shown
+from acpgen.errors import (
+    DanglingReference,
+    Fault,
+    MalformedKeyword,
+    NameCollision,
+    ReferenceLoop,
+    SeveralTargets,
+    shown,
+)
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, pointer_parts
 from acpgen.schema.names import field_name, python_class
@@ -13,11 +21,16 @@ from acpgen.schema.walk import DEFINITIONS, Schema, asserts, children, is_object
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
-    """A `$ref` leads to nothing in the files of this protocol."""
-    for node in subject.nodes:
-        if "$ref" in node.schema and subject.target(node) is None:
-            ref = shown(str(node.schema["$ref"]))
-            yield Remark(f"{node.at}/$ref", f"{ref} leads nowhere. Correct the reference or add the definition.")
+    """A reference leads to nothing in the files of this protocol, and to no file that was given beside them."""
+    for fault in subject.faults:
+        if isinstance(fault, DanglingReference):
+            what = f"{shown(fault.ref)} leads nowhere. Correct the reference or add the definition."
+            yield Remark(f"{fault.at}/{fault.keyword}", what)
+
+
+def reference_ambiguous(subject: Subject) -> Iterable[Remark]:
+    """A reference can mean several places: a dynamic one with several targets, or an address or anchor that stands twice."""
+    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if isinstance(fault, SeveralTargets))
 
 
 def reference_looping(subject: Subject) -> Iterable[Remark]:
@@ -84,7 +97,7 @@ def _is_told(fault: Fault) -> bool:
     """Whether another rule says it."""
     if isinstance(fault, MalformedKeyword):
         return fault.keyword.startswith("x-")
-    return isinstance(fault, DanglingReference | NameCollision | ReferenceLoop)
+    return isinstance(fault, DanglingReference | NameCollision | ReferenceLoop | SeveralTargets)
 
 
 def union_half_marked(subject: Subject) -> Iterable[Remark]:

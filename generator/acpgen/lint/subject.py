@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
-from urllib.parse import unquote, urldefrag
 
 from acpgen.errors import Fault, Faults
-from acpgen.pointers import pointer, pointer_parts
+from acpgen.pointers import pointer
+from acpgen.schema.addresses import Addresses, SchemaPlace
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.bundle import bundle as bundled
 from acpgen.schema.collect import Collected, collect
+from acpgen.schema.drafts import MODERN
 from acpgen.schema.load import Document, Documents, Source
 from acpgen.schema.unions import branches_of, is_null
 from acpgen.schema.walk import Schema, children, is_object
@@ -64,7 +64,12 @@ class Subject:
     """One protocol version under examination. Its parts are made when a rule first asks for them."""
 
     source: Source
-    documents: tuple[Document, ...]
+    found: Documents
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The files of the protocol."""
+        return self.found.documents
 
     @cached_property
     def nodes(self) -> tuple[SourceNode, ...]:
@@ -87,14 +92,9 @@ class Subject:
         return tuple(node for node in self.nodes if node.role == "definition")
 
     @cached_property
-    def documents_by_path(self) -> Mapping[str, Document]:
-        """Every file by its path in the source."""
-        return {document.path: document for document in self.documents}
-
-    @cached_property
     def _bundled(self) -> Bundle | tuple[Fault, ...]:
         try:
-            return bundled(Documents(self.source.name, self.documents))
+            return bundled(self.found)
         except Faults as caught:
             return caught.faults
 
@@ -112,7 +112,7 @@ class Subject:
     def collected(self) -> Collected | None:
         """The definitions as they were written, under local names; `None` where a reference or a name stands in the way."""
         try:
-            return collect(Documents(self.source.name, self.documents))
+            return collect(self.found)
         except Faults:
             return None
 
@@ -121,11 +121,18 @@ class Subject:
         ref = node.schema.get("$ref")
         if not isinstance(ref, str):
             return None
-        location, fragment = urldefrag(ref)
-        file = node.file
-        if location:
-            file = posixpath.normpath(posixpath.join(posixpath.dirname(node.file), location))
-        return self.by_place.get(file + pointer(*pointer_parts(unquote(fragment))))
+        found = self._addresses.targets(SchemaPlace(node.file, node.parts), ref)
+        return self.by_place.get(found[0].at) if len(found) == 1 else None
+
+    @cached_property
+    def _addresses(self) -> Addresses:
+        made = Addresses(self.found.given)
+        for node in self.nodes:
+            if not node.parts:
+                made.admit(node.file, node.schema)
+            place = SchemaPlace(node.file, node.parts)
+            made.enter(place, node.schema, made.draft(place, node.schema) or MODERN)
+        return made
 
     def below(self, node: SourceNode) -> Iterator[SourceNode]:
         """The schemas directly inside `node`."""

@@ -21,7 +21,7 @@ OF_ARRAYS: Final[Mapping[str, str]] = {"min_items": "minItems", "max_items": "ma
 """The keywords by the names that the IR has for them."""
 
 
-def limits_of(type_: ir.Number | ir.String | ir.Array) -> dict[str, Any]:
+def limits_of(type_: ir.Number | ir.String | ir.Array | ir.Tuple) -> dict[str, Any]:
     """The limits that a type has, by keyword."""
     names = OF_NUMBERS if isinstance(type_, ir.Number) else OF_STRINGS if isinstance(type_, ir.String) else OF_ARRAYS
     limits = {keyword: getattr(type_, name) for name, keyword in names.items()}

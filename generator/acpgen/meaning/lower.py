@@ -10,6 +10,7 @@ from typing import Any, Final
 from acpgen import ir
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
 from acpgen.meaning.constants import example, is_of_type, overlap
+from acpgen.meaning.meet import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.narrow import implies, narrowest
@@ -73,10 +74,11 @@ class _Lowering:
 
     def definition(self, name: str, node: Node) -> ir.Definition:
         self.notes.unenforced = []
-        values = _enum_values(node)
+        settled = _settled(node)
+        values = _enum_values(settled)
         if values is not None:
-            return self._enum(name, node, *values)
-        if node.tagged is not None:
+            return self._enum(name, settled, *values)
+        if node.tagged is not None and _is_named(node, node.tagged):
             return self._tagged(name, node, node.tagged)
         if is_record(node):
             return self._record(name, node)
@@ -205,9 +207,11 @@ class _Lowering:
             return None
         noted = len(self.notes.unenforced)
         record = self._record(default.owner, default)
-        del self.notes.unenforced[noted:]  # said of the default branch already
         if record.extra == ir.Nothing() or any(field.name == found.tag for field in record.fields):
+            del self.notes.unenforced[noted:]  # said of the default branch already
             return None
+        if record.extra != ir.Anything():
+            self.notes.unenforced.append(f"{default.at}/additionalProperties")  # it judges the tag
         known = [*(tag for _, tag in found.variants if isinstance(tag, str)), *([own] if own is not None else [])]
         return self._unknown(name, at, default.owner, record.fields, found.tag, known, record.extra)
 
@@ -290,10 +294,14 @@ class _Lowering:
         """One field, judged by the narrowest of the schemas that several parts have for it; the others are noted."""
         chosen = narrowest(nodes)
         node, first = nodes[chosen], nodes[0]
-        self.notes.unenforced.extend(other.at for other in nodes if not implies(node, other))
+        left = [other.at for other in nodes if not implies(node, other)]
+        met = meet([node, *(other for other in nodes if other is not node)]) if left else None
+        if met is None:
+            self.notes.unenforced.extend(left)
+        else:
+            node = met if not is_object(met.schema) else node.made({**_words(node), **met.schema})
         if chosen and is_object(first.schema) and is_object(node.schema):
-            words = {name: value for name, value in first.says.items() if not asserts(name)}
-            node = node.made({**words, **node.says})
+            node = node.made({**_words(first), **node.says})
         return self._field(key, replace(node, owner=first.owner), is_required)
 
     def _field(self, name: str, node: Node, is_required: bool) -> ir.Field:
@@ -328,6 +336,18 @@ class _Lowering:
         return ir.Leniency(**known)
 
 
+def _words(node: Node) -> dict[str, Any]:
+    """What a schema says beside what it asserts."""
+    return {name: value for name, value in node.says.items() if not asserts(name)}
+
+
+def _is_named(node: Node, found: Tagged) -> bool:
+    """Whether each branch of a tagged union that needs a record of its own refers to one."""
+    branches = node.union[1] if node.union is not None else []
+    indices = [*(index for index, _ in found.variants), *([found.default] if found.default is not None else [])]
+    return all(branches[index].without("not").referred is not None for index in indices)
+
+
 def _inherited(node: Node, keyword: str) -> Any:
     """What the definition that a field refers to says, for what the field leaves unsaid."""
     rest = [branch for branch in (node.union or ("", []))[1] if not is_null(branch.schema)]
@@ -339,6 +359,13 @@ def _first_sentence(text: Any) -> str:
     """What a description says first: enough for a field that only refers to the definition it describes."""
     first = re.match(r".*?[.!?](?=\s|$)", text, re.DOTALL) if isinstance(text, str) else None
     return first[0] if first else text or ""
+
+
+def _settled(node: Node) -> Node:
+    """A list of constants with all that is said beside it, as constants alone; other schemas as they are."""
+    is_list = "enum" in node.says and "const" not in node.says and not node.demands <= {"enum", "type"}
+    met = meet([node]) if is_list else None
+    return node.made({**_words(node), **met.says}) if met is not None and met.says else node
 
 
 def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None:
@@ -360,6 +387,9 @@ def _enum_values(node: Node) -> tuple[list[ir.EnumValue], ir.Type | None] | None
             base_ = ir.String() if is_text else ir.Number(integer=True, format=branch.says.get("format"))
         else:
             return None
+    kind = {"type": "integer" if isinstance(base_, ir.Number) else "string"}
+    if base_ is not None and not all(is_of_type(value.value, kind) for value in found):
+        return None  # constants and a type that has none of them: a union like any other
     return (found, base_) if found else None
 
 
@@ -406,8 +436,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     """The definitions that accept more than their schemas do, or lead to one that does."""
     users: dict[str, set[str]] = {}
     for name, one in definitions.items():
-        for used in _used(one):
-            users.setdefault(used, set()).add(name)
+        for other in used(one):
+            users.setdefault(other, set()).add(name)
     pending = [name for name, one in definitions.items() if one.unenforced]
     found = set(pending)
     while pending:
@@ -417,7 +447,8 @@ def _inexact(definitions: Mapping[str, ir.Definition]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _used(definition: ir.Definition) -> set[str]:
+def used(definition: ir.Definition) -> set[str]:
+    """The definitions that the types of one lead to."""
     match definition:
         case ir.Record(fields=fields, extra=extra):
             return referred(extra, *(field.type for field in fields))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acpgen.meaning.nodes import Node
-from acpgen.schema.unions import OBJECTS
+from acpgen.schema.unions import OBJECTS, constrains
 
 
 def is_record(node: Node) -> bool:
@@ -11,7 +11,10 @@ def is_record(node: Node) -> bool:
     if node.kinds != OBJECTS or "const" in node.says or "enum" in node.says:
         return False
     if node.union is not None:
-        return bool(node.says.get("properties"))  # the union does not stand alone: it narrows the record
+        named = members(node)  # the union does not stand alone: it narrows the record
+        return bool(node.says.get("properties")) or bool(
+            named and all(constrains(one.schema, named) for one in node.union[1])
+        )
     if "additionalProperties" in node.says and not node.says.get("properties"):
         return bool(node.parts) and bool(members(node))
     return node.reference is None and (not node.parts or "properties" in node.says or bool(members(node)))
@@ -53,10 +56,12 @@ def _written(nodes: list[Node]) -> list[object]:
 
 
 def names_fields(node: Node) -> bool:
-    """Whether a schema names fields and accepts other values than objects, too, and says nothing of both at once."""
-    combining = ("allOf", "anyOf", "oneOf", "$ref", "const", "enum")
-    accepts_objects = bool(node.says.get("properties")) and "object" in node.kinds
-    return accepts_objects and not any(keyword in node.says for keyword in combining)
+    """Whether a schema names fields and accepts other values than objects, too, and beside that only narrows the objects."""
+    if "object" not in node.kinds or any(keyword in node.says for keyword in ("$ref", "const", "enum")):
+        return False
+    fields = members(node)
+    beside = [branch for keyword in ("allOf", "anyOf", "oneOf") for branch in node.each(keyword)]
+    return bool(fields) and all("type" not in one.says and constrains(one.schema, fields) for one in beside)
 
 
 __all__ = ["base", "body", "is_record", "members", "names_fields", "required"]

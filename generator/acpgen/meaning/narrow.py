@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from itertools import combinations, product
 from typing import Any, Final
 
 from acpgen.meaning.constants import is_of_type, keys, same, says_nothing, values
+from acpgen.meaning.members import is_record
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
-from acpgen.schema.unions import ALL_KINDS, constant, types_of
+from acpgen.schema.unions import ALL_KINDS, OBJECTS, constant, types_of
 from acpgen.schema.walk import ASSERTIONS, is_object
+
+TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems"), max),
+    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), min),
+}
+"""Limits, each with which of two is tighter."""
+
+_OF_LEAVES: Final = frozenset({*TIGHTENED, "type", "multipleOf", "pattern", "items", "uniqueItems"})
+"""Keywords that make a type without the help of other schemas for the same value."""
 
 _TELLING: Final = frozenset(
     {
@@ -20,8 +32,12 @@ _TELLING: Final = frozenset(
 
 
 def narrowest(nodes: list[Node]) -> int:
-    """The position of the schema that says most: the fewest types, then the most about them, then the first."""
-    return min(range(len(nodes)), key=lambda index: (*_width(nodes[index]), index))
+    """The position of the schema that says most: all that the others say, then the fewest types, then the most about them."""
+
+    def says_all(index: int) -> bool:
+        return len(nodes) > 1 and all(implies(nodes[index], one) for one in nodes)
+
+    return min(range(len(nodes)), key=lambda index: (not says_all(index), *_width(nodes[index]), index))
 
 
 def _width(node: Node) -> tuple[int, int]:
@@ -45,19 +61,40 @@ def implies(narrow: Node, wide: Node) -> bool:
         return True
     if not is_object(narrow.schema) or not is_object(wide.schema):
         return False
-    if narrow.reference is not None and narrow.reference == wide.reference:
+    if wide.reference is not None and wide.reference in _lineage(narrow):
         return True
     if wide.referred is not None:
         return implies(narrow, wide.referred)
+    if narrow.referred is not None and not is_record(narrow.referred):
+        return implies(narrow.referred, wide)
     demands = {key: value for key, value in wide.says.items() if key in ASSERTIONS}
     if demands == {key: value for key, value in narrow.says.items() if key in ASSERTIONS}:
+        return True
+    if any(demands == {key: value for key, value in part.says.items() if key in ASSERTIONS} for part in narrow.parts):
         return True
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
     if wide.demands == frozenset({"anyOf"}):
         return any(implies(narrow, branch) for branch in wide.each("anyOf"))
+    if wide.demands <= TIGHTENED.keys() | {"type"} and narrow.demands <= _OF_LEAVES:
+        limits = wide.demands - {"type"}
+        return is_within(narrow, wide) and all(
+            key in narrow.says and TIGHTENED[key](narrow.says[key], wide.says[key]) == narrow.says[key]
+            for key in limits
+        )
     listed = values(narrow.says)
     return listed is not None and all(admits(wide, value) for value in listed)
+
+
+def _lineage(node: Node) -> set[str]:
+    """The definition that a schema only refers to, and those of which it has all fields."""
+    found, pending = set[str](), [node.reference, *(part.reference for part in node.parts)]
+    while pending:
+        name = pending.pop()
+        if name is not None and name not in found:
+            found.add(name)
+            pending.extend(part.reference for part in node.schemas[name].parts)
+    return found
 
 
 def is_within(node: Node, owner: Node) -> bool:
@@ -98,6 +135,11 @@ def admits(node: Node, value: Any) -> bool:
 
 def are_apart(nodes: list[Node]) -> bool:
     """Whether no value can be of two of these schemas, judged by JSON types and constants alone."""
+    objects = [node for node in nodes if node.kinds == OBJECTS]
+    if len(objects) > 1 and all(_differ(*pair) for pair in combinations(objects, 2)):
+        nodes = [
+            node for node in nodes if node not in objects[1:]
+        ]  # one may stand for all: they are apart from each other
     listed = [keys(node.schema) for node in nodes]
     open_kinds = [node.kinds for node, found in zip(nodes, listed, strict=True) if found is None]
     if sum(map(len, open_kinds)) > len(frozenset[str]().union(*open_kinds)):
@@ -105,6 +147,28 @@ def are_apart(nodes: list[Node]) -> bool:
     constants = [key for found in listed for key in found or ()]
     open_ = frozenset[str]().union(*open_kinds)
     return len(set(constants)) == len(constants) and not any(kind in open_ for kind, _ in constants)
+
+
+def _differ(one: Node, other: Node) -> bool:
+    """Whether an object is surely of one of two schemas at most: by a field that one asks for and the other cannot have so."""
+    flats = one.flat, other.flat
+    for refuses, (first, second) in ((other, flats), (one, flats[::-1])):
+        names = fields_at_most(refuses)
+        if names is not None and not first.required <= names:
+            return True
+        for name in first.required & first.properties.keys() & second.properties.keys():
+            pairs = product(map(keys, first.properties[name]), map(keys, second.properties[name]))
+            if any(mine is not None and yours is not None and mine.isdisjoint(yours) for mine, yours in pairs):
+                return True
+    return False
+
+
+def fields_at_most(node: Node) -> frozenset[str] | None:
+    """The only fields that a schema lets an object have; `None` where it does not say."""
+    found = [names for part in node.parts if (names := fields_at_most(part.referred or part)) is not None]
+    if node.says.get("additionalProperties") is False and not node.says.get("patternProperties"):
+        found.append(frozenset(node.says.get("properties", ())))
+    return frozenset.intersection(*found) if found else None
 
 
 def of_type(branch: Node, owner: Node) -> Node:

@@ -9,10 +9,11 @@ from acpgen import ir
 from acpgen.errors import Fault, MalformedKeyword
 from acpgen.meaning.constants import any_like, count, is_idle, is_of_type, values
 from acpgen.meaning.limits import OF_NUMBERS
+from acpgen.meaning.meet import meet
 from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
 from acpgen.meaning.nodes import Node
 from acpgen.meaning.patterns import in_rust
-from acpgen.schema.unions import ALL_KINDS, OBJECTS
+from acpgen.schema.unions import ALL_KINDS, OBJECTS, kind_of
 from acpgen.schema.walk import ASSERTIONS, BY_KIND, is_object
 
 
@@ -45,6 +46,8 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
     if not node.kinds:
         return ir.Nothing()
     if "const" in node.says or "enum" in node.says:
+        if node.demands - _OF_CONSTANTS and (met := meet([node])) is not None:
+            return type_of(notes, met, named=named)
         notes.leave(node, {"const", "enum", "type"}, node.kinds)
         return _constants(notes, node)
     own, unions = node.without(*_COMBINING), _unions(node)
@@ -54,6 +57,8 @@ def type_of(notes: Notes, node: Node, *, named: bool = False) -> ir.Type:
         own,
     ]
     chosen = narrowest(candidates)
+    if not all(implies(candidates[chosen], one) for one in candidates) and (met := meet([node])) is not None:
+        return type_of(notes, met, named=named)
     for index, candidate in enumerate(candidates[:-1]):
         if index != chosen and not implies(candidates[chosen], candidate):
             notes.unenforced.append(candidate.at if candidate.at != node.at else f"{node.at}/$ref")
@@ -125,22 +130,27 @@ def _string(notes: Notes, node: Node) -> ir.String:
     )
 
 
-def _array(notes: Notes, node: Node) -> ir.Array:
-    is_tuple = bool(node.says.get("prefixItems"))
-    handled = {"type", "minItems", "maxItems", "uniqueItems", *([] if is_tuple else ["items"])}
-    notes.leave(node, handled, frozenset({"array"}))
-    return ir.Array(
-        items=_items(notes, node),
-        min_items=count(node.says, "minItems"),
-        max_items=count(node.says, "maxItems"),
-        unique=node.says.get("uniqueItems") is True,
-    )
-
-
-def _items(notes: Notes, node: Node) -> ir.Type:
-    """The type of an array's entries. Where the position chooses among schemas, any of them may judge an entry."""
-    prefix, rest = node.each("prefixItems"), node.inside("items")
-    return _either(notes, [*prefix, rest]) if prefix else type_of(notes, rest)
+def _array(notes: Notes, node: Node) -> ir.Array | ir.Tuple:
+    least, most = count(node.says, "minItems"), count(node.says, "maxItems")
+    unique = node.says.get("uniqueItems") is True
+    prefix, rest = node.each("prefixItems")[:most], node.inside("items")
+    is_full = most is not None and most <= len(prefix)
+    if prefix and rest.refuses_all:
+        is_full, most = True, len(prefix) if most is None else min(most, len(prefix))
+    handled = {"type", "minItems", "maxItems", "uniqueItems", *(["items"] if is_full or not prefix else [])}
+    if not prefix:
+        notes.leave(node, {*handled, "prefixItems"}, _ARRAYS)
+        return ir.Array(type_of(notes, rest), least, most, unique)
+    if len(prefix) <= (least or 0) and (most is None or (least or 0) <= most):
+        notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
+        first = tuple(type_of(notes, one) for one in prefix)
+        return ir.Tuple(first, ir.Nothing() if is_full else type_of(notes, rest), least, most, unique)
+    judges = [*prefix, *([] if is_full else [rest])]
+    if all(implies(judges[0], one) and implies(one, judges[0]) for one in judges[1:]):
+        notes.leave(node, {*handled, "prefixItems", "items"}, _ARRAYS)
+        return ir.Array(type_of(notes, prefix[0]), least, most, unique)
+    notes.leave(node, handled, _ARRAYS)  # entries may be missing at the end, which no type can say
+    return ir.Array(_either(notes, judges), least, most, unique)
 
 
 def _map(notes: Notes, node: Node) -> ir.Map:
@@ -161,10 +171,11 @@ def _constants(notes: Notes, node: Node) -> ir.Type:
         return any_like(left)
     if not left:
         return ir.Nothing()
-    if left == [None]:
+    scalars = tuple(value for value in left if value is not None)
+    if not scalars:
         return ir.Null()
     if None in left:
-        return ir.AnyOf((ir.Constant(tuple(value for value in left if value is not None)), ir.Null()))
+        return ir.AnyOf((ir.Constant(scalars), ir.Null()))
     return ir.Constant(tuple(left))
 
 
@@ -187,9 +198,19 @@ def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, nam
     if is_exclusive and not (named and is_exact and is_flat and len(types) == len(lowered)):
         notes.unenforced.append(f"{node.at}/oneOf")  # a branch may take what it should not, or nobody could check it
         is_exclusive = False
+    if not is_exclusive:
+        types = _with_constants_together(types)
     if len(types) < 2:
         return types[0] if types else ir.Nothing()
     return ir.AnyOf(tuple(types), exclusive=is_exclusive)
+
+
+def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
+    """The types with one set of all their constants, where the first ones stand."""
+    places = [index for index, one in enumerate(types) if isinstance(one, ir.Constant)]
+    listed = {(kind_of(value), value): value for one in types if isinstance(one, ir.Constant) for value in one.values}
+    together = ir.Constant(tuple(listed.values()))
+    return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
 
 
 def _either(notes: Notes, nodes: list[Node]) -> ir.Type:
@@ -221,6 +242,8 @@ def referred(*types: ir.Type) -> set[str]:
                 found.add(name)
             case ir.Array(items=inner) | ir.Map(values=inner):
                 found |= referred(inner)
+            case ir.Tuple(first=first, rest=rest):
+                found |= referred(*first, rest)
             case ir.AnyOf(types=members):
                 found |= referred(*members)
             case _:
@@ -228,6 +251,8 @@ def referred(*types: ir.Type) -> set[str]:
     return found
 
 
+_OF_CONSTANTS: Final = frozenset({"const", "enum", "type"})
+_ARRAYS: Final = frozenset({"array"})
 _COMBINING: Final = ("allOf", "anyOf", "oneOf", "$ref")
 
 _KIND_OF: Final = {keyword: kind for kind, keywords in BY_KIND.items() for keyword in keywords}

@@ -1,16 +1,17 @@
-"""What decoding does not enforce: the keywords that bindings leave to the strict validators, and what people are told of them."""
+"""What decoding does not enforce: what neither types nor checks can judge, and what people are told of it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from acpgen.pointers import place_parts, pointer, pointer_parts
-from acpgen.schema.walk import is_array, is_object
+from acpgen.pointers import place_parts
+from acpgen.schema.drafts import as_written
 
 if TYPE_CHECKING:
     from acpgen import ir
+    from acpgen.meaning.checks import Checks
     from acpgen.schema.bundle import Bundle
 
 Gaps: TypeAlias = "Mapping[str, tuple[str, ...]]"
@@ -19,43 +20,20 @@ Gaps: TypeAlias = "Mapping[str, tuple[str, ...]]"
 FEW: Final = 8
 """As many definitions, and keywords of one, are named."""
 
-_WRITTEN_AS: Final[Mapping[str, tuple[str, ...]]] = {
-    "$defs": ("definitions",),
-    "prefixItems": ("items",),
-    "items": ("additionalItems",),
-    "dependentRequired": ("dependencies",),
-    "dependentSchemas": ("dependencies",),
-}
-"""The names that keywords of 2020-12 have in earlier drafts."""
-
 
 def gaps(protocol: ir.Protocol, bundle: Bundle) -> Gaps:
     """What decoding the definitions of a protocol does not enforce; a definition that enforces all is left out."""
+    from acpgen.meaning.checks import checks
+
+    return gaps_of(checks(protocol, bundle), bundle)
+
+
+def gaps_of(found: Checks, bundle: Bundle) -> Gaps:
+    """What checks leave, as places in the schema files."""
     return {
-        name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in definition.unenforced))
-        for name, definition in protocol.definitions.items()
-        if definition.unenforced
+        name: tuple(dict.fromkeys(as_written(place, bundle.sources) for place in places))
+        for name, places in found.left.items()
     }
-
-
-def as_written(at: str, sources: Mapping[str, Any]) -> str:
-    """A place of a bundle as its file has it; of what the bundle puts elsewhere, the nearest place that the file has."""
-    path, _, fragment = at.partition("#")
-    node: Any = sources.get(path)
-    found: list[str] = []
-    for part in pointer_parts(fragment):
-        key = next((name for name in (part, *_WRITTEN_AS.get(part, ())) if _has(node, name)), None)
-        if part == key == "items" and is_array(node["items"]):  # a tuple of earlier drafts
-            key = "additionalItems" if "additionalItems" in node else None
-        if key is None:
-            break
-        node = node[int(key)] if is_array(node) else node[key]
-        found.append(key)
-    return path + pointer(*found)
-
-
-def _has(node: Any, key: str) -> bool:
-    return (is_object(node) and key in node) or (is_array(node) and key.isdigit() and int(key) < len(node))
 
 
 def told(label: str, found: Gaps) -> tuple[str, ...]:

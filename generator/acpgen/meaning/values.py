@@ -113,6 +113,12 @@ class Values:
                 if count > 1 and type_.unique:
                     raise Unmakeable("several different items are asked for")
                 return [self.of(type_.items) for _ in range(count)]
+            case ir.Tuple():
+                more = max((type_.min_items or 0) - len(type_.first), 0)
+                entries = [self.of(one, filled=filled) for one in (*type_.first, *[type_.rest] * more)]
+                if type_.unique and len({repr(one) for one in entries}) < len(entries):
+                    raise Unmakeable("several different items are asked for")
+                return entries
             case ir.Map():
                 return {"key": self.of(type_.values, filled=filled)} if filled else {}
             case ir.Ref():
@@ -188,6 +194,9 @@ class Values:
             case ir.Array():
                 yield from (((), value) for value in WRONG)
                 yield from self._damaged_items(type_, inside)
+            case ir.Tuple():
+                yield from (((), value) for value in WRONG)
+                yield from self._damaged_entries(type_, inside)
             case ir.Map():
                 yield from (((), value) for value in WRONG)
                 yield from ((("key", *path), {"key": value}) for path, value in self.damaged(type_.values, inside))
@@ -219,6 +228,17 @@ class Values:
             yield (), [good] * (array.max_items + 1)
         if array.unique:
             yield (), [good, good]
+
+    def _damaged_entries(self, entries: ir.Tuple, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
+        try:
+            good = self.of(entries)
+        except Unmakeable:
+            return
+        for index, one in enumerate(entries.first):
+            for path, bad in self.damaged(one, inside):
+                yield (index, *path), [*good[:index], bad, *good[index + 1 :]]
+        yield (), good[:-1]
+        yield (), [*good, good[0]]
 
     def _both(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
         """What two branches told apart by shape take both; refused where only one may."""

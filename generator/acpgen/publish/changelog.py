@@ -69,13 +69,16 @@ class _Change:
 def _step(
     teller: _Teller, old: str, new: str, before: Revised, after: Revised, most: int | None = MANY
 ) -> dict[str, Any]:
-    """What a template shows of one step between revisions: as many changes as `most`, all of them without."""
+    """What a template shows of one step between revisions: as many changes as `most`.
+
+    Without, all of them, those with the same words one by one: rows of the schema of today that depend on one another would not merge.
+    """
     judged = check(before, after).judged
     if not judged and before.bundle.schema != after.bundle.schema:
         judged = (restructured(before, after, "", ""),)
     verdict = worst(tuple(each.severity for each in judged))
     present = {each.severity for each in judged}
-    changes = _changes(each for each in judged if each.severity != "editorial")
+    changes = _changes((each for each in judged if each.severity != "editorial"), is_joined=most is not None)
     return {
         "old": old,
         "new": new,
@@ -86,12 +89,13 @@ def _step(
     }
 
 
-def _changes(judged: Iterable[Judged]) -> list[_Change]:
-    """The findings with the same words together, worst first."""
-    found: dict[tuple[Severity, str, str], list[Judged]] = {}
+def _changes(judged: Iterable[Judged], *, is_joined: bool) -> list[_Change]:
+    """The findings with the same words together, or only those that are also of one place, worst first."""
+    found: dict[tuple[Severity, str, str, str], list[Judged]] = {}
     for each in judged:
-        found.setdefault((each.severity, each.rule, each.message), []).append(each)
-    changes = [_Change(*key, tuple(group)) for key, group in found.items()]
+        place = "" if is_joined else each.new_at or each.old_at
+        found.setdefault((each.severity, each.rule, each.message, place), []).append(each)
+    changes = [_Change(*key[:3], tuple(group)) for key, group in found.items()]
     return sorted(changes, key=lambda change: SEVERITIES.index(change.severity))
 
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
-from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
+from acpgen.errors import Fault, Faults, LeftOut, NameCollision, NamedByPosition, UnusedName
 from acpgen.pointers import escape, reference_to, unescape
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
+from acpgen.schema.drafts import spelled_as_written
+from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.labels import labels, members, otherwise
 from acpgen.schema.load import Documents
@@ -28,8 +30,11 @@ from acpgen.schema.unions import (
     Tagged,
     branches_of,
     constant,
+    constrains,
     flatten,
     is_null,
+    keyed,
+    kind_of,
     kinds,
     lone_reference,
     own_tag,
@@ -62,6 +67,7 @@ class Bundle:
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
     `unmatched` are the entries of shared names that match nothing here.
+    `notes` say what of the files means nothing and was left out.
     """
 
     name: str
@@ -73,6 +79,7 @@ class Bundle:
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
     unmatched: frozenset[str] = field(default=frozenset(), repr=False)
+    notes: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -104,22 +111,25 @@ def bundle(
     """
     wanted = ChosenNames(names or {})
     collected = collect(documents, wanted)
-    work = _Bundler(collected, wanted, shared, may_count=may_count)
+    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
+    beside = {at.partition("#")[0] for at in collected.origins.values()} - read.keys()
+    sources = {**read, **{path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}}
+    work = _Bundler(collected, wanted, sources, shared, may_count=may_count)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
     schema["$defs"] = work.ordered()
-    read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     return Bundle(
         name=documents.name,
         schema=schema,
-        origins=work.origins,
+        origins={name: spelled_as_written(at, sources) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
-        sources=read,
+        sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
         unmatched=frozenset(work.unused),
+        notes=collected.notes,
     )
 
 
@@ -194,7 +204,16 @@ def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, S
 
 
 class _Bundler:
-    def __init__(self, collected: Collected, names: ChosenNames, shared: Collection[str], *, may_count: bool) -> None:
+    def __init__(
+        self,
+        collected: Collected,
+        names: ChosenNames,
+        files: Mapping[str, Any],
+        shared: Collection[str],
+        *,
+        may_count: bool,
+    ) -> None:
+        self.files = files
         self.definitions = collected.definitions
         self.origins = dict(collected.origins)
         self.names = names
@@ -203,6 +222,8 @@ class _Bundler:
         self.may_count = may_count
         self.variants: dict[str, str] = {}
         self.tags: dict[str, str] = {}
+        self.keyed: set[str] = set()
+        self.found_again: set[str] = set()
         self.named_at = {at: name for name, at in self.origins.items()}
         self.below: dict[str, list[str]] = {}
         self.faults: list[Fault] = []
@@ -218,6 +239,9 @@ class _Bundler:
             _write_formats(self.definitions[name])
         for name in sorted(named, key=self._position):  # so that no name depends on the order of files and keys
             self._name_inline(name, class_name(name), self.definitions[name], self.origins[name])
+        for name in sorted(named, key=self._position):
+            for narrowed in narrow_inherited(name, self.definitions, self.origins, self.found_again, self._joined):
+                self.bodies.pop(narrowed, None)  # no other thing demands just that
         self.sources = copy.deepcopy(self.definitions)
         for name in sorted(self.definitions, key=self._position):
             if name not in framing:
@@ -225,7 +249,7 @@ class _Bundler:
         self._judge_names()
         self.faults.extend(UnusedName(at=key, hint=hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
-            raise Faults(self.faults)
+            raise Faults(replace(fault, at=spelled_as_written(fault.at, self.files)) for fault in self.faults)
 
     def _position(self, name: str) -> tuple[tuple[int, str], ...]:
         """The place of a definition, to sort by: in the order of the alphabet, and of numbers where it counts."""
@@ -246,7 +270,9 @@ class _Bundler:
             place = "/".join(steps[:depth])
             if place in self.tags:
                 tagged = f"{'/'.join(steps[: depth - 1])}[{self.tags[place]}]{tagged.removeprefix(place)}"
-        keys = [at, _fragment(at), *([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
+        written = spelled_as_written(at, self.files)
+        keys = [key for each in (written, at) for key in (each, _fragment(each))]
+        keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
         for depth in range(len(steps), 1, -1):
             if (place := "/".join(steps[:depth])) in self.tags:
                 rest = steps[depth:]
@@ -293,6 +319,10 @@ class _Bundler:
         base = {key: value for key, value in schema.items() if key != keyword}
         own = [(index, branch) for index, branch in enumerate(branches) if is_object(branch) and not is_null(branch)]
         found = recognise([{"allOf": [base, branch]} for _, branch in own], self.definitions)
+        keys = keyed(branches, self.definitions).items() if found is None else ()
+        for index, key in keys:
+            self._mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), key)
+            self.keyed.add(f"{at}/{keyword}/{index}")
         for position, tag in found.variants if found is not None else ():
             index, branch = own[position]
             if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
@@ -341,9 +371,15 @@ class _Bundler:
                 self.below.setdefault(owner, []).append(name)
                 return name, True
             if self.bodies.get(other) == body:
+                self.found_again.add(other)
                 return other, False
         self.faults.append(NameCollision(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
         return wanted[0], True
+
+    def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
+        """What joins two definitions for a field, as a definition of its own."""
+        name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
+        return {"$ref": reference_to(name)}
 
     # --- inline things of fields ---
 
@@ -360,7 +396,9 @@ class _Bundler:
             for index, word in enumerate(self._words(schema, keyword)):
                 place = f"{at}/{keyword}/{index}"
                 if is_object(branches[index]):
-                    is_variant = place in self.variants
+                    is_variant = (
+                        place in self.variants and place not in self.keyed
+                    )  # a key is in the names of its fields
                     first, second = (f"{word}{base}", "") if is_variant else (base, f"{word}{apart}")
                     self._name_inline(owner, first, branches[index], place, second)
 
@@ -390,6 +428,20 @@ class _Bundler:
             if is_object(schema.get(keyword)):
                 names = (f"{wanted}{suffix}", f"{apart}{wanted}{suffix}")
                 schema[keyword] = self._named(owner, names, schema[keyword], f"{at}/{keyword}")
+        for index, entry in enumerate(schema.get("prefixItems", ())):
+            word = _ORDINALS[index] if index < len(_ORDINALS) else f"Item{index + 1}"
+            names = (f"{wanted}{word}", f"{apart}{wanted}{word}")
+            schema["prefixItems"][index] = self._named(owner, names, entry, f"{at}/prefixItems/{index}")
+        rest = schema.get("additionalProperties", True)
+        patterns = (
+            schema.get("patternProperties", {}) if rest not in (True, {}) else {}
+        )  # else any value may stand there
+        for pattern in sorted(patterns):
+            is_alone = len(patterns) == 1 and not is_object(rest)
+            word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+            names = (f"{wanted}{word}Value", f"{apart}{wanted}{word}Value")
+            place = f"{at}/patternProperties/{escape(pattern)}"
+            patterns[pattern] = self._named(owner, names, patterns[pattern], place)
 
     def _named(self, owner: str, wanted: tuple[str, ...], schema: Any, at: str) -> Any:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
@@ -424,14 +476,17 @@ class _Bundler:
         base.pop("x-side", None)
         if set(base) <= {"type"} and base.get("type", "object") == "object":
             base = {}
+        if base and self._only_narrows(base, branches):
+            return
         if kinds(self.definitions[name], self.sources) != OBJECTS or not all(
             is_object(b) and flatten(b, self.sources).is_object and _is_mergeable(base, b) for b in branches
         ):
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)
             return
-        merged = [_merge(base, branch) if base else branch for branch in branches]
+        merged = [_merge(base, branch, self.sources) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
-        words = labels(branches, self.sources, known=None if found is None else dict(found.variants))
+        keys = keyed(merged, self.sources)
+        words = labels(branches, self.sources, known=keys or None if found is None else dict(found.variants))
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
@@ -442,6 +497,14 @@ class _Bundler:
         ]
         self.definitions[name] = after
 
+    def _only_narrows(self, base: Schema, branches: list[Any]) -> bool:
+        """Whether the branches of a union tell no variants of the object beside them: they say more of its fields, or which it has."""
+        fields = flatten(base, self.sources).properties
+        if not fields or not all(constrains(branch, fields) for branch in branches):
+            return False
+        found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources)
+        return found is None or len(found.variants) < len(branches)
+
     def _branch(
         self, union: str, found: Tagged | None, index: int, word: str, whole: Schema, branch: Schema, at: str
     ) -> Schema:
@@ -450,7 +513,7 @@ class _Bundler:
         base = class_name(union)
         candidates: list[str]
         if found is None:
-            candidates = [f"{word}{base}", f"{base}{word}Shape"]
+            candidates = _names_of_branch(base, word, is_keyed=at in self.keyed)
         elif index == found.fallback:
             role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
         elif index == found.default:
@@ -486,7 +549,7 @@ class _Bundler:
         self.sources[name] = copy.deepcopy(shared)
         references: list[Schema] = []
         for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources), strict=True)):
-            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape)
+            schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
             below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, at_shape)
@@ -510,7 +573,7 @@ class _Bundler:
                 continue
             if "type" in self.definitions[name] and "type" not in branch:
                 branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
-            added, is_new = self._add(name, [f"{word}{base}", f"{base}{word}Shape"], branch, at)
+            added, is_new = self._add(name, _names_of_branch(base, word, is_keyed=at in self.keyed), branch, at)
             if is_new:
                 self.sources[added] = copy.deepcopy(branch)
             self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
@@ -526,13 +589,14 @@ class _Bundler:
         for part in parts:
             reference = lone_reference(part)
             source = self.sources.get(reference, {}) if reference is not None else part
-            if not _is_mergeable(node, source):
-                kept.append(part)
-            elif self._holds_union(source) or reference is None:
-                inner = _without_branch_names(self._expanded(source))
-                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)})
+            if reference is not None and not self._holds_union(source):
+                kept.append({"$ref": reference_to(reference)} if _is_mergeable(node, source) else part)
+                continue
+            inner = _without_branch_names(self._expanded(source))
+            if _is_mergeable(node, source) and _is_mergeable(node, inner):
+                node = _merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
             else:
-                kept.append({"$ref": reference_to(reference)})
+                kept.append(part)
         if False in every:
             kept.append({"not": {}})
         if kept:
@@ -565,17 +629,17 @@ def _without(schema: Any, keyword: str) -> Any:
     return {key: value for key, value in schema.items() if key != keyword} if is_object(schema) else schema
 
 
-def _merge(base: Schema, branch: Schema) -> Schema:
+def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; the branch's tag comes first, its words win."""
     result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
     tags = {name: sub for name, sub in own.items() if constant(sub) is not None}
-    properties = {name: _meet(common[name], sub) if name in common else sub for name, sub in tags.items()}
+    properties = {name: _meet(common[name], sub, definitions) if name in common else sub for name, sub in tags.items()}
     for name, sub in {**common, **own}.items():
         if name not in properties:
             both = name in common and name in own
-            properties[name] = _meet(common[name], own[name]) if both else sub
+            properties[name] = _meet(common[name], own[name], definitions) if both else sub
     if properties:
         result["properties"] = properties
     required = dict.fromkeys([*branch.get("required", ()), *base.get("required", ())])
@@ -593,6 +657,8 @@ def _merge(base: Schema, branch: Schema) -> Schema:
                 result.setdefault("allOf", []).extend(value)
             elif key == "unevaluatedProperties" and value is True:
                 continue
+            elif key == "additionalProperties":
+                result[key] = next(iter(_rests(base, branch)), value)
             elif key in result and result[key] != value:
                 result.setdefault("allOf", []).append({key: value})
             else:
@@ -608,7 +674,20 @@ def _is_mergeable(one: Schema, other: Schema) -> bool:
     """
     if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
         return False
+    rests, patterns = (
+        _rests(one, other),
+        [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
+    )
+    if rests and (rests[0] != rests[-1] or (patterns and patterns[0] != patterns[-1])):
+        return False
     return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
+
+
+def _rests(*schemas: Schema) -> list[Any]:
+    """What schemas demand of the fields that they do not name, where they demand anything."""
+    return [
+        each["additionalProperties"] for each in schemas if each.get("additionalProperties", True) not in (True, {})
+    ]
 
 
 def _leaves_alone(one: Schema, other: Schema) -> bool:
@@ -624,21 +703,29 @@ def _leaves_alone(one: Schema, other: Schema) -> bool:
 _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 
-def _meet(base: Any, branch: Any) -> Any:
+def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
     """What a property that both sides declare must be."""
-    if base == branch or not is_object(base) or not is_object(branch):
-        return branch
+    if base == branch or base is True or branch is True:
+        return base if branch is True else branch
+    if not is_object(base) or not is_object(branch):
+        return False
     notes = {key: value for key, value in base.items() if not asserts(key)}
     demands = {key: value for key, value in base.items() if asserts(key)}
-    if not demands or _admits_all(demands, branch):
+    if not demands or _admits_all(demands, branch, definitions):
         return {**notes, **branch}
     if not any(asserts(key) for key in branch):
         return {**base, **branch}
     return {**notes, "allOf": [demands, branch]}
 
 
-def _admits_all(demands: Schema, branch: Schema) -> bool:
-    """Whether a schema that only names types admits everything that `branch` does, judged by types alone."""
+def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> bool:
+    """Whether a schema that only names types or constants admits everything that `branch` does, judged by these alone."""
+    reference = lone_reference(demands)
+    if reference is not None:
+        demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
+    listed = demands.get("enum")
+    if demands.keys() <= {"type", "enum"} and is_array(listed) and constant(branch) is not None:
+        return any(kind_of(constant(branch)) == kind_of(value) and constant(branch) == value for value in listed)
     if set(demands) != {"type"}:
         return False
     types = demands["type"] if is_array(demands["type"]) else [demands["type"]]
@@ -697,6 +784,15 @@ def _needs_name(schema: Schema) -> bool:
         )
         > 1
     )
+
+
+_ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth")
+"""What the entries of a tuple are called: there the position is the meaning."""
+
+
+def _names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
+    """The names for a branch without a tag; the key that tells it apart is as good as one."""
+    return [f"{word}{union}", f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
 
 
 def _write_formats(schema: Any) -> None:

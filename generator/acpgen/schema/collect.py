@@ -7,30 +7,36 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import unquote, urldefrag, urljoin
 
 from acpgen.errors import (
     DanglingReference,
     Fault,
     Faults,
+    ForeignKeyword,
+    LeftOut,
     MalformedKeyword,
     NameCollision,
     NotADefinition,
     ReferenceLoop,
-    UnsupportedKeyword,
+    SeveralTargets,
+    StrayDefinition,
+    UnclearDraft,
+    UnknownDialect,
 )
-from acpgen.pointers import follow, pointer, pointer_parts, reference_to, target
+from acpgen.pointers import pointer, reference_to, target
+from acpgen.schema.addresses import FILES, REFERRING, Addresses, SchemaPlace
 from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import wrong_values
-from acpgen.schema.load import Documents, check_schema
+from acpgen.schema.drafts import ONLY_OLDER, Draft, meaningless, modern
+from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import branches_of, constant
 from acpgen.schema.walk import (
     ASSERTIONS,
     DEFINITIONS,
     KEYWORDS,
-    LISTS,
+    MAPS,
     TYPES,
     Schema,
     children,
@@ -42,11 +48,12 @@ from acpgen.schema.walk import (
 STRIPPED = ("customTypePath", "customBasePath", "customTypeImport")
 """Keywords by which a schema could make the record emitter import something."""
 
-UNSUPPORTED = ("$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor")
-
 MIGRATION: Final = "x-migration"
 """What a file says of things of the version before: about its schemas, and no part of them."""
 
+
+_HOLDING: Final = (*MAPS, "dependencies")
+"""Keywords whose values hold schemas by key."""
 
 LONGEST_TITLE = 80
 """Characters of a title that can be a name. A longer one is a description."""
@@ -54,23 +61,12 @@ LONGEST_TITLE = 80
 
 @dataclass(slots=True)
 class Collected:
-    """The definitions of all files under local names, and the keywords of the root."""
+    """The definitions of all files under local names, and the keywords of the root. `notes` say what was left out, and why."""
 
     root: Schema
     definitions: dict[str, Schema]
     origins: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A schema in a file: the file's path and the keys that lead to it there."""
-
-    path: str
-    parts: tuple[str, ...]
-
-    @property
-    def at(self) -> str:
-        return self.path + pointer(*self.parts)
+    notes: tuple[LeftOut, ...] = ()
 
 
 def collect(documents: Documents, names: ChosenNames | None = None) -> Collected:
@@ -88,29 +84,38 @@ class _Collector:
     def __init__(self, documents: Documents, names: ChosenNames) -> None:
         self.names = names
         self.faults: list[Fault] = []
+        self.notes: list[LeftOut] = []
         self.files: dict[str, Schema] = {
             document.path: copy.deepcopy(document.value)
             for document in documents.documents
             if is_object(document.value)
         }
-        self.old = {path for path, value in self.files.items() if _hides_siblings(value)}
-        self.bases = {
-            value["$id"].rstrip("#"): path for path, value in self.files.items() if isinstance(value.get("$id"), str)
-        }
-        self.anchors: dict[tuple[str, str], tuple[str, ...]] = {}
-        self.passed = self._passed()
-        self.known: set[_Place] = set()
-        self.groups: set[_Place] = set()
-        self.members: list[_Place] = []
-        self.named: dict[_Place, str] = {}
+        self.own = tuple(self.files)
+        self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
+        self.addresses = Addresses(documents.given)
+        self.hidden: dict[SchemaPlace, Schema] = {}
+        self.known: set[SchemaPlace] = set()
+        self.groups: set[SchemaPlace] = set()
+        self.members: list[SchemaPlace] = []
+        self.named: dict[SchemaPlace, str] = {}
         self.claims: dict[str, Claim] = {}
+        self.wanted: list[str] = []
+        self.pending: list[SchemaPlace] = []
+        self.localised: set[SchemaPlace] = set()
+        for path in self.own:
+            self.addresses.admit(path, self.files[path])
+        for known, document in documents.references.items():
+            self._open(document.path, document.value, known)
+        self.passed = self._passed()
 
     def run(self) -> Collected:
-        for path, value in self.files.items():
-            self._scan(_Place(path, ()), value)
+        for path, value in [*self.files.items()]:
+            self._scan(SchemaPlace(path, ()), value)
+        self._bring()
         self._name_members()
-        for path, value in self.files.items():
-            self._localise(_Place(path, ()), value)
+        for path in self.own:
+            self._localise(SchemaPlace(path, ()), self.files[path])
+        self._localise_pending()
         if self.faults:
             raise Faults(self.faults)
         self._name_roots()
@@ -125,7 +130,28 @@ class _Collector:
         rename_references(root, settled)
         origins = {settled.names[key]: key for key in taken if key not in settled.first}
         _refuse_loops(definitions, origins)
-        return Collected(root=root, definitions=definitions, origins=origins)
+        return Collected(root=root, definitions=definitions, origins=origins, notes=tuple(dict.fromkeys(self.notes)))
+
+    def _own_files(self) -> Iterator[tuple[str, Schema]]:
+        """The files of the protocol, without those that lie beside it."""
+        return ((path, self.files[path]) for path in self.own)
+
+    # --- documents beside the protocol's ---
+
+    def _open(self, path: str, value: Any, known: str) -> None:
+        if is_object(value):
+            if path not in self.files:
+                self.files[path] = copy.deepcopy(value)
+            self.addresses.admit(path, value, known, is_entry=path in self.own)
+
+    def _bring(self) -> None:
+        """Bring the published meta-schemas that references name, and those that they name."""
+        while self.wanted:
+            known = self.wanted.pop()
+            document = None if self.addresses.knows(known) else published(known)
+            if document is not None:
+                self._open(document.path, document.value, known)
+                self._scan(SchemaPlace(document.path, ()), self.files[document.path])
 
     # --- names ---
 
@@ -134,7 +160,7 @@ class _Collector:
         for place in self.members:
             self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
 
-    def _chosen(self, place: _Place, wanted: str) -> str | None:
+    def _chosen(self, place: SchemaPlace, wanted: str) -> str | None:
         """The name that people chose, or that the schema itself asks for."""
         if self.names:
             at = (place.at, pointer(*place.parts))
@@ -147,7 +173,7 @@ class _Collector:
         chosen = schema.get("x-name") if is_object(schema) else None
         return chosen if isinstance(chosen, str) else None
 
-    def _claim(self, place: _Place, kind: Kind, wanted: str) -> None:
+    def _claim(self, place: SchemaPlace, kind: Kind, wanted: str) -> None:
         """Ask for a name. Until all have asked, references say the place."""
         chosen = self._chosen(place, wanted)
         self.named[place] = place.at
@@ -157,84 +183,126 @@ class _Collector:
 
     # --- positions ---
 
-    def _scan(self, place: _Place, schema: object) -> None:
-        """Find schemas, groups of definitions and anchors at and below a place, and check keywords."""
+    def _scan(self, place: SchemaPlace, schema: object) -> None:
+        """Find schemas, groups of definitions, addresses and anchors at and below a place, and check keywords."""
         self.known.add(place)
         if not is_object(schema):
             return
         for keyword in [key for key in schema if key in STRIPPED or key.startswith("x-python-")]:
             del schema[keyword]
-        if "$ref" in schema and place.path in self.old:
-            for key in schema.keys() - {"$ref", "description", "title", *DEFINITIONS}:
-                del schema[key]
-        unsupported = [key for key in UNSUPPORTED if key in schema] + (
-            ["$id"] if place.parts and "$id" in schema else []
-        )
-        self.faults.extend(UnsupportedKeyword(at=place.at, keyword=keyword) for keyword in unsupported)
+        draft = self.addresses.draft(place, schema)
+        if draft is None:
+            self.faults.append(UnknownDialect(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
+            draft = self.addresses.around(place).draft
+        self._hide(place, schema, draft)
+        self.addresses.enter(place, schema, draft)
+        self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(wrong_values(schema, place.at))
-        if isinstance(schema.get("$anchor"), str):
-            self.anchors[place.path, schema["$anchor"]] = place.parts
         for below, child in _children(schema):
-            inside = _Place(place.path, (*place.parts, *below))
+            inside = place.below(*below)
             if below[0] in DEFINITIONS:
                 self._scan_definition(inside, child)
             else:
                 self._scan(inside, child)
 
-    def _scan_definition(self, place: _Place, schema: Any) -> None:
+    def _hide(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
+        """Take out what means nothing in this draft. A reference may still lead there."""
+        found = meaningless(schema, draft)
+        if not found:
+            return
+        self.hidden[place] = {key: schema.pop(key) for key in found}
+        if place.path not in self.own:
+            return
+        is_silent = place.path in self.silent
+        if is_silent and not place.parts and ASSERTIONS.isdisjoint(schema):
+            return  # this may be anything
+        for key in found:
+            if is_silent and key in ONLY_OLDER:
+                self.faults.append(UnclearDraft(at=place.at, keyword=key))
+            elif not draft.knows(key) or key in ASSERTIONS:
+                neighbour = "" if not draft.knows(key) else "$ref"
+                self.notes.append(ForeignKeyword(at=place.at, keyword=key, draft=draft.name, beside=neighbour))
+
+    def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:
         """Scan a member of `$defs` or `definitions`: a schema, or a group of them."""
+        if not isinstance(schema, bool) and not is_object(schema):
+            self.notes.append(StrayDefinition(at=place.at))
+            return
         kind = _kind(schema, self.passed.get(place, set()))
-        if kind == "group":
+        if kind == "group" and is_object(schema):
             self.groups.add(place)
             for name, member in schema.items():
                 if not _is_note(name, member):
-                    self._scan_definition(_Place(place.path, (*place.parts, name)), member)
+                    self._scan_definition(place.below(name), member)
             return
         if kind == "mixed":
             self.faults.append(NotADefinition(at=place.at))
             return
-        self.members.append(place)
-        is_in_group = _Place(place.path, place.parts[:-1]) in self.groups
-        if is_in_group or (place.path in self.old and place.parts[-2] == "$defs"):
+        if place.path in self.own:
+            self.members.append(place)
+        is_in_group = SchemaPlace(place.path, place.parts[:-1]) in self.groups
+        draft = self.addresses.around(place).draft
+        if is_in_group or (draft.is_lone_ref and place.parts[-2] == "$defs"):
             self.faults.extend(self._refused(place, schema))
         self._scan(place, schema)
 
-    def _refused(self, place: _Place, schema: Any) -> list[Fault]:
+    def _refused(self, place: SchemaPlace, schema: Any) -> list[Fault]:
         """What the meta-schema says against a schema that it does not reach from the document."""
-        return list(check_schema(schema, place.at, "draft-07" if place.path in self.old else "2020-12"))
+        return list(check_schema(schema, place.at, self.addresses.around(place).draft))
 
     # --- references ---
 
-    def _localise(self, place: _Place, schema: object) -> None:
-        """Rewrite the references at and below a place."""
-        if not is_object(schema):
-            return
-        if "$ref" in schema:
-            schema["$ref"] = self._local(place, schema["$ref"])
-        for below, child in _children(schema):
-            self._localise_member(_Place(place.path, (*place.parts, *below)), child)
+    def _localise_pending(self) -> None:
+        """Rewrite the references of what others led to."""
+        while self.pending:
+            place = self.pending.pop()
+            self._localise(place, self._at(place))
 
-    def _localise_member(self, place: _Place, schema: Any) -> None:
+    def _localise(self, place: SchemaPlace, schema: object) -> None:
+        """Rewrite the references at and below a place. Definitions beside the protocol count only where they are referred to."""
+        if not is_object(schema) or place in self.localised:
+            return
+        self.localised.add(place)
+        refs = [{"$ref": self._local(place, key, schema[key])} for key in REFERRING if key in schema]
+        for below, child in _children(schema):
+            if place.path in self.own or below[0] not in DEFINITIONS:
+                self._localise_member(place.below(*below), child)
+        for key in REFERRING[1:]:
+            schema.pop(key, None)
+        schema.update(refs[0] if refs else {})
+        if len(refs) > 1:
+            schema["allOf"] = [*schema.get("allOf", ()), *refs[1:]]
+
+    def _localise_member(self, place: SchemaPlace, schema: Any) -> None:
         if place not in self.groups:
             self._localise(place, schema)
             return
         for name, member in schema.items():
             if not _is_note(name, member):
-                self._localise_member(_Place(place.path, (*place.parts, name)), member)
+                self._localise_member(place.below(name), member)
 
-    def _local(self, place: _Place, ref: object) -> str:
+    def _local(self, place: SchemaPlace, keyword: str, ref: object) -> str:
         if not isinstance(ref, str):
-            self.faults.append(MalformedKeyword(at=place.at, keyword="$ref", expected="a string"))
+            self.faults.append(MalformedKeyword(at=place.at, keyword=keyword, expected="a string"))
             return "#"
-        found = self._target(place.path, ref)
+        targets = self.addresses.found(place, keyword, ref)
+        if len(targets) > 1:
+            places = tuple(each.at for each in targets)
+            self.faults.append(SeveralTargets(at=place.at, ref=ref, keyword=keyword, places=places))
+            return "#"
+        found = self._schema_at(*targets)
         if found is None or not self._reach(found):
-            self.faults.append(DanglingReference(at=place.at, ref=ref))
+            absolute = self.addresses.absolute(place, ref)
+            missing = "" if self.addresses.knows(absolute) or absolute.startswith(FILES) else absolute
+            self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword, address=missing))
             return "#"
         if found not in self.named:
             self._claim(found, "place" if found.parts else "root", self._name_of(found))
+            if found.path not in self.own:
+                self.pending.append(found)
         return reference_to(self.named.get(found, ""))
 
-    def _reach(self, place: _Place) -> bool:
+    def _reach(self, place: SchemaPlace) -> bool:
         """Whether a schema stands at a place that is referred to. What no keyword leads to is read because of the reference."""
         if place in self.known:
             return True
@@ -246,58 +314,44 @@ class _Collector:
         self.known.add(place)
         if not refused:
             self._scan(place, schema)
-            self._localise(place, schema)
+            self._bring()
+            self.pending.append(place)
         return True
 
-    def _target(self, path: str, ref: str) -> _Place | None:
+    def _schema_at(self, *targets: SchemaPlace) -> SchemaPlace | None:
         """The place that a reference leads to; `None` if there is neither a schema nor an object that could be one."""
-        found = self._located(path, ref)
-        if found is None or found in self.groups:
+        if not targets or targets[0] in self.groups:
             return None
-        node = self._at(found)
-        return found if isinstance(node, dict | bool) else None
+        return targets[0] if isinstance(self._at(targets[0]), dict | bool) else None
 
-    def _located(self, path: str, ref: str) -> _Place | None:
-        """The file and the keys that a reference names."""
-        try:
-            location, fragment = urldefrag(ref)
-            absolute = urljoin(str(self.files[path].get("$id", "")), location)
-        except ValueError:  # no URI at all
-            return None
-        file = path
-        if location:
-            beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(location)))
-            file = self.bases.get(location, self.bases.get(absolute, beside))
-        fragment = unquote(fragment)
-        if file not in self.files:
-            return None
-        if fragment and not fragment.startswith("/"):
-            parts = self.anchors.get((file, fragment))
-            return None if parts is None else _Place(file, parts)
-        return _Place(file, pointer_parts(fragment))
+    def _at(self, place: SchemaPlace) -> Any:
+        """What stands at a place, hidden or not; `None` if nothing does."""
+        node: Any = self.files.get(place.path)
+        for depth, key in enumerate(place.parts):
+            beside = self.hidden.get(SchemaPlace(place.path, place.parts[:depth]), {})
+            if is_object(node) and (key in node or key in beside):
+                node = node[key] if key in node else beside[key]
+            elif is_array(node) and key.isascii() and key.isdecimal() and int(key) < len(node):
+                node = node[int(key)]
+            else:
+                return None
+        return node
 
-    def _at(self, place: _Place) -> Any:
-        """What stands at a place; `None` if nothing does."""
-        try:
-            return follow(self.files[place.path], place.parts)
-        except KeyError:
-            return None
-
-    def _passed(self) -> Mapping[_Place, set[str]]:
+    def _passed(self) -> Mapping[SchemaPlace, set[str]]:
         """The keys by which references go through each place."""
-        passed: dict[_Place, set[str]] = {}
+        passed: dict[SchemaPlace, set[str]] = {}
         for path, value in self.files.items():
             for ref in refs_anywhere(value):
-                found = self._located(path, ref)
-                for depth, part in enumerate(found.parts if found is not None else ()):
-                    assert found is not None
-                    passed.setdefault(_Place(found.path, found.parts[:depth]), set()).add(part)
+                for found in self.addresses.targets(SchemaPlace(path, ()), ref):
+                    for depth, part in enumerate(found.parts):
+                        passed.setdefault(SchemaPlace(found.path, found.parts[:depth]), set()).add(part)
         return passed
 
-    def _name_of(self, place: _Place) -> str:
+    def _name_of(self, place: SchemaPlace) -> str:
         """A name for a place that has none: the title or file of a root, else the keys that lead there."""
         if place.parts:
-            return "".join(map(class_name, telling(place.parts)))
+            words = "".join(map(class_name, telling(place.parts)))
+            return words or self._name_of(SchemaPlace(place.path, ())) + class_name(place.parts[-1])
         title = str(self.files[place.path].get("title", ""))
         is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
         return class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
@@ -308,8 +362,8 @@ class _Collector:
         """Name every root that asserts something, but for envelopes and for roots that only refer to a definition."""
         definitions = {name: self._at(place) for place, name in self.named.items()}
         has_methods = any(_marks_method(schema) for schema in definitions.values())
-        for path, value in self.files.items():
-            place = _Place(path, ())
+        for path, value in self._own_files():
+            place = SchemaPlace(path, ())
             if place in self.named or not _is_typed(value) or _refers(value):
                 continue
             if not (has_methods and _carries_messages(value, definitions, frozenset())):
@@ -317,17 +371,17 @@ class _Collector:
 
     def _root(self) -> Schema:
         """The keywords of the one root there is: those of an envelope or a reference, else a reference to its type."""
-        roots = [(path, value) for path, value in self.files.items() if _is_typed(value)]
+        roots = [(path, value) for path, value in self._own_files() if _is_typed(value)]
         envelopes = [
-            (path, value) for path, value in roots if _Place(path, ()) not in self.named and not _refers(value)
+            (path, value) for path, value in roots if SchemaPlace(path, ()) not in self.named and not _refers(value)
         ]
         chosen = envelopes or roots
         if len(chosen) != 1:
             return {}
         path, value = chosen[0]
-        name = self.named.get(_Place(path, ()))
+        name = self.named.get(SchemaPlace(path, ()))
         if name is None:
-            said: Schema = _modern(_without(value, (*DEFINITIONS, MIGRATION)), hides_siblings=path in self.old)
+            said: Schema = self._modern(SchemaPlace(path, ()), _without(value, (MIGRATION,)))
             return said
         about: Schema = {key: value[key] for key in ("title", "description") if key in value}
         return {**about, "$ref": reference_to(name)}
@@ -337,19 +391,29 @@ class _Collector:
         members = frozenset(self.members)
         found = [(place, name, self._at(place)) for place, name in self.named.items()]
         moved = [
-            (self._at(_Place(place.path, place.parts[:-1])), place.parts[-1], name)
+            (self._at(SchemaPlace(place.path, place.parts[:-1])), place.parts[-1], name)
             for place, name, _ in found
             if place.parts and place not in members
         ]
         for parent, part, name in moved:
-            parent[_key(parent, part)] = {"$ref": reference_to(name)}
-        return {
-            name: _modern(
-                _without(_as_object(schema), (*DEFINITIONS, MIGRATION, "$schema", "$id")),
-                hides_siblings=place.path in self.old,
-            )
-            for place, name, schema in found
+            if not is_object(parent) or part in parent:  # what a draft hides stays hidden
+                parent[_key(parent, part)] = {"$ref": reference_to(name)}
+        return {name: self._modern(place, _without(_as_object(schema), (MIGRATION,))) for place, name, schema in found}
+
+    def _modern(self, place: SchemaPlace, schema: Any) -> Any:
+        """The same schema with 2020-12's keywords; its definitions have been taken out, and branches are objects."""
+        if not is_object(schema):
+            return schema
+        changed = {
+            key: [*value] if is_array(value) else {**value} if key in _HOLDING and is_object(value) else value
+            for key, value in schema.items()
+            if key not in DEFINITIONS
         }
+        for below, child in list(_children(changed)):
+            around = changed if len(below) == 1 else changed[below[0]]
+            inside = self._modern(place.below(*below), _as_object(child) if is_array(around) else child)
+            around[_key(around, below[-1])] = inside
+        return modern(changed, self.addresses.around(place).draft)
 
 
 def _other_spelling(key: str) -> str:
@@ -488,52 +552,8 @@ def _without(schema: Schema, keywords: Iterable[str]) -> Schema:
     return {key: value for key, value in schema.items() if key not in keywords}
 
 
-def _hides_siblings(value: object) -> bool:
-    """Whether a document's draft is one in which `$ref` hides what stands beside it."""
-    dialect = value.get("$schema") if is_object(value) else None
-    return isinstance(dialect, str) and any(f"draft-0{n}" in dialect for n in (4, 6, 7))
-
-
-def _modern(schema: Any, *, hides_siblings: bool) -> Any:
-    """The same schema with 2020-12's keywords; its definitions have been taken out, and branches are objects."""
-    if not is_object(schema):
-        return schema
-    schema = {key: _counted(key, value) for key, value in schema.items() if key not in DEFINITIONS}
-    if hides_siblings:
-        schema = _tuples_and_dependencies(schema)
-    for below, child in list(children(schema)):
-        parent: Any = schema[below[0]]
-        inside = _modern(_as_object(child) if below[0] in LISTS else child, hides_siblings=hides_siblings)
-        if len(below) == 1:
-            schema[below[0]] = inside
-        else:
-            parent[_key(parent, below[-1])] = inside
-    return schema
-
-
-def _counted(keyword: str, value: Any) -> Any:
-    """A bound on a count as an integer, however JSON writes it: `2.0` is one."""
-    is_count = keyword.startswith(("min", "max")) and keyword not in ("minimum", "maximum")
-    return int(value) if is_count and isinstance(value, float) and value.is_integer() else value
-
-
-def _tuples_and_dependencies(schema: Schema) -> Schema:
-    changed = dict(schema)
-    if is_array(schema.get("items")):
-        changed["prefixItems"] = changed.pop("items")
-        if "additionalItems" in changed:
-            changed["items"] = changed.pop("additionalItems")
-    else:
-        changed.pop("additionalItems", None)
-    dependencies = changed.pop("dependencies", None)
-    if is_object(dependencies):
-        required = {key: value for key, value in dependencies.items() if is_array(value)}
-        schemas = {key: value for key, value in dependencies.items() if not is_array(value)}
-        if required:
-            changed["dependentRequired"] = required
-        if schemas:
-            changed["dependentSchemas"] = schemas
-    return changed
+def _is_text(schema: Schema, keyword: str) -> bool:
+    return isinstance(schema.get(keyword), str)
 
 
 def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str]) -> None:

@@ -17,18 +17,25 @@ Holds: TypeAlias = Literal["", "schema", "list", "map"]
 """Where schemas stand in the value of a keyword: it is one, or a list or a map of them."""
 
 
+DRAFTS: Final = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
+"""The drafts of JSON Schema that are read, oldest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Keyword:
     """One keyword. `judges` is the JSON type whose values an assertion judges, passing over all others; empty for all types.
 
-    `is_prose`: people read it and no program does. `is_of_field`: it says something about a field and not about the field's type, so it
-    stays with the field where the type gets a name of its own.
+    `since` and `until` are the first and the last draft that know it, of `DRAFTS`. `is_prose`: people read it and no program does.
+    `is_of_field`: it says something about a field and not about the field's type, so it stays with the field where the type gets a
+    name of its own.
     """
 
     name: str
     role: Role
     judges: str = ""
     holds: Holds = ""
+    since: str = "draft-04"
+    until: str = "2020-12"
     is_prose: bool = False
     is_of_field: bool = False
 
@@ -42,15 +49,15 @@ TABLE: Final = (
     # any value
     Keyword("type", "asserts"),
     Keyword("enum", "asserts"),
-    Keyword("const", "asserts"),
+    Keyword("const", "asserts", since="draft-06"),
     Keyword("$ref", "asserts"),
     Keyword("allOf", "asserts", holds="list"),
     Keyword("anyOf", "asserts", holds="list"),
     Keyword("oneOf", "asserts", holds="list"),
     Keyword("not", "asserts", holds="schema"),
-    Keyword("if", "asserts", holds="schema"),
-    Keyword("then", "asserts", holds="schema"),
-    Keyword("else", "asserts", holds="schema"),
+    Keyword("if", "asserts", holds="schema", since="draft-07"),
+    Keyword("then", "asserts", holds="schema", since="draft-07"),
+    Keyword("else", "asserts", holds="schema", since="draft-07"),
     # numbers; an integer is a number
     Keyword("minimum", "asserts", "number"),
     Keyword("maximum", "asserts", "number"),
@@ -63,53 +70,53 @@ TABLE: Final = (
     Keyword("pattern", "asserts", "string"),
     # arrays
     Keyword("items", "asserts", "array", holds="schema"),
-    Keyword("prefixItems", "asserts", "array", holds="list"),
-    Keyword("contains", "asserts", "array", holds="schema"),
-    Keyword("minContains", "asserts", "array"),
-    Keyword("maxContains", "asserts", "array"),
+    Keyword("prefixItems", "asserts", "array", holds="list", since="2020-12"),
+    Keyword("contains", "asserts", "array", holds="schema", since="draft-06"),
+    Keyword("minContains", "asserts", "array", since="2019-09"),
+    Keyword("maxContains", "asserts", "array", since="2019-09"),
     Keyword("minItems", "asserts", "array"),
     Keyword("maxItems", "asserts", "array"),
     Keyword("uniqueItems", "asserts", "array"),
-    Keyword("unevaluatedItems", "asserts", "array", holds="schema"),
+    Keyword("unevaluatedItems", "asserts", "array", holds="schema", since="2019-09"),
     # objects
     Keyword("properties", "asserts", "object", holds="map"),
     Keyword("patternProperties", "asserts", "object", holds="map"),
     Keyword("additionalProperties", "asserts", "object", holds="schema"),
-    Keyword("propertyNames", "asserts", "object", holds="schema"),
+    Keyword("propertyNames", "asserts", "object", holds="schema", since="draft-06"),
     Keyword("required", "asserts", "object"),
     Keyword("minProperties", "asserts", "object"),
     Keyword("maxProperties", "asserts", "object"),
-    Keyword("dependentRequired", "asserts", "object"),
-    Keyword("dependentSchemas", "asserts", "object", holds="map"),
-    Keyword("unevaluatedProperties", "asserts", "object", holds="schema"),
+    Keyword("dependentRequired", "asserts", "object", since="2019-09"),
+    Keyword("dependentSchemas", "asserts", "object", holds="map", since="2019-09"),
+    Keyword("unevaluatedProperties", "asserts", "object", holds="schema", since="2019-09"),
     # annotations
     Keyword("title", "annotates", is_prose=True),
     Keyword("description", "annotates", is_prose=True),
-    Keyword("examples", "annotates", is_prose=True),
-    Keyword("$comment", "annotates", is_prose=True),
+    Keyword("examples", "annotates", is_prose=True, since="draft-06"),
+    Keyword("$comment", "annotates", is_prose=True, since="draft-07"),
     Keyword("default", "annotates", is_of_field=True),
-    Keyword("deprecated", "annotates"),
-    Keyword("readOnly", "annotates"),
-    Keyword("writeOnly", "annotates"),
+    Keyword("deprecated", "annotates", since="2019-09"),
+    Keyword("readOnly", "annotates", since="draft-07"),
+    Keyword("writeOnly", "annotates", since="draft-07"),
     Keyword("discriminator", "annotates"),
     Keyword("format", "annotates"),
-    Keyword("contentEncoding", "annotates"),
-    Keyword("contentMediaType", "annotates"),
-    Keyword("contentSchema", "annotates", holds="schema"),
+    Keyword("contentEncoding", "annotates", since="draft-07"),
+    Keyword("contentMediaType", "annotates", since="draft-07"),
+    Keyword("contentSchema", "annotates", holds="schema", since="2019-09"),
     Keyword("$schema", "annotates"),
     Keyword("$id", "annotates"),
     # definitions
     Keyword("$defs", "defines", holds="map"),
     Keyword("definitions", "defines", holds="map"),
     # other drafts, and how schemas are put together
-    Keyword("$anchor", "elsewhere"),
-    Keyword("$vocabulary", "elsewhere"),
-    Keyword("$dynamicAnchor", "elsewhere"),
-    Keyword("$dynamicRef", "elsewhere"),
-    Keyword("$recursiveAnchor", "elsewhere"),
-    Keyword("$recursiveRef", "elsewhere"),
-    Keyword("additionalItems", "elsewhere", holds="schema"),
-    Keyword("dependencies", "elsewhere"),
+    Keyword("$anchor", "elsewhere", since="2019-09"),
+    Keyword("$vocabulary", "elsewhere", since="2019-09"),
+    Keyword("$dynamicAnchor", "elsewhere", since="2020-12"),
+    Keyword("$dynamicRef", "elsewhere", since="2020-12"),
+    Keyword("$recursiveAnchor", "elsewhere", since="2019-09", until="2019-09"),
+    Keyword("$recursiveRef", "elsewhere", since="2019-09", until="2019-09"),
+    Keyword("additionalItems", "elsewhere", holds="schema", until="2019-09"),
+    Keyword("dependencies", "elsewhere", until="draft-07"),
     # the dialect
     Keyword("x-method", "annotates"),
     Keyword("x-side", "annotates"),

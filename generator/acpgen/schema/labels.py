@@ -12,7 +12,7 @@ from itertools import accumulate, chain, count
 from typing import Any, Final
 
 from acpgen.schema.names import class_name, spelled_out
-from acpgen.schema.unions import Tag, branches_of, constant, flatten, is_null, lone_reference, recognise
+from acpgen.schema.unions import Tag, branches_of, constant, flatten, is_null, keyed, lone_reference, recognise
 from acpgen.schema.walk import Schema, is_array, is_object
 
 MOST_WORDS: Final = 3
@@ -41,10 +41,15 @@ def counted(name: str) -> Iterator[str]:
 
 
 def telling_constants(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, Tag]:
-    """The constants of the property that tells most of the branches apart, by position, whether or not that makes a tagged union."""
+    """The constants of the property that tells most of the branches apart, by position, whether or not that makes a tagged union.
+
+    The keys of branches that have one each are as good.
+    """
     found = recognise([branch for branch in branches if is_object(branch)], definitions)
     if found is not None and all(map(is_object, branches)):
         return dict(found.variants)
+    if keys := keyed(branches, definitions):
+        return dict(keys)
     held: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
         flat = flatten(branch, definitions) if is_object(branch) else None

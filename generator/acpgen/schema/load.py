@@ -1,19 +1,21 @@
 """Reads schema files. With `write` the only code that touches the disk, and the only code that decides what a file may be.
 
-References are never followed here: what `bundle` resolves is among the documents that were given, or nowhere.
+References are never followed here: what `collect` resolves is among the documents that were given, or nowhere.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from acpgen.errors import (
     DuplicateKey,
@@ -31,11 +33,14 @@ from acpgen.errors import (
     TooDeep,
     TooLarge,
     UnknownDialect,
+    UnknownVocabulary,
     Unreadable,
     WrongEncoding,
 )
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import follow, plain_pointer
+from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
+from acpgen.schema.walk import is_definition, is_object
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -45,17 +50,19 @@ if TYPE_CHECKING:
 LARGEST: Final = 16 << 20
 """Bytes of all files of one protocol together. The largest published schema has half of one million."""
 
-_DIALECTS: Final = {
-    "https://json-schema.org/draft/2020-12/schema": "2020-12",
-    "http://json-schema.org/draft-07/schema": "draft-07",
-    "https://json-schema.org/draft-07/schema": "draft-07",
-}
+References: TypeAlias = "Mapping[str, str | os.PathLike[str]]"
+"""What absolute addresses mean: by the address, a file, or the name of a draft, whose meta-schema it is then."""
+
 _BYTE_ORDER_MARKS: Final = (
     (b"\xef\xbb\xbf", "the file begins with a byte order mark"),
     (b"\xff\xfe", "the file is UTF-16 or UTF-32"),
     (b"\xfe\xff", "the file is UTF-16"),
     (b"\x00\x00\xfe\xff", "the file is UTF-32"),
 )
+
+
+NO_REFERENCES: Final[References] = MappingProxyType({})
+"""No address means anything but what the files themselves have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +76,105 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """All files of one protocol version, sorted by path."""
+    """All files of one protocol version, sorted by path. `references` are documents beside them, by the address that means each."""
 
     name: str
     documents: tuple[Document, ...]
+    references: Mapping[str, Document] = field(default_factory=dict[str, Document])
+
+    @property
+    def given(self) -> Mapping[str, JSON]:
+        """What the documents beside the protocol's hold, by address."""
+        return {known: document.value for known, document in self.references.items()}
+
+    def find(self, path: str) -> Document | None:
+        """The document with a path: one of the protocol, one that was given beside it, or a published meta-schema."""
+        beside = next((each for each in (*self.documents, *self.references.values()) if each.path == path), None)
+        return beside or published(path)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to."""
+    """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to.
+
+    `references` are address, path and bytes of what lies elsewhere; such a path is relative to no root.
+    """
 
     name: str
     root: str
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
+    references: tuple[tuple[str, str, bytes], ...] = field(default=(), repr=False)
 
     def at(self, path: str) -> str:
         """The place of one file, for people."""
-        return f"{self.root}/{path}" if self.root else path
+        file = path.partition("#")[0]
+        is_inside = any(file == each for each, _ in self.files) or not self.is_beside(file)
+        if not self.root or not is_inside:
+            return path
+        return f"{self.root}{path}" if self.root.endswith(":") else f"{self.root}/{path}"
+
+    def is_beside(self, file: str) -> bool:
+        """Whether a file lies elsewhere than the schema."""
+        return any(file == each for _, each, _ in self.references) or published(file) is not None
 
 
-def load(source: str | os.PathLike[str], *, name: str | None = None) -> Documents:
+def load(
+    source: str | os.PathLike[str], *, name: str | None = None, references: References = NO_REFERENCES
+) -> Documents:
     """The schema in a file, or in all `*.json` files of a folder and its folders; names that begin with a dot are left out.
 
-    `name` is what the protocol version is called; without it, the file or folder lends its own. Raises `Faults`.
+    `name` is what the protocol version is called; without it, the file or folder lends its own. `references` say what a `$ref` or
+    `$schema` with an absolute address means: `{"https://example.com/common.json": "common.json"}`. Raises `Faults`.
     """
-    return parse(read(Path(source), name=name))
+    return parse(read(Path(source), name=name, references=references))
 
 
-def read(source: Path, *, name: str | None = None) -> Source:
-    """The bytes of a schema. Raises `Faults`."""
+def read(source: Path, *, name: str | None = None, references: References = NO_REFERENCES) -> Source:
+    """The bytes of a schema, and of what its references may lead to. Raises `Faults`."""
     mode = _mode(source)
     if stat.S_ISDIR(mode):
-        found = read_folder(source)
-        return Source(name or source.resolve().name, place(source), found)
-    content = read_bytes(source, LARGEST)
-    return Source(name or source.stem, place(source.parent), ((source.name, content),))
+        found = Source(name or source.resolve().name, place(source), read_folder(source))
+    else:
+        content = read_bytes(source, LARGEST)
+        found = Source(name or source.stem, place(source.parent), ((source.name, content),))
+    return with_references(found, references)
+
+
+def with_references(source: Source, references: References) -> Source:
+    """A schema with what its references may lead to. Raises `Faults`."""
+    size = sum(len(content) for _, content in source.files)
+    faults: list[Fault] = []
+    beside: list[tuple[str, str, bytes]] = []
+    for written, file in references.items():
+        draft = BY_NAME.get(os.fspath(file))
+        if draft is not None:
+            meta = published(draft.address)
+            assert meta is not None
+            beside.append((address(written), meta.path, meta.text.encode()))
+            continue
+        try:
+            content = read_bytes(Path(file), LARGEST - size)
+        except Faults as caught:
+            faults.extend(caught.faults)
+        else:
+            size += len(content)
+            beside.append((address(written), place(Path(file)), content))
+    if faults:
+        raise Faults(faults)
+    return replace(source, references=tuple(beside))
+
+
+def published(path: str) -> Document | None:
+    """The meta-schema of JSON Schema that has an address, with `http` or `https`; `None` for every other address."""
+    if not path.startswith(("http://json-schema.org/", "https://json-schema.org/")):
+        return None
+    specifications: Any = importlib.import_module("jsonschema_specifications").REGISTRY
+    rest = path.partition("://")[2].removesuffix("#")
+    for known in (f"http://{rest}", f"https://{rest}"):
+        resource = specifications.get(known)
+        if resource is not None:
+            return Document(known, resource.contents, json.dumps(resource.contents, indent=2))
+    return None
 
 
 def read_folder(folder: Path, ending: str = ".json") -> tuple[tuple[str, bytes], ...]:
@@ -231,25 +302,34 @@ def parse(source: Source) -> Documents:
 
 def parse_unchecked(source: Source) -> Documents:
     """The documents of a schema as strict JSON, whatever a meta-schema says of them. Raises `Faults`."""
-    return _documents(source, lambda value, at: ())
+    return _documents(source, lambda value, at, given: ())
 
 
-def _documents(source: Source, judge: Callable[[JSON, str], Iterable[Fault]]) -> Documents:
+def _documents(source: Source, judge: Callable[[JSON, str, Mapping[str, JSON]], Iterable[Fault]]) -> Documents:
     faults: list[Fault] = []
-    documents: list[Document] = []
-    for path, content in source.files:
-        at = source.at(path)
+
+    def read_as(path: str, content: bytes, at: str) -> Document | None:
         try:
             text = decode(content, at)
-            value = parse_json(text, at)
+            return Document(path, parse_json(text, at), text)
         except Faults as caught:
             faults.extend(caught.faults)
-            continue
-        documents.append(Document(path, value, text))
-        faults.extend(judge(value, at))
+            return None
+
+    found = [read_as(path, content, source.at(path)) for path, content in source.files]
+    beside = {known: read_as(path, content, path) for known, path, content in source.references}
+    documents = Documents(
+        source.name,
+        tuple(document for document in found if document is not None),
+        {known: document for known, document in beside.items() if document is not None},
+    )
+    for document in documents.documents:
+        faults.extend(judge(document.value, source.at(document.path), documents.given))
+    for document in {each.path: each for each in documents.references.values()}.values():
+        faults.extend(judge(document.value, document.path, documents.given))
     if faults:
         raise Faults(faults)
-    return Documents(source.name, tuple(documents))
+    return documents
 
 
 def parse_json(text: str, at: str) -> JSON:
@@ -275,27 +355,38 @@ def parse_json(text: str, at: str) -> JSON:
     return value
 
 
-def check(value: JSON, at: str) -> Iterator[Fault]:
-    """What the meta-schema of a document's dialect says against it; nothing, if all is well."""
+def check(value: JSON, at: str, given: Mapping[str, JSON] = MappingProxyType({})) -> Iterator[Fault]:
+    """What the meta-schema of a document's draft says against it; nothing, if all is well. `given` are documents by address."""
     if not isinstance(value, dict):
         yield NotAnObject(at=at)
         return
-    named = value.get("$schema", "https://json-schema.org/draft/2020-12/schema")
-    dialect = _DIALECTS.get(named.removesuffix("#")) if isinstance(named, str) else None
-    if dialect is None:
-        yield UnknownDialect(at=f"{at}#/$schema", dialect=str(named))
+    draft = draft_of(value, given)
+    if draft is None:
+        yield UnknownDialect(at=f"{at}#/$schema", dialect=str(value["$schema"]))
         return
-    yield from check_schema(value, f"{at}#", dialect)
+    yield from (UnknownVocabulary(at=f"{at}#/$schema", vocabulary=each) for each in draft.demands)
+    yield from check_schema(value, f"{at}#", draft)
 
 
-def check_schema(value: JSON, at: str, dialect: str) -> Iterator[Fault]:
-    """What the meta-schema of a dialect says against one schema, which stands at `file#/pointer`; nothing, if all is well."""
+def check_schema(value: JSON, at: str, draft: Draft) -> Iterator[Fault]:
+    """What the meta-schema of a draft says against one schema, which stands at `file#/pointer`; nothing, if all is well.
+
+    A value among definitions that is no schema is none of its business: it matters only if something refers to it.
+    """
     told: set[str] = set()
-    for error in _judge(dialect).iter_errors(value):
+    is_silent = at.endswith("#") and is_object(value) and "$schema" not in value
+    name = f"{draft.name} (no '$schema' names another draft)" if is_silent else draft.name
+    for error in _judge(draft.name).iter_errors(value):
         where = plain_pointer(*error.instance_path)
-        if where not in told:
-            told.add(where)
-            yield NotASchema(at=f"{at}{where}", reason=_reason(error), dialect=dialect)
+        if where in told or _is_stray(value, tuple(map(str, error.instance_path))):
+            continue
+        told.add(where)
+        yield NotASchema(at=f"{at}{where}", reason=_reason(error), dialect=name)
+
+
+def _is_stray(value: JSON, parts: tuple[str, ...]) -> bool:
+    """Whether a place is a member of definitions that is no schema."""
+    return is_definition(parts) and not isinstance(follow(value, parts), dict | bool)
 
 
 def place(path: Path) -> str:
@@ -308,18 +399,19 @@ def place(path: Path) -> str:
 
 
 @cache
-def _judge(dialect: str) -> jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator:
+def _judge(draft: str) -> Any:
     import jsonschema_rs  # only where a schema is read: the command starts without it
 
+    engines = {
+        "draft-04": jsonschema_rs.Draft4Validator,
+        "draft-06": jsonschema_rs.Draft6Validator,
+        "draft-07": jsonschema_rs.Draft7Validator,
+        "2019-09": jsonschema_rs.Draft201909Validator,
+        "2020-12": jsonschema_rs.Draft202012Validator,
+    }
     # Of all formats only regular expressions are asserted: a broken one would break every reader of the bindings.
     lenient: dict[str, Callable[[str], bool]] = dict.fromkeys(("uri", "uri-reference"), lambda _: True)
-    if dialect == "2020-12":
-        return jsonschema_rs.Draft202012Validator(
-            {"$ref": "https://json-schema.org/draft/2020-12/schema"}, mask="it", validate_formats=True, formats=lenient
-        )
-    return jsonschema_rs.Draft7Validator(
-        {"$ref": "http://json-schema.org/draft-07/schema#"}, mask="it", validate_formats=True, formats=lenient
-    )
+    return engines[draft]({"$ref": BY_NAME[draft].address}, mask="it", validate_formats=True, formats=lenient)
 
 
 def _reason(error: jsonschema_rs.ValidationError) -> str:

@@ -32,7 +32,7 @@ RESERVED_FIELDS = frozenset(
             "is_reserved",
         ),
         # A field named like a type that annotations use would hide the type inside its own class.
-        *("bool", "dict", "float", "int", "list", "str"),
+        *("bool", "dict", "float", "int", "list", "str", "tuple"),
     }
 )
 """Attributes of the models' base classes, and built-in types that annotations name."""

@@ -8,7 +8,7 @@ apart *by shape*.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -238,6 +238,53 @@ def own_tag(found: Tagged, default: Schema, definitions: Mapping[str, Schema]) -
     title = default.get("title")
     is_tag = isinstance(title, str) and re.fullmatch(r"[A-Za-z0-9_.-]+", title) is not None
     return title if is_tag and title not in {tag for _, tag in found.variants} else None
+
+
+def keyed(branches: Sequence[object], definitions: Mapping[str, Schema]) -> dict[int, str]:
+    """The key of each branch that is an object with this key alone, where these keys tell all objects of a union apart; else none."""
+    found: dict[int, str] = {}
+    for index, branch in enumerate(branches):
+        key = _lone_key(branch)
+        if key is not None:
+            found[index] = key
+        elif "object" in kinds(branch, definitions):
+            return {}
+    return found if len(set(found.values())) == len(found) else {}
+
+
+def _lone_key(branch: object) -> str | None:
+    """The one key that a schema lets an object have, and asks for."""
+    if not is_object(branch) or {key for key in branch if asserts(key)} != _OF_KEYED or branch["type"] != "object":
+        return None
+    named = list(branch["properties"])
+    return (
+        named[0]
+        if branch["required"] == named and len(named) == 1 and branch["additionalProperties"] is False
+        else None
+    )
+
+
+_OF_KEYED: Final = frozenset({"type", "properties", "required", "additionalProperties"})
+
+
+def constrains(branch: object, fields: Collection[str]) -> bool:
+    """Whether a schema beside an object with these fields only narrows it: it says nothing of other fields, and nothing of other values."""
+    if not is_object(branch):
+        return True
+    demands = {key: value for key, value in branch.items() if asserts(key)}
+    if not demands.keys() <= _NARROWING or demands.get("type", "object") != "object":
+        return False
+    inner = [*demands.get("allOf", ()), *demands.get("anyOf", ()), *demands.get("oneOf", ())]
+    return demands.get("properties", {}).keys() <= set(fields) and all(constrains(one, fields) for one in inner)
+
+
+_NARROWING: Final = frozenset(
+    {
+        *("type", "properties", "required", "not", "if", "then", "else", "dependentRequired", "propertyNames"),
+        *("minProperties", "maxProperties", "allOf", "anyOf", "oneOf"),
+    }
+)
+"""Keywords that may only narrow an object."""
 
 
 def lone_reference(schema: object) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from acpgen.pointers import target
@@ -72,6 +72,25 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 def demands(schema: Schema) -> Schema:
     """A schema without what two definitions that are one may differ in: words, and the name that one of them asks for."""
     return {key: value for key, value in schema.items() if key not in PROSE and key != "x-name"}
+
+
+def is_definition(parts: Sequence[str]) -> bool:
+    """Whether keys lead from a document to a member of `$defs` or `definitions` that a keyword defines."""
+    around = "schema"
+    for index, part in enumerate(parts):
+        if around != "schema":
+            around = "schema"
+        elif part in DEFINITIONS:
+            around = "definitions"
+        elif part in MAPS or part in LISTS or part == "dependencies":
+            around = "others"
+        elif part not in SINGLE:
+            return False
+        elif index + 1 < len(parts) and parts[index + 1].isdigit():  # tuples of earlier drafts
+            around = "others"
+        if around == "definitions" and index + 2 == len(parts):
+            return True
+    return False
 
 
 def refs(schema: object) -> Iterator[str]:

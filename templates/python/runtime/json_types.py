@@ -15,6 +15,11 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
     return isinstance(value, list)
 
 
+def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    """Whether a value is what decoding makes of an array."""
+    return isinstance(value, list | tuple)
+
+
 def holds(value: Any, step: str | int) -> bool:
     """Whether an object has a member of this name, or an array an item at this index."""
     if is_object(value):

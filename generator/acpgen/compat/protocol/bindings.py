@@ -103,6 +103,8 @@ def _type(type_: ir.Type, heirs: Mapping[str, str]) -> object:
             return frozenset((type(value).__name__, value) for value in values)
         case ir.Array(items=items):
             return ("list", _type(items, heirs))
+        case ir.Tuple(first=first, rest=rest):
+            return ("tuple", tuple(_type(each, heirs) for each in first), _type(rest, heirs))
         case ir.Map(values):
             return ("dict", _type(values, heirs))
         case ir.Ref(name):

@@ -72,6 +72,8 @@ class Examples:
                 return _given(text_for(alternative))
             case ir.Array():
                 return self.array(alternative, alternative.min_items or 0)
+            case ir.Tuple():
+                return self.tuple_(alternative)
             case Constants(values=values):
                 return values[0].value
             case Objects():
@@ -94,6 +96,13 @@ class Examples:
         if len(varied) < count:
             raise NoExample
         return varied
+
+    def tuple_(self, entries: ir.Tuple) -> list[ir.JSON]:
+        """A list of the entries that a tuple must have. Raises `NoExample`."""
+        count = max(len(entries.first), entries.min_items or 0)
+        if count > 1000:
+            raise NoExample
+        return [self.of(entry_of(entries, index)) for index in range(count)]
 
     def record(self, record: Objects, extra: Sequence[str] = ()) -> dict[str, ir.JSON]:
         """An object with the required members and those named in `extra`. Raises `NoExample`."""
@@ -132,6 +141,11 @@ class Examples:
         match step.kind:
             case "field":
                 yield from self._through_field(shape, str(step.name), rest, side, leaf)
+            case "item" if isinstance(step.name, int):
+                for entries in [each for each in shape.of("array") if isinstance(each, ir.Tuple)]:
+                    whole = self.tuple_(entries)
+                    for value in self.build(entry_of(entries, step.name), rest, side, leaf):
+                        yield [*whole[: step.name], value, *whole[step.name + 1 :]]
             case "item":
                 picked = step.old if side == "old" else step.new
                 arrays = (
@@ -291,6 +305,11 @@ def of_many_kinds(_: Examples, __: ir.Type) -> Iterator[ir.JSON]:
     yield from values
 
 
+def entry_of(entries: ir.Tuple, index: int) -> ir.Type:
+    """The type of one entry of a tuple."""
+    return entries.first[index] if index < len(entries.first) else entries.rest
+
+
 def _objects(make: Examples, type_: ir.Type) -> Iterator[Objects]:
     for each in make.shape(type_).of("object"):
         if isinstance(each, Objects):
@@ -317,7 +336,7 @@ def type_of(alternative: Alternative | None, whole: ir.Type) -> ir.Type:
     match alternative:
         case Objects() | ir.TaggedUnion():
             return type_of_object(alternative)
-        case ir.Array() | ir.Number() | ir.String() | ir.Boolean():
+        case ir.Array() | ir.Tuple() | ir.Number() | ir.String() | ir.Boolean():
             return alternative
         case _:
             return whole

@@ -728,7 +728,7 @@ def _location(route: Route, steps: Sequence[Step]) -> str:
             case "field":
                 text += f".{step.name}"
             case "item":
-                text += "[]"
+                text += f"[{step.name}]"
             case "value":
                 text += ".*"
             case "variant":

@@ -36,6 +36,9 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
         case ir.Array(items=items, unique=unique):
             rest = {"uniqueItems": True} if unique else {}
             return {"type": "array", "items": schema_of(items, suffix)} | limits_of(type_) | rest
+        case ir.Tuple(first=first, rest=rest, unique=unique):
+            whole = {"prefixItems": [schema_of(each, suffix) for each in first], "items": schema_of(rest, suffix)}
+            return {"type": "array", **whole} | limits_of(type_) | ({"uniqueItems": True} if unique else {})
         case ir.Map(values=values):
             return {"type": "object", "additionalProperties": schema_of(values, suffix)}
         case ir.Constant(values=constants):

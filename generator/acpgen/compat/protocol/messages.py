@@ -183,7 +183,7 @@ def _instance_path(route: Route, steps: Sequence[Step]) -> tuple[str | int, ...]
             case "field":
                 path.append(str(step.name))
             case "item":
-                path.append(0)
+                path.append(step.name if isinstance(step.name, int) else 0)
             case "value":
                 path.append("example")
             case _:

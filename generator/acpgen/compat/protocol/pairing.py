@@ -50,6 +50,7 @@ from acpgen.compat.protocol.shapes import (
     Shape,
     kind_of,
     shape_of,
+    type_of_array,
     type_of_object,
 )
 from acpgen.meaning.values import read_instead
@@ -351,6 +352,12 @@ class _Comparing:
             self._fact(AlternativeChanged(alternative, added=True, old_at=self.old_at, new_at=at))
 
     def _alternative(self, old: Alternative, new: Alternative, step: Step | None) -> None:
+        if isinstance(old, ir.Tuple) or isinstance(new, ir.Tuple):
+            if step is not None:
+                self._child(step, type_of_array(old), type_of_array(new))
+            else:
+                self._tuple(old, new)
+            return
         if isinstance(old, ir.Array) and isinstance(new, ir.Array):
             if step is not None:
                 self._child(step, old, new)
@@ -362,6 +369,18 @@ class _Comparing:
             self._child(step, type_of_object(old), type_of_object(new))
         else:
             self._object(old, new)
+
+    def _tuple(self, old: Alternative, new: Alternative) -> None:
+        """Two tuples entry by entry; what else is an array cannot be held against a tuple so."""
+        if not isinstance(old, ir.Tuple) or not isinstance(new, ir.Tuple) or len(old.first) != len(new.first):
+            self._fact(Undetermined(_UNTOLD, **self._at()))
+            return
+        entries = zip((*old.first, old.rest), (*new.first, new.rest), strict=True)
+        for index, (one, other) in enumerate(entries):
+            self._child(Step("item", index, old=old, new=new), one, other)
+        limits = [(each.min_items, each.max_items, each.unique) for each in (old, new)]
+        if limits[0] != limits[1]:
+            self._fact(Undetermined(_UNTOLD, **self._at()))
 
     def _matched(
         self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]
@@ -409,6 +428,8 @@ class _Comparing:
             alike = len(names[0] & names[1]) / len(names[0] | names[1])
             essential = len(must[0] & must[1]) / len(must[0] | must[1]) if must[0] | must[1] else alike
             return alike + essential if essential else 0
+        if isinstance(old, ir.Tuple) and isinstance(new, ir.Tuple):
+            return 3 if old == new else 1 if len(old.first) == len(new.first) else 0.05
         if isinstance(old, ir.TaggedUnion) and isinstance(new, ir.TaggedUnion):
             return 3 if old.name == new.name else 1 if old.tag == new.tag else 0.2
         return 0

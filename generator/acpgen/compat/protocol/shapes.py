@@ -41,7 +41,9 @@ class Objects:
     excluded: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
 
 
-Alternative: TypeAlias = "ir.Boolean | ir.Number | ir.String | ir.Array | Constants | Objects | ir.TaggedUnion"
+Alternative: TypeAlias = (
+    "ir.Boolean | ir.Number | ir.String | ir.Array | ir.Tuple | Constants | Objects | ir.TaggedUnion"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ def type_of_object(alternative: Objects | ir.TaggedUnion) -> ir.Type:
             return ir.Map(extra)
 
 
+def type_of_array(alternative: Alternative) -> ir.Type:
+    """The type of an alternative that is a list, and of nothing else."""
+    return alternative if isinstance(alternative, ir.Array | ir.Tuple) else ir.Nothing()
+
+
 def kind_of(alternative: Alternative) -> Kind:
     """The JSON kind of an alternative."""
     match alternative:
@@ -95,7 +102,7 @@ def kind_of(alternative: Alternative) -> Kind:
             return "number"
         case ir.String():
             return "string"
-        case ir.Array():
+        case ir.Array() | ir.Tuple():
             return "array"
         case Constants(values=values):
             return kind_of_value(values[0].value)
@@ -129,7 +136,7 @@ class _Resolving:
                 pass
             case ir.Null():
                 self.nullable = True
-            case ir.Boolean() | ir.Number() | ir.String() | ir.Array():
+            case ir.Boolean() | ir.Number() | ir.String() | ir.Array() | ir.Tuple():
                 self.found.append(type_)
             case ir.Constant(values):
                 self._constants(tuple(ir.EnumValue(value=value, at=at) for value in values), "closed", None, None, at)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.meaning.checks import checks
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.docs import lifecycles
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, shortly
@@ -58,9 +59,11 @@ class Book:
     made: frozenset[str] = frozenset()
     ages: Ages = NO_AGES
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
+    left: Mapping[str, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "used", uses(self.protocol))
+        object.__setattr__(self, "left", checks(self.protocol, self.bundle).left)
 
     def page(
         self,
@@ -140,8 +143,11 @@ class Book:
         }
 
     def _type(self, definition: ir.Definition) -> dict[str, Any]:
+        left = self.left.get(definition.name, ())
         return {
             "definition": definition,
+            "checked": [place for place in definition.unenforced if place not in left],
+            "left": left,
             "kind": _kind(definition),
             "area": self._area_link(self.places.area_of[definition.name]),
             "since": _age(self.ages.types.get(definition.name)),

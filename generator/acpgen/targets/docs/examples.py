@@ -183,6 +183,9 @@ def _of_type(type_: ir.Type, value: ir.JSON, admits: Callable[[str, ir.JSON], bo
         case ir.Array():
             for item in value if isinstance(value, list) else ():
                 yield from _of_type(type_.items, item, admits)
+        case ir.Tuple():
+            for index, item in enumerate(value if isinstance(value, list) else ()):
+                yield from _of_type(type_.first[index] if index < len(type_.first) else type_.rest, item, admits)
         case ir.Map():
             for item in value.values() if isinstance(value, dict) else ():
                 yield from _of_type(type_.values, item, admits)

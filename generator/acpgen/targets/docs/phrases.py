@@ -30,6 +30,10 @@ def in_words(type_: ir.Type, linker: Linker) -> Markdown:
             return joined(map(value, type_.values), " or ")
         case ir.Array():
             return Markdown(f"array of {in_words(type_.items, linker)}")
+        case ir.Tuple():
+            entries = [in_words(one, linker) for one in type_.first]
+            after = [] if type_.rest == ir.Nothing() else [Markdown(f"any number of {in_words(type_.rest, linker)}")]
+            return Markdown(f"array that holds, in this order: {joined([*entries, *after], '; ')}")
         case ir.Map(values=ir.Anything()):
             return Markdown("object with any fields")
         case ir.Map():
@@ -45,7 +49,7 @@ def in_words(type_: ir.Type, linker: Linker) -> Markdown:
 
 def _is_long(type_: ir.Type) -> bool:
     """Whether words that follow those for a type could be taken for a part of it."""
-    return isinstance(type_, ir.Array | ir.Map | ir.Constant)
+    return isinstance(type_, ir.Array | ir.Tuple | ir.Map | ir.Constant)
 
 
 def plainly(type_: ir.Type) -> str:
@@ -57,6 +61,9 @@ def plainly(type_: ir.Type) -> str:
             return type_.name
         case ir.Array():
             return f"array of {plainly(type_.items)}{_demanded(type_)}"
+        case ir.Tuple():
+            entries = "; ".join(map(plainly, type_.first))
+            return f"array that holds {entries}; and then {plainly(type_.rest)}{_demanded(type_)}"
         case ir.Map():
             return f"object of {plainly(type_.values)}"
         case ir.AnyOf():
@@ -83,6 +90,10 @@ def constraints(type_: ir.Type) -> Iterator[Markdown]:
     match type_:
         case ir.Array():
             yield from (Markdown(f"each entry: {text}") for text in constraints(type_.items))
+        case ir.Tuple():
+            for index, one in enumerate(type_.first, 1):
+                yield from (Markdown(f"entry {index}: {text}") for text in constraints(one))
+            yield from (Markdown(f"each entry after them: {text}") for text in constraints(type_.rest))
         case ir.Map():
             yield from (Markdown(f"each value: {text}") for text in constraints(type_.values))
         case ir.AnyOf():
@@ -107,6 +118,12 @@ def demands(type_: ir.Type) -> Iterator[str]:
             yield from _length(type_.min_items, type_.max_items, "entry", "entries")
             if type_.unique:
                 yield "no entry twice"
+        case ir.Tuple():
+            if type_.rest != ir.Nothing():
+                least = type_.min_items if (type_.min_items or 0) > len(type_.first) else None
+                yield from _length(least, type_.max_items, "entry", "entries")
+            if type_.unique:
+                yield "no entry twice"
         case _:
             pass
 
@@ -118,6 +135,9 @@ def references(type_: ir.Type) -> Iterator[str]:
             yield type_.name
         case ir.Array():
             yield from references(type_.items)
+        case ir.Tuple():
+            for member in (*type_.first, type_.rest):
+                yield from references(member)
         case ir.Map():
             yield from references(type_.values)
         case ir.AnyOf():

@@ -19,6 +19,7 @@ from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
+from acpgen.targets.python.beyond import Beyond, beyond, check_view
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.records import Modules, render_records
@@ -58,10 +59,11 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     modules = Modules(runtime=f"{top}.runtime", package=package)
     names = name_all(protocol)
     folder = package.replace(".", "/")
+    found = beyond(protocol, bundle)
     files = {
-        f"{folder}/models.py": render_records(protocol, names, modules, NOTICE),
-        f"{folder}/unions.py": _unions(protocol, names, modules),
-        f"{folder}/_tables.py": _tables(protocol, bundle, names, modules),
+        f"{folder}/models.py": render_records(protocol, names, modules, NOTICE, found),
+        f"{folder}/unions.py": _unions(protocol, names, modules, found),
+        f"{folder}/_tables.py": _tables(protocol, names, modules, found),
         f"{folder}/methods.py": _methods(protocol, names, modules),
         f"{folder}/_contract.py": _contract(protocol, names, modules),
         f"{folder}/_schema.json": schema_text(bundle),
@@ -69,6 +71,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         f"{folder}/__init__.py": _package(protocol, names),
         f"{top}/py.typed": "",
     }
+    if found.checks.by:
+        files[f"{folder}/_checks.py"] = _checks(protocol, modules, found)
     if below:
         files[f"{top}/__init__.py"] = _lay_out("top", runtime=modules.runtime, about="Typed protocol bindings.")
     files.update({f"{top}/runtime/{path}": text for path, text in _runtime()})
@@ -99,36 +103,42 @@ def _runtime() -> tuple[tuple[str, str], ...]:
     return tuple((path.name, path.read_text("utf-8")) for path in sorted(folder.glob("*.py")))
 
 
-def _unions(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
+def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond) -> str:
     records = sorted(names.classes[name] for name in named_records(protocol))
-    used = imports(protocol)
+    used = imports(protocol, found)
     return _lay_out(
         "unions",
         title=_title(protocol),
-        aliases=alias_views(protocol, names),
+        aliases=alias_views(protocol, names, found),
         records=records,
         runtime=modules.runtime,
         imported=names.imported("TypeAliasType"),
         alias_type=names.ours("TypeAliasType"),
         typing=[names.imported(name) for name in ("Annotated", "Any", "Literal", "Never") if name in used],
         has_field=names.imported("Field") if "Field" in used else "",
+        has_checks=names.imported("CHECKS") if "CHECKS" in used else "",
         markers=[
             names.imported(name)
-            for name in ("Exact", "MultipleOf", "Number", "Open", "Shapes", "Tagged", "UniqueItems")
+            for name in ("Exact", "MultipleOf", "Number", "Open", "Positional", "Shapes", "Tagged", "UniqueItems")
             if name in used
         ],
     )
 
 
-def _tables(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
+def _tables(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond) -> str:
     return _lay_out(
         "tables",
         title=_title(protocol),
         runtime=modules.runtime,
         lenient=lenient_rows(protocol, names),
         owners=owner_rows(protocol, names),
-        unenforced=unenforced_rows(protocol, bundle),
+        unenforced=unenforced_rows(found.gaps),
     )
+
+
+def _checks(protocol: ir.Protocol, modules: Modules, found: Beyond) -> str:
+    view = check_view(found.checks)
+    return _lay_out("checks", title=_title(protocol), runtime=modules.runtime, **view)
 
 
 def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import assert_never
 
 from acpgen import ir
+from acpgen.meaning.keys import keys_of
+from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.literals import docstring, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.types import annotation, imported, references
 
 
-def alias_views(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
+def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dict[str, str]]:
     """Name, value and docstring of each alias, in the order of the schema."""
     return [
         {
             "name": names.classes[definition.name],
-            "arguments": _arguments(names.classes[definition.name], _value(definition, names)),
-            "docstring": docstring(_doc(definition), 0) or '""""""',
+            "arguments": _arguments(
+                names.classes[definition.name],
+                _value(definition, names, protocol, beyond.of(definition.name, names.ours("CHECKS"))),
+            ),
+            "docstring": docstring(beyond.with_gaps(_doc(definition), definition.name), 0) or '""""""',
         }
         for definition in protocol.definitions.values()
         if not isinstance(definition, ir.Record)
@@ -48,10 +53,12 @@ def named_records(protocol: ir.Protocol) -> set[str]:
     return {name for name in found if isinstance(protocol.definitions[name], ir.Record)}
 
 
-def imports(protocol: ir.Protocol) -> set[str]:
+def imports(protocol: ir.Protocol, beyond: Beyond) -> set[str]:
     """What the aliases use of `typing`, pydantic and the run-time package."""
     found: set[str] = set()
     for definition in protocol.definitions.values():
+        if not isinstance(definition, ir.Record) and beyond.of(definition.name):
+            found |= {"Annotated", "CHECKS"}
         match definition:
             case ir.Record():
                 continue
@@ -85,21 +92,21 @@ def _members(union: ir.TaggedUnion) -> list[str]:
     return [*(variant.type for variant in union.variants), *fallbacks, *([union.default] if union.default else [])]
 
 
-def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names) -> str:
+def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names, protocol: ir.Protocol, check: str) -> str:
     match definition:
         case ir.TaggedUnion():
-            return _tagged(definition, names)
+            return _tagged(definition, names, check)
         case ir.Enum():
-            return _enum(definition, names)
+            return _enum(definition, names, check)
         case ir.Alias(type=ir.AnyOf() as union):
-            return _shapes(union, names)
+            return _shapes(union, names, protocol, check)
         case ir.Alias():
-            return _quoted(annotation(definition.type, names))
+            return _marked(names, _quoted(annotation(definition.type, names)), check)
         case _:
             assert_never(definition)
 
 
-def _tagged(union: ir.TaggedUnion, names: Names) -> str:
+def _tagged(union: ir.TaggedUnion, names: Names, check: str) -> str:
     fallbacks = union.fallback_shapes or ((union.fallback,) if union.fallback is not None else ())
     tags = ", ".join(literal(variant.tag) for variant in union.variants)
     arguments = [literal(union.tag), f"({tags},)" if len(union.variants) == 1 else f"({tags})"]
@@ -117,42 +124,57 @@ def _tagged(union: ir.TaggedUnion, names: Names) -> str:
         arguments.append(f"default_tag={literal(union.default_tag)}")
     if union.openness == "closed" and fallbacks:
         arguments.append("closed=True")
-    return _marked(_alternatives([names.classes[member] for member in _members(union)]), "Tagged", arguments, names)
+    alternatives = _alternatives([names.classes[member] for member in _members(union)])
+    return _marked(names, alternatives, _call(names.ours("Tagged"), arguments), check)
 
 
-def _shapes(union: ir.AnyOf, names: Names) -> str:
+def _shapes(union: ir.AnyOf, names: Names, protocol: ir.Protocol, check: str) -> str:
     parts = [annotation(member, names) for member in union.types]
     if not _is_marked(union):
-        return _quoted(" | ".join(parts))
-    return _marked(_alternatives(parts), "Shapes", ["exclusive=True"] if union.exclusive else [], names)
+        return _marked(names, _quoted(" | ".join(parts)), check)
+    keys = keys_of(union, protocol.definitions)
+    arguments = [f"keys=({', '.join(map(literal, keys))})"] if keys else []
+    arguments += ["exclusive=True"] if union.exclusive else []
+    return _marked(names, _alternatives(parts), _call(names.ours("Shapes"), arguments), check)
 
 
-def _enum(enum: ir.Enum, names: Names) -> str:
+def _enum(enum: ir.Enum, names: Names, check: str) -> str:
     values = ", ".join(literal(value.value) for value in enum.values)
     base = annotation(enum.base, names)
     if not _is_open(enum):
-        return _quoted(annotation(ir.Constant(tuple(value.value for value in enum.values)), names))
-    return _marked(_alternatives([f"{names.ours('Literal')}[{values}]", base]), "Open", [], names)
+        constants = ir.Constant(tuple(value.value for value in enum.values))
+        return _marked(names, _quoted(annotation(constants, names)), check)
+    alternatives = _alternatives([f"{names.ours('Literal')}[{values}]", base])
+    return _marked(names, alternatives, _call(names.ours("Open"), []), check)
 
 
 def _alternatives(members: list[str]) -> str:
     one_line = " | ".join(members)
     if len(one_line) <= 80:
         return _quoted(one_line)
-    lines = "\n        | ".join(members)
+    lines = "\n        | ".join(members).replace("\\", "\\\\")
     return f'"""(\n        {lines}\n        )"""'
 
 
-def _marked(alternatives: str, marker: str, arguments: list[str], names: Names) -> str:
-    annotated, marker = names.ours("Annotated"), names.ours(marker)
+def _call(marker: str, arguments: list[str]) -> str:
     call = f"{marker}({', '.join(arguments)})"
-    if len(call) > 100:
-        inner = ",\n            ".join(arguments)
-        call = f"{marker}(\n            {inner},\n        )"
-    one_line = f"{annotated}[{alternatives}, {call}]"
+    if len(call) <= 100:
+        return call
+    inner = ",\n            ".join(arguments)
+    return f"{marker}(\n            {inner},\n        )"
+
+
+def _marked(names: Names, alternatives: str, *markers: str) -> str:
+    """A type with the markers that are there."""
+    annotated = names.ours("Annotated")
+    parts = [alternatives, *filter(None, markers)]
+    one_line = f"{annotated}[{', '.join(parts)}]"
+    if len(parts) == 1:
+        return alternatives
     if "\n" not in one_line and len(one_line) <= 100:
         return one_line
-    return f"{annotated}[\n        {alternatives},\n        {call},\n    ]"
+    lines = ",\n        ".join(parts)
+    return f"{annotated}[\n        {lines},\n    ]"
 
 
 def _quoted(source: str) -> str:

@@ -28,10 +28,17 @@ class Literals:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """`list` or `dict` of something."""
+    """`list`, `tuple` or `dict` of something."""
 
     name: str
     arguments: tuple[Annotation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Any number of something at the end of a tuple."""
+
+    entry: Annotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,7 @@ class Marked:
     arguments: str = ""
 
 
-Annotation: TypeAlias = "Named | Literals | Container | Either | Marked"
+Annotation: TypeAlias = "Named | Literals | Container | Rest | Either | Marked"
 
 
 def source(annotation: Annotation, ours: Callable[[str], str] = str) -> str:
@@ -62,6 +69,8 @@ def source(annotation: Annotation, ours: Callable[[str], str] = str) -> str:
             return f"{ours('Literal')}[{constants(values)}]"
         case Container(name, arguments):
             return f"{name}[{', '.join(source(argument, ours) for argument in arguments)}]"
+        case Rest(entry):
+            return f"*tuple[{source(entry, ours)}, ...]"
         case Either(members):
             return " | ".join(source(member, ours) for member in members)
         case Marked(base, marker, arguments):
@@ -79,6 +88,8 @@ def imports(annotation: Annotation) -> set[str]:
             return {"Literal"}
         case Container(arguments=inner) | Either(members=inner):
             return set[str]().union(*map(imports, inner))
+        case Rest(entry):
+            return imports(entry)
         case Marked(base, marker):
             return {"Annotated", marker} | imports(base)
         case _:

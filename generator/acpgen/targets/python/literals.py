@@ -6,6 +6,8 @@ import re
 import textwrap
 from typing import Final
 
+from acpgen.schema.walk import is_array, is_object
+
 WIDTH: Final = 116
 
 _UNSAFE: Final = re.compile(
@@ -20,6 +22,15 @@ def literal(value: object) -> str:
         return repr(value)
     text = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{_UNSAFE.sub(_escape, text)}"'
+
+
+def json_literal(value: object) -> str:
+    """Any JSON as Python source."""
+    if is_object(value):
+        return "{" + ", ".join(f"{literal(key)}: {json_literal(item)}" for key, item in value.items()) + "}"
+    if is_array(value):
+        return "[" + ", ".join(json_literal(item) for item in value) + "]"
+    return literal(value)
 
 
 def docstring(text: str, indent: int) -> str:

@@ -11,14 +11,18 @@ from typing import Any, Final, TypeGuard
 
 from acpgen import ir
 from acpgen.resources import templates
-from acpgen.schema.walk import is_array, is_object
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.beyond import Beyond
+from acpgen.targets.python.joined import joined
+from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
 from acpgen.targets.python.types import NUMBER, annotation, beyond_emitter, imported, plain_schema, references
 
 _STAND_IN: Final = {"type": "boolean"}
 """What the emitter is shown where the type comes from elsewhere; of all types this one imports nothing."""
+
+_AT_ONCE: Final = 300
+"""As many records the emitter gets at once."""
 
 _PLACEHOLDER: Final = "\0"
 """A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
@@ -36,17 +40,21 @@ class Modules:
     package: str
 
 
-def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str) -> str:
+def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
     """The source of `models.py`."""
-    records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     header = f'"""{protocol.name}: the records.\n\n{notice}\n"""'
+    records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     if not records:  # which the emitter takes for a mistake
         return f"{header}\n"
-    source = _emit(protocol, names, modules, header, is_spelled=False)
+    lots = _groups(records)
+
+    def emitted(*, is_spelled: bool) -> str:
+        found = [_emitted(protocol, lot, names, modules, header, beyond, is_spelled=is_spelled) for lot in lots]
+        return joined(found, f"{modules.package}.models")
+
+    source = emitted(is_spelled=False)
     is_clear = NUMBER not in names.taken and names.taken.isdisjoint(_names_beside(source, f"{modules.package}.unions"))
-    if not is_clear:
-        source = _emit(protocol, names, modules, header, is_spelled=True)
-    return source.rstrip("\n") + "\n"
+    return (source if is_clear else emitted(is_spelled=True)).rstrip("\n") + "\n"
 
 
 def _names_beside(source: str, unions: str) -> set[str]:
@@ -55,8 +63,35 @@ def _names_beside(source: str, unions: str) -> set[str]:
     return {alias.name for node in imports if node.module != unions for alias in node.names}
 
 
-def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *, is_spelled: bool) -> str:
-    """The source of `models.py` by the emitter.
+def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
+    """The records in lots that the emitter, whose time and memory grow faster than its input, takes at once. Bases stay with their kin."""
+    by_name = {record.name: record for record in records}
+    families: dict[str, list[ir.Record]] = {}
+    for record in records:
+        root = record
+        while root.base is not None and root.base in by_name:
+            root = by_name[root.base]
+        families.setdefault(root.name, []).append(record)
+    groups: list[list[ir.Record]] = [[]]
+    for family in families.values():
+        if groups[-1] and len(groups[-1]) + len(family) > _AT_ONCE:
+            groups.append([])
+        groups[-1] += family
+    order = {record.name: index for index, record in enumerate(records)}
+    return [sorted(group, key=lambda record: order[record.name]) for group in groups]
+
+
+def _emitted(
+    protocol: ir.Protocol,
+    records: list[ir.Record],
+    names: Names,
+    modules: Modules,
+    header: str,
+    beyond: Beyond,
+    *,
+    is_spelled: bool,
+) -> str:
+    """The source of a module with some of the records, by the emitter.
 
     `is_spelled`: some class has a name that the module imports. Then the emitter lays out, and we spell every name.
     """
@@ -64,8 +99,8 @@ def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *,
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import Formatter, PythonVersion
 
-    records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
-    fallbacks = _fallbacks(protocol)
+    lot = frozenset(record.name for record in records)
+    fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in lot}
     keys = {r.name: f"R{index}" if is_spelled else names.classes[r.name] for index, r in enumerate(records)}
     overrides: dict[str, str] = {}
     if is_spelled:
@@ -73,7 +108,7 @@ def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *,
     else:
         schema, overrides = _input(protocol, records, names, modules)
     views = {
-        f"#/$defs/{keys[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, is_spelled=is_spelled)
+        f"#/$defs/{keys[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond, is_spelled=is_spelled)
         for r in records
     }
     aliases = {
@@ -84,7 +119,7 @@ def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *,
     }
     bases: dict[str, Any]
     if is_spelled:
-        header = f"{header}\n\n{_written_imports(records, fallbacks, protocol, names, modules)}"
+        header = f"{header}\n\n{_written_imports(records, fallbacks, protocol, names, modules, beyond)}"
         bases = {"base_class": f"{modules.runtime}.model", "disable_future_imports": True}
     else:
         bases = {
@@ -94,7 +129,7 @@ def _emit(protocol: ir.Protocol, names: Names, modules: Modules, header: str, *,
                 **{keys[name]: f"{modules.runtime}.Unknown" for name in fallbacks if _is_root(name, protocol)},
             },
             "aliases": aliases,
-            "additional_imports": _imports(records, fallbacks, protocol, names, modules),
+            "additional_imports": _imports(records, fallbacks, protocol, names, modules, beyond),
         }
     source = generate(
         schema,
@@ -151,15 +186,14 @@ def _fallbacks(protocol: ir.Protocol) -> dict[str, ir.TaggedUnion]:
 def _input(
     protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The schema of the records alone, every other type a stand-in that is overridden by a name of `unions.py`."""
-    definitions: dict[str, Any] = {}
+    """The schema of some records alone, every other type a stand-in that is overridden by its name in the module that has it."""
     overrides: dict[str, str] = {}
-    for record in records:
-        definitions[names.classes[record.name]] = _record_schema(record, protocol, names)
-    for name, definition in protocol.definitions.items():
-        if not isinstance(definition, ir.Record):
-            definitions[names.classes[name]] = _STAND_IN
-            overrides[names.classes[name]] = f"{modules.package}.unions.{names.classes[name]}"
+    definitions: dict[str, Any] = {names.classes[one.name]: _record_schema(one, protocol, names) for one in records}
+    used = references(ir.AnyOf(tuple(field.type for record in records for field in record.fields)))
+    for name in sorted(used - {record.name for record in records}):
+        module = "models" if isinstance(protocol.definitions[name], ir.Record) else "unions"
+        definitions[names.classes[name]] = _STAND_IN
+        overrides[names.classes[name]] = f"{modules.package}.{module}.{names.classes[name]}"
     definitions[NUMBER] = _STAND_IN
     overrides[NUMBER] = f"{modules.runtime}.Number"
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}, overrides
@@ -198,7 +232,13 @@ def _own_fields(record: ir.Record, protocol: ir.Protocol) -> tuple[ir.Field, ...
 
 
 def _view(
-    record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol, *, is_spelled: bool
+    record: ir.Record,
+    names: Names,
+    union: ir.TaggedUnion | None,
+    protocol: ir.Protocol,
+    beyond: Beyond,
+    *,
+    is_spelled: bool,
 ) -> dict[str, Any]:
     fields = {}
     for index, field in enumerate(_own_fields(record, protocol)):
@@ -213,8 +253,9 @@ def _view(
             "name": python if is_spelled else None,
         }
     view: dict[str, Any] = {
-        "docstring": docstring(record.doc or f"`{record.name}`.", 4),
+        "docstring": docstring(beyond.with_gaps(record.doc or f"`{record.name}`.", record.name), 4),
         "views": fields,
+        "check": beyond.of(record.name, names.ours("CHECKS")),
         "tag_field": None,
         "extra": _extra(record, names),
         "excluded": _excluded(record) if union is None else None,
@@ -274,7 +315,7 @@ def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None
     if record is None or not isinstance(value, dict) or _makes(record, record.name, protocol):
         return None
     told = _without_own_defaults(value, record, names, protocol)
-    made = f".model_validate({_source(told)}, by_alias=True)" if told else "()"
+    made = f".model_validate({json_literal(told)}, by_alias=True)" if told else "()"
     return f"{names.ours('Field')}(default_factory=lambda: {names.classes[record.name]}{made})"
 
 
@@ -303,7 +344,9 @@ def _without_own_defaults(
         for field in record.fields
         if field.default is not None and not field.required and _default(field, names, protocol) is not None
     }
-    return {name: item for name, item in value.items() if name not in held or _source(item) != _source(held[name])}
+    return {
+        name: item for name, item in value.items() if name not in held or json_literal(item) != json_literal(held[name])
+    }
 
 
 def _is_lone(type_: ir.Type) -> TypeGuard[ir.Constant]:
@@ -339,26 +382,20 @@ def _not_null(type_: ir.Type) -> ir.Type:
     return type_
 
 
-def _source(value: object) -> str:
-    """JSON as Python source."""
-    if is_object(value):
-        return "{" + ", ".join(f"{literal(key)}: {_source(item)}" for key, item in value.items()) + "}"
-    if is_array(value):
-        return "[" + ", ".join(_source(item) for item in value) + "]"
-    return literal(value)
-
-
 def _imports(
     records: list[ir.Record],
     fallbacks: Mapping[str, ir.TaggedUnion],
     protocol: ir.Protocol,
     names: Names,
     modules: Modules,
+    beyond: Beyond,
     *,
     is_spelled: bool = False,
 ) -> list[str]:
     """What the template uses and the emitter does not know of."""
     needed = [f"{modules.runtime}.MISSING"]
+    if any(beyond.of(record.name) for record in records):
+        needed.append(f"{modules.package}._checks.CHECKS")
     excluding = [name for name in _excluding(records) if name not in fallbacks]
     if fallbacks or excluding:
         needed += ["typing.ClassVar"]
@@ -383,10 +420,11 @@ def _written_imports(
     protocol: ir.Protocol,
     names: Names,
     modules: Modules,
+    beyond: Beyond,
 ) -> str:
     """All that a module of spelled records imports, but for the bases."""
     needed = {"typing.Annotated", "pydantic.Field"}
-    needed.update(_imports(records, fallbacks, protocol, names, modules, is_spelled=True))
+    needed.update(_imports(records, fallbacks, protocol, names, modules, beyond, is_spelled=True))
     by_module: dict[str, set[str]] = {}
     for path in needed:
         module, _, name = path.rpartition(".")
@@ -407,7 +445,7 @@ def _import(module: str, names: list[str]) -> str:
 
 _SOURCES: Final = {
     **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
-    **{name: f"{{}}.{name}" for name in ("Exact", "MultipleOf", "Number", "UniqueItems")},
+    **{name: f"{{}}.{name}" for name in ("Exact", "MultipleOf", "Number", "Positional", "UniqueItems")},
     "Field": "pydantic.Field",
 }
 """Where `imported` names come from; `{}` is the run-time package."""

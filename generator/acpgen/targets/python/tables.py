@@ -6,8 +6,7 @@ from typing import Any
 
 from acpgen import ir
 from acpgen.meaning.contract import method_row
-from acpgen.meaning.unenforced import gaps
-from acpgen.schema.bundle import Bundle
+from acpgen.meaning.unenforced import Gaps
 from acpgen.targets.python.literals import literal
 from acpgen.targets.python.naming import Names
 
@@ -42,9 +41,9 @@ def owner_rows(protocol: ir.Protocol, names: Names) -> list[tuple[str, list[tupl
     return rows
 
 
-def unenforced_rows(protocol: ir.Protocol, bundle: Bundle) -> list[tuple[str, list[str]]]:
+def unenforced_rows(gaps: Gaps) -> list[tuple[str, list[str]]]:
     """What decoding does not enforce, by definition."""
-    return [(literal(name), [literal(place) for place in places]) for name, places in gaps(protocol, bundle).items()]
+    return [(literal(name), [literal(place) for place in places]) for name, places in gaps.items()]
 
 
 def method_rows(protocol: ir.Protocol, names: Names) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from acpgen.targets.python.annotations import (
     Literals,
     Marked,
     Named,
+    Rest,
     Scalar,
     constants,
     imports,
@@ -59,6 +60,9 @@ def _annotation(type_: ir.Type, classes: Mapping[str, str]) -> Annotation:
             items = Container("list", (_annotation(type_.items, classes),))
             found = _limited(items, min_length=type_.min_items, max_length=type_.max_items)
             return Marked(found, "UniqueItems") if type_.unique else found
+        case ir.Tuple():
+            found = Marked(_tuple(type_, classes), "Positional", _arguments(**_lengths(type_)))
+            return Marked(found, "UniqueItems") if type_.unique else found
         case ir.Map():
             return Container("dict", (Named("str"), _annotation(type_.values, classes)))
         case ir.Ref():
@@ -70,6 +74,20 @@ def _annotation(type_: ir.Type, classes: Mapping[str, str]) -> Annotation:
 
 
 _ANY: Final = Named("Any", is_imported=True)
+
+
+def _tuple(type_: ir.Tuple, classes: Mapping[str, str]) -> Annotation:
+    entries = tuple(_annotation(one, classes) for one in type_.first)
+    after = () if type_.rest == ir.Nothing() else (Rest(_annotation(type_.rest, classes)),)
+    return Container("tuple", (*entries, *after))
+
+
+def _lengths(type_: ir.Tuple) -> dict[str, int | None]:
+    """The limits of a tuple's length that its entries do not tell."""
+    if type_.rest == ir.Nothing():
+        return {}
+    least = type_.min_items or 0
+    return {"min_length": least if least > len(type_.first) else None, "max_length": type_.max_items}
 
 
 def _number(number: ir.Number) -> Annotation:
@@ -119,14 +137,18 @@ def _is_text(values: tuple[object, ...]) -> bool:
 
 def _limited(base: Annotation, **limits: str | int | float | None) -> Annotation:
     """A type with limits that pydantic judges, where it has any."""
-    arguments = ", ".join(f"{name}={literal(value)}" for name, value in limits.items() if value is not None)
+    arguments = _arguments(**limits)
     return Marked(base, "Field", arguments) if arguments else base
+
+
+def _arguments(**given: str | int | float | None) -> str:
+    return ", ".join(f"{name}={literal(value)}" for name, value in given.items() if value is not None)
 
 
 def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
     """Whether the record emitter would lose part of a type, or make a class of its own for it. Then we write the annotation."""
     match type_:
-        case ir.Nothing():
+        case ir.Nothing() | ir.Tuple():
             return True
         case ir.Constant():
             return not _is_text(type_.values) or (nested and len(type_.values) > 1)
@@ -172,6 +194,8 @@ def plain_schema(type_: ir.Type, classes: Mapping[str, str]) -> dict[str, Any]:
             return {"const": type_.values[0]} if len(type_.values) == 1 else {"enum": list(type_.values)}
         case ir.Array():
             return {"type": "array", "items": plain_schema(type_.items, classes), **limits_of(type_)}
+        case ir.Tuple():
+            return {"type": "array", **limits_of(type_)}
         case ir.Map():
             return {"type": "object", "additionalProperties": plain_schema(type_.values, classes) or True}
         case ir.Ref():
@@ -198,6 +222,8 @@ def references(type_: ir.Type) -> set[str]:
             return {name}
         case ir.Array(items=inner) | ir.Map(values=inner):
             return references(inner)
+        case ir.Tuple(first=first, rest=rest):
+            return set[str]().union(*map(references, (*first, rest)))
         case ir.AnyOf(types=types):
             return set[str]().union(*(references(member) for member in types))
         case _:

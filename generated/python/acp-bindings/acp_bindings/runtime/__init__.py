@@ -4,7 +4,7 @@ from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .markers import Exact, MultipleOf, Number, Open, Shapes, Tagged, UniqueItems
+from .markers import Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
 from .model import MISSING, Excluding, Model, Unknown
 from .strict import MissingExtra, Strict, Violation
 
@@ -26,6 +26,7 @@ __all__ = [
     "Notification",
     "Number",
     "Open",
+    "Positional",
     "Problem",
     "Request",
     "Response",

@@ -26,7 +26,7 @@ from .json_types import is_array, is_object
 from .jsonrpc import ErrorObject, ErrorResponse, Form, Notification, Request, Response
 from .leniency import Edits, Leniency, explained, placed, repair, without_repeats
 from .markers import strict_adapter
-from .model import changed_defaults, forget_namesakes
+from .model import Reading, changed_defaults, forget_namesakes
 from .parse import Duplicates, copied, parse
 from .pointers import json_pointer
 from .trace import chosen, find, with_strays
@@ -174,12 +174,12 @@ class Codec:
         adapter = self._adapters.get(type_)
         if adapter is None:
             adapter = self._adapters[type_] = strict_adapter(type_)
-        namesakes: list[str] = []
+        reading = Reading()
         try:
-            result = adapter.validator.validate_python(value, context=namesakes, by_alias=True, by_name=False)
+            result = adapter.validator.validate_python(value, context=reading, by_alias=True, by_name=False)
         except ValidationError as error:
-            return self._repaired(adapter, value, error, at, code, message, on_drop, lenient)
-        if namesakes:
+            return self._repaired(adapter, value, error, at, code, message, on_drop, lenient, reading)
+        if reading:
             forget_namesakes(result, value)
         return result
 
@@ -193,8 +193,10 @@ class Codec:
         message: dict[str, Any],
         on_drop: Hook | None,
         lenient: bool,
+        reading: Reading,
     ) -> Any:
         edits, current, drops = Edits(), value, list[Dropped]()
+        kept: list[Any] = []  # what was found of a value is known by its identity
         while True:
             found = [find(details, adapter.core_schema, current) for details in error.errors(include_url=False)]
             if not edits.make_whole(found):
@@ -205,8 +207,9 @@ class Codec:
                     raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method")) from None
                 drops.extend(new)
             current = edits.apply(value)
+            kept.append(current)
             try:
-                result = adapter.validator.validate_python(current, by_alias=True, by_name=False)
+                result = adapter.validator.validate_python(current, context=reading, by_alias=True, by_name=False)
             except ValidationError as again:
                 error = again
                 continue

@@ -195,11 +195,11 @@ class Explainer:
         path, place, rule = _as_given(self.value, error.instance_path), tuple(error.schema_path), error.kind.name
         value = _reach(self.value, path)
         missing: Any = error.kind.value if rule == "required" else ""
-        sentence = self._sentence(error, rule, place, value)
+        sentence = self.sentence(rule, error.kind.value, place, value)
         return Said(path, schema_pointer(place), sentence, _RULES.get(rule, rule), missing)
 
-    def _sentence(self, error: ValidationError, rule: str, place: Path, value: Any) -> str:
-        given: Any = error.kind.value
+    def sentence(self, rule: str, given: Any, place: Path, value: Any) -> str:
+        """What is wrong with a value by the keyword at a place; `given` is what it demands, or what it refuses of the value."""
         match rule:
             case "required":
                 return f"the field {given!r} is required{self._hint(given, place, value)}"

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
 from pydantic_core import MISSING, core_schema
 
-from .json_types import is_array, is_object
+from .json_types import is_array, is_object, is_sequence
 
-__all__ = ["MISSING", "Excluding", "Model", "Unknown"]
+__all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
 
 
 class Model(BaseModel):
@@ -123,6 +123,12 @@ def _is_untouched(value: Any, made: Any) -> bool:
 _FRESH: dict[type[BaseModel], tuple[tuple[str, Any], ...]] = {}
 
 
+class Reading(list[str]):
+    """What is noted while one message is decoded: names of unknown fields that are Python names, and by `trial` what was checked."""
+
+    trial: Any = None
+
+
 class _Namesakes:
     """Tells the decoder of unknown fields that are called like a Python name: they make pydantic count that field as given."""
 
@@ -132,8 +138,8 @@ class _Namesakes:
         self.names = names
 
     def __call__(self, key: str, info: core_schema.ValidationInfo[Any]) -> str:
-        if key in self.names and isinstance(info.context, list):
-            info.context.append(key)  # pyright: ignore[reportUnknownMemberType]
+        if key in self.names and isinstance(info.context, Reading):
+            info.context.append(key)
         return key
 
 
@@ -151,7 +157,7 @@ def forget_namesakes(record: Any, value: Any) -> None:
     elif is_object(record) and is_object(value):
         for key, item in record.items():
             forget_namesakes(item, value[key])
-    elif is_array(record) and is_array(value):
+    elif is_sequence(record) and is_array(value):
         for item, other in zip(record, value, strict=True):
             forget_namesakes(item, other)
 

@@ -149,9 +149,9 @@ class Pieces:
     def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[Said]:
         """What is wrong by the branch that comes nearest, told by the first problems of each."""
         told_by = {index: self._problems((*place, index), value, path) for index in indices}
-        first = {index: list(islice(found, _FIRST)) for index, found in told_by.items()}
-        best = min(first, key=lambda index: _distance(first[index], path))
-        if _distance(first[best], path)[0]:
+        first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
+        best = min(first, key=lambda index: distance(first[index], path))
+        if distance(first[best], path)[0]:
             types = {name for index in indices for name in self._types((*place, index))}
             yield Said(path, schema_pointer(place), wrong_type(types, value), "type")
         else:
@@ -187,10 +187,11 @@ def _is_small(value: Any, most: int) -> bool:
     return most > 0
 
 
-_FIRST: Final = 100
+FIRST: Final = 100
 """How many problems of each branch are looked at, to find the nearest one."""
 
 
-def _distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
+def distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
+    """How far a value is from fitting a branch that says this of it."""
     here = [one.rule for one in said if one.path == path]
     return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), len(said)

@@ -16,9 +16,12 @@ from pydantic_core import ErrorDetails
 from .contract import Path
 from .errors import Problem, shown, told
 from .json_types import holds, is_object
-from .markers import DEFAULT, FALLBACK, LABEL, Discriminator
+from .markers import DEFAULT, FALLBACK, LABEL, Discriminator, KeyDiscriminator
 from .model import wire_names
 from .pointers import json_pointer, schema_pointer
+
+CHECKED: Final = "checked"
+"""The type of errors that a check of the schema raises: where in the value, and by which keyword, is told beside the sentence."""
 
 Core = Mapping[str, Any]
 _Labels = tuple[tuple[int, str], ...]
@@ -47,7 +50,7 @@ class PlacedError:
     labels: _Labels
     record: type[Any] | None
     details: ErrorDetails
-    union: Discriminator | None = None
+    union: Discriminator | KeyDiscriminator | None = None
     stray: PlacedError | None = None
 
 
@@ -56,11 +59,17 @@ def find(details: ErrorDetails, core: Core, value: Any) -> PlacedError:
     walk = _Walk(core, value)
     for step in details["loc"]:
         walk.step(step)
+    for step in _told_beside(details).get("path", ()):
+        walk.enter(step)
     path = tuple(walk.path)
     union = walk.union() if details["type"] in ("union_tag_not_found", "union_tag_invalid") else None
-    if union is not None and holds(walk.value, union.field):
+    if isinstance(union, Discriminator) and holds(walk.value, union.field):
         path = (*path, union.field)
     return PlacedError(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
+
+
+def _told_beside(details: ErrorDetails) -> Mapping[str, Any]:
+    return details.get("ctx", {}) if details["type"] == CHECKED else {}
 
 
 class _Walk:
@@ -90,25 +99,38 @@ class _Walk:
             self._field(core, step)
         elif kind == "list" and core is not None and isinstance(step, int):
             self._into(core.get("items_schema"), step)
+        elif kind == "tuple" and core is not None and isinstance(step, int):
+            entries = core["items_schema"]
+            self._into(entries[min(step, len(entries) - 1)], step)
         elif kind == "dict" and core is not None:
             self._into(core.get("values_schema"), step)
         elif holds(self.value, step):
             self._into(None, step)
 
+    def enter(self, step: str | int) -> None:
+        """Follow a step of the message itself."""
+        core = self._settled(self.core)
+        if core is None or core["type"] in ("union", "tagged-union"):
+            self._into(None, step)
+        else:
+            self.step(step)
+
     def _read_with_a_stray_tag(self) -> None:
         """In a union that is closed but for what looks like its default branch, an unknown tag may be why the rest does not fit."""
         union = self.union()
-        tag = self.value.get(union.field) if union is not None and is_object(self.value) else None
-        if union is not None and union.is_closed and isinstance(tag, str) and tag not in union.quick:
+        if not isinstance(union, Discriminator):
+            return
+        tag = self.value.get(union.field) if is_object(self.value) else None
+        if union.is_closed and isinstance(tag, str) and tag not in union.quick:
             details = ErrorDetails(type="union_tag_invalid", loc=(), msg="", input=self.value)
             path = (*self.path, union.field)
             self.stray = PlacedError(path, tuple(self.places), tuple(self.labels), self.record, details, union)
 
-    def union(self) -> Discriminator | None:
+    def union(self) -> Discriminator | KeyDiscriminator | None:
         """How the union at the place reached is told apart."""
         core = self._settled(self.core)
         found = core.get("discriminator") if core is not None else None
-        return found if isinstance(found, Discriminator) else None
+        return found if isinstance(found, Discriminator | KeyDiscriminator) else None
 
     def _into(self, core: Core | None, step: str | int) -> None:
         self.value = self.value[step] if holds(self.value, step) else None
@@ -209,6 +231,8 @@ def problem(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> Prob
 
 
 def _schema_pointer(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> str:
+    if "schema" in _told_beside(found.details):
+        return str(found.details.get("ctx", {})["schema"])
     if not found.places:
         return schema_pointer(("$defs", found.record.__name__)) if found.record is not None else ""
     place = found.places[-1]
@@ -230,7 +254,11 @@ def _owner(place: FieldPlace, owners: Mapping[str, Mapping[str, str]]) -> str:
 def _sentence(found: PlacedError) -> str:
     details = found.details
     kind, value = details["type"], details.get("input")
+    if kind == CHECKED:
+        return details["msg"]
     match kind:
+        case "missing" if isinstance(details["loc"][-1], int):
+            return "an item is required here"
         case "missing":
             return f"the field {details['loc'][-1]!r} is required"
         case "union_tag_not_found" | "union_tag_invalid":
@@ -241,7 +269,7 @@ def _sentence(found: PlacedError) -> str:
             return f"an object is expected, not {told(value)}"
         case "none_required":
             return f"null is expected, not {told(value)}"
-        case "list_type":
+        case "list_type" | "tuple_type":
             return f"an array is expected, not {told(value)}"
         case "string_type":
             return f"a string is expected, not {told(value)}"
@@ -280,8 +308,11 @@ _BOUNDS: Final = {
 
 
 def _tag_sentence(found: PlacedError, value: Any) -> str:
-    if not isinstance(value, dict) or found.union is None:
+    if not is_object(value) or found.union is None:
         return f"an object is expected, not {told(value)}"
+    if isinstance(found.union, KeyDiscriminator):
+        given = ", ".join(map(shown, value)) or "nothing"
+        return f"the object must have one field of {', '.join(map(shown, found.union.variants))}; it has {given}"
     field = found.union.field
     known = ", ".join(shown(tag) for _, tag in found.union.labels)
     if field not in value:

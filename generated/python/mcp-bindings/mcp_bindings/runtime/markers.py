@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
-from .json_types import is_array, is_object
+from .json_types import is_array, is_object, is_sequence
 from .model import holds_constant, value_of
 
 LABEL: Final = "\0"
@@ -74,7 +74,7 @@ class Discriminator:
     def __init__(self, marker: Tagged) -> None:
         self.__name__ = f"by {marker.field}"
         self.field = marker.field
-        self.labels: dict[tuple[type, Any], str] = {(type(tag), tag): _label(tag) for tag in marker.tags}
+        self.labels: dict[tuple[type, Any], str] = {(type(tag := _whole(one)), tag): _label(one) for one in marker.tags}
         self.absent = DEFAULT if marker.default else None
         self.other = FALLBACK if marker.fallbacks else DEFAULT if marker.default_admits_unknown else None
         self.is_closed = marker.closed or marker.default_admits_unknown
@@ -101,8 +101,7 @@ class Discriminator:
     def _by_tag(self, tag: Any) -> str | None:
         if tag is _ABSENT:
             return self.absent
-        if isinstance(tag, float) and tag.is_integer():
-            tag = int(tag)
+        tag = _whole(tag)
         found = self.labels.get((type(tag), tag)) if isinstance(tag, str | int | float) else None
         if found is not None:
             return found
@@ -112,19 +111,28 @@ class Discriminator:
 _ABSENT: Final = object()
 
 
+def _whole(tag: Any) -> Any:
+    """A tag as the integer that it is: 1.0 is 1."""
+    return int(tag) if isinstance(tag, float) and tag.is_integer() else tag
+
+
 def _label(tag: str | int | float | bool) -> str:
     return f"{LABEL}{tag!r}"
 
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused."""
+    """A union whose branches are tried in order. `exclusive`: a value that two branches accept is refused.
+
+    `keys`: which branch an object may be of is told by the one key that it has; `None` for branches that take no objects.
+    """
 
     exclusive: bool = False
+    keys: tuple[str | None, ...] = ()
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         schemas = [handler.generate_schema(branch) for branch in get_args(source) or (source,)]
-        union = _by_shape(schemas)
+        union = _by_key(self.keys, schemas) if self.keys else _by_shape(schemas)
         if not self.exclusive:
             return union
         return core_schema.no_info_wrap_validator_function(_Exclusive(get_args(source)), union)
@@ -134,6 +142,35 @@ def _by_shape(schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSche
     return core_schema.union_schema(
         [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)], mode="left_to_right"
     )
+
+
+def _by_key(keys: Sequence[str | None], schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
+    choices: dict[Any, core_schema.CoreSchema] = {
+        _label(key): schema for key, schema in zip(keys, schemas, strict=True) if key is not None
+    }
+    others = [schema for key, schema in zip(keys, schemas, strict=True) if key is None]
+    if others:
+        choices[DEFAULT] = others[0] if len(others) == 1 else _by_shape(others)
+    return core_schema.tagged_union_schema(choices, KeyDiscriminator(keys))
+
+
+class KeyDiscriminator:
+    """Names the branch that the key of an object stands for; other values belong to the branches that take no objects."""
+
+    __slots__ = ("__name__", "other", "variants")
+
+    def __init__(self, keys: Sequence[str | None]) -> None:
+        self.__name__ = "by key"
+        self.variants = {key: _label(key) for key in keys if key is not None}
+        self.other = DEFAULT if None in keys else None
+
+    def __call__(self, value: Any) -> str | None:
+        if is_object(value):
+            return next((label for key, label in self.variants.items() if key in value), None)
+        if isinstance(value, BaseModel):
+            held = (label for key, label in self.variants.items() if value_of(value, key) is not MISSING)
+            return next(held, self.other)
+        return self.other
 
 
 class _Exclusive:
@@ -208,6 +245,45 @@ class Open:
         return handler.generate_schema(get_args(source)[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class Positional:
+    """An array whose entries have types by position: a tuple, which decoding makes of a list. The lengths are for a tuple that goes on."""
+
+    min_length: int = 0
+    max_length: int | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        entries = get_args(source)
+        rest = _repeated(entries[-1])
+        types = (*entries[:-1], *rest) if rest else entries
+        schema = core_schema.tuple_schema(
+            [handler.generate_schema(entry) for entry in types],
+            variadic_item_index=len(types) - 1 if rest else None,
+            strict=False,  # JSON has lists
+        )
+        return core_schema.no_info_before_validator_function(self._counted, schema) if rest else schema
+
+    def _counted(self, value: Any) -> Any:
+        if is_sequence(value):
+            count = len(value)
+            if count < self.min_length:
+                raise PydanticKnownError(
+                    "too_short", {"field_type": "List", "min_length": self.min_length, "actual_length": count}
+                )
+            if self.max_length is not None and count > self.max_length:
+                raise PydanticKnownError(
+                    "too_long", {"field_type": "List", "max_length": self.max_length, "actual_length": count}
+                )
+        return value
+
+
+def _repeated(entry: Any) -> tuple[Any, ...]:
+    """The type of the entries that `*tuple[…, ...]` stands for; nothing for the type of one entry. Python evaluates it to `Unpack`."""
+    if get_origin(entry) is Unpack:
+        return get_args(get_args(entry)[0])[:1]
+    return get_args(entry)[:1] if getattr(entry, "__unpacked__", False) else ()
+
+
 class UniqueItems:
     """A list without two items that are the same JSON value."""
 
@@ -216,7 +292,7 @@ class UniqueItems:
 
 
 def _without_repeats(value: Any) -> Any:
-    if is_array(value) and len(set(map(_frozen, value))) < len(value):
+    if is_sequence(value) and len(set(map(_frozen, value))) < len(value):
         raise PydanticCustomError("unique_items", "two items are equal, and all must differ")
     return value
 
@@ -227,7 +303,7 @@ def _frozen(value: Any) -> object:
         value = value.model_dump(by_alias=True, exclude_unset=True)
     if is_object(value):
         return "object", frozenset((key, _frozen(item)) for key, item in value.items())
-    if is_array(value):
+    if is_sequence(value):
         return "array", tuple(map(_frozen, value))
     return isinstance(value, bool), value
 

@@ -37,11 +37,5 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
 """The definition that declares a field, where it is not the one of the record's own name."""
 
 UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {
-    "EraseStep": (
-        "schema.json#/$defs/Step/oneOf/1",
-    ),
-    "Erase": (
-        "schema.json#/$defs/Erase/oneOf",
-    ),
 }
 """Places in the schema of the keywords that `decode` does not enforce, by definition; `validate` enforces them."""

@@ -11,6 +11,8 @@ from typing_extensions import TypeAliasType
 
 from golden_unions.runtime import Open, Shapes, Tagged
 
+from ._checks import CHECKS
+
 __all__ = [
     "Shape",
     "Ink",
@@ -80,6 +82,7 @@ EraseStep = TypeAliasType(
             default_tag="one",
             closed=True,
         ),
+        CHECKS["EraseStep"],
     ],
 )
 """Unknown values of `all` are kept as `UnknownEraseStep`."""
@@ -97,6 +100,7 @@ Erase = TypeAliasType(
             default_tag="one",
             closed=True,
         ),
+        CHECKS["Erase"],
     ],
 )
 """Either everything or one shape.

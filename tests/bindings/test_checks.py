@@ -1,0 +1,451 @@
+"""Checks: where types do not say what the schema does, decode judges by the schema, at the right place, in bounded steps."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from acpgen.schema.bundle import bundle
+from acpgen.schema.load import load
+from bindings.subjects import Subject, Subjects
+
+TEXT: Final = {"type": "string"}
+INTEGER: Final = {"type": "integer"}
+
+DEFINITIONS: Final[Mapping[str, Any]] = {
+    "Range": {
+        "type": "object",
+        "properties": {"low": INTEGER, "high": INTEGER, "unit": TEXT},
+        "dependentRequired": {"unit": ["low"]},
+        "maxProperties": 2,
+    },
+    "Shelf": {
+        "type": "object",
+        "properties": {
+            "range": {"$ref": "#/$defs/Range"},
+            "ranges": {"type": "array", "items": {"$ref": "#/$defs/Range"}},
+            "either": {"anyOf": [{"$ref": "#/$defs/Range"}, {"type": "array", "contains": TEXT}]},
+        },
+    },
+    "Named": {
+        "type": "object",
+        "properties": {"word": TEXT},
+        "allOf": [{"properties": {"word": {"minLength": 2}, "next": {"type": "object", "minProperties": 1}}}],
+    },
+    "Rest": {"type": "object", "properties": {"a": True}, "unevaluatedProperties": False},
+    "Chosen": {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+    "NotText": {"not": TEXT},
+    "Sized": {"type": ["array", "object"], "minItems": 1, "minProperties": 1},
+    "Odd": {"type": "object", "properties": {"n": INTEGER}, "if": {"required": ["n"]}, "then": {"required": ["m"]}},
+    "camelCase": {"type": "object", "properties": {"camelName": TEXT, "b": TEXT}, "maxProperties": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def shelf(subjects: Subjects) -> Subject:
+    return subjects.small("checks", DEFINITIONS)
+
+
+def said(subject: Subject, definition: str, value: Any) -> list[tuple[str, str, str]]:
+    """What decode says of a value that it refuses."""
+    return [(one.pointer, one.schema, one.sentence) for one in subject.problems(definition, value)]
+
+
+REFUSED: Final[Mapping[str, tuple[str, Any, list[tuple[str, str, str]]]]] = {
+    "a limit": (
+        "Range",
+        {"low": 1, "high": 2, "x": 3},
+        [("", "#/$defs/Range/maxProperties", "the object may have 2 fields at most")],
+    ),
+    "two things": (
+        "Range",
+        {"unit": "m", "high": 2, "x": 3},
+        [
+            ("", "#/$defs/Range/dependentRequired", "the field 'low' is required beside 'unit'"),
+            ("", "#/$defs/Range/maxProperties", "the object may have 2 fields at most"),
+        ],
+    ),
+    "in a field": (
+        "Shelf",
+        {"range": {"unit": "m"}},
+        [("/range", "#/$defs/Range/dependentRequired", "the field 'low' is required beside 'unit'")],
+    ),
+    "in an item": (
+        "Shelf",
+        {"ranges": [{}, {"unit": "m"}]},
+        [("/ranges/1", "#/$defs/Range/dependentRequired", "the field 'low' is required beside 'unit'")],
+    ),
+    "below itself": (
+        "Named",
+        {"word": "x", "next": {}},
+        [
+            ("/next", "#/$defs/Named/allOf/0/properties/next/minProperties", "the object must have 1 fields or more"),
+            ("/word", "#/$defs/Named/allOf/0/properties/word/minLength", "the string must have 2 characters or more"),
+        ],
+    ),
+    "what nothing evaluates": (
+        "Rest",
+        {"a": 1, "b": 2, "c": 3},
+        [("", "#/$defs/Rest/unevaluatedProperties", "'b', 'c' are not allowed here")],
+    ),
+    "too many alternatives": (
+        "Chosen",
+        {"a": 1, "b": 2},
+        [("", "#/$defs/Chosen/oneOf", "more than one of the alternatives fits, and only one may")],
+    ),
+    "what is excluded": (
+        "NotText",
+        "x",
+        [("", "#/$defs/NotText/not", "this is one of the values that are excluded here")],
+    ),
+    "a condition": ("Odd", {"n": 1}, [("", "#/$defs/Odd/then/required", "the field 'm' is required")]),
+    "names of the wire": (
+        "camelCase",
+        {"camelName": "x", "b": "y"},
+        [("", "#/$defs/camelCase/maxProperties", "the object may have 1 fields at most")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_problem_that_a_check_finds_has_its_place_in_the_value_and_in_the_schema(shelf: Subject, case: str) -> None:
+    definition, value, problems = REFUSED[case]
+    assert sorted(said(shelf, definition, value)) == problems
+
+
+@pytest.mark.parametrize("case", [case for case in REFUSED if case not in ("below itself", "two things")])
+def test_decode_and_the_strict_validators_say_the_same(shelf: Subject, case: str) -> None:
+    definition, value, problems = REFUSED[case]
+    found = shelf.module.validate_as(definition, value)
+    told = {one.pointer: one.sentence for one in found}
+    for pointer, _, sentence in problems:
+        if "beside" not in sentence:  # of which the other engine only says the keyword
+            assert told[pointer] == sentence
+
+
+def test_where_types_and_a_check_refuse_the_types_speak(shelf: Subject) -> None:
+    (problem,) = shelf.problems("Range", {"low": "x", "unit": "m", "high": 1})
+    assert (problem.pointer, problem.sentence) == ("/low", "an integer is expected, not 'x'")
+
+
+def test_checks_hold_inside_other_types(shelf: Subject) -> None:
+    module, refused = shelf.module, shelf.runtime.DecodeError
+    ranges: Any = list[shelf.type("Range")]  # type: ignore[misc]
+    sized: Any = dict[str, shelf.type("Sized")]  # type: ignore[misc]
+    values: tuple[tuple[Any, Any], ...] = (
+        (ranges, [{"unit": "m"}]),
+        (sized, {"a": []}),
+        (module.NotText | None, "x"),
+        (module.Shelf, {"either": {"unit": "m"}}),
+        (module.Shelf, {"either": [1]}),
+    )
+    for type_, value in values:
+        with pytest.raises(refused):
+            module.decode_as(type_, value)
+    assert module.decode_as(ranges, [{"unit": "m", "low": 1}])[0].low == 1
+    assert module.decode_as(module.Shelf, {"either": ["x"]}).either == ["x"]
+
+
+def test_a_value_goes_through_a_check_unchanged(shelf: Subject) -> None:
+    value = {"range": {"unit": "m", "low": 1.0}, "ranges": [{"x": [1.5, None]}], "either": ["x", 1]}
+    found = shelf.module.decode_as(shelf.module.Shelf, value)
+    assert isinstance(found.range, shelf.module.Range)
+    assert shelf.encoded(found) == value
+
+
+def test_a_class_is_made_and_changed_in_python_without_the_check(shelf: Subject) -> None:
+    made = shelf.module.Range(unit="m")
+    made.high = 2
+    made.low = 3
+    assert shelf.encoded(made) == {"unit": "m", "high": 2, "low": 3}
+
+
+# --- leniency and tolerance ------------------------------------------------------------------------------------------
+
+FORGIVING: Final = {"x-deserialize-default-on-error": True}
+
+
+@pytest.fixture(scope="module")
+def lenient(subjects: Subjects) -> Subject:
+    return subjects.small(
+        "lenient_checks",
+        {
+            "Size": {"type": "object", "maxProperties": 1},
+            "Box": {
+                "type": "object",
+                "properties": {
+                    "size": {"$ref": "#/$defs/Size", **FORGIVING},
+                    "sizes": {
+                        "type": "array",
+                        "items": {"$ref": "#/$defs/Size"},
+                        "x-deserialize-skip-invalid-items": True,
+                    },
+                    "count": {"type": "integer", **FORGIVING},
+                },
+                "allOf": [{"properties": {"count": {"maximum": 5}}}],
+                "if": {"required": ["count"]},
+                "then": {"required": ["name"]},
+            },
+        },
+    )
+
+
+LARGE: Final = {"a": 1, "b": 2}
+FORGIVEN: Final[Mapping[str, tuple[Any, Any, list[str]]]] = {
+    "a field": ({"size": LARGE}, {}, ["/size"]),
+    "an item": ({"sizes": [LARGE, {}, LARGE]}, {"sizes": [{}]}, ["/sizes/0", "/sizes/2"]),
+    "what another part demands of a field": ({"count": 7, "name": "x"}, {"name": "x"}, ["/count"]),
+    "before the whole is judged": ({"count": "x"}, {}, ["/count"]),
+}
+
+
+@pytest.mark.parametrize("case", FORGIVEN)
+def test_a_field_that_forgives_forgives_what_a_check_refuses(lenient: Subject, case: str) -> None:
+    value, left, dropped = FORGIVEN[case]
+    drops: list[Any] = []
+    found = lenient.module.decode_as(lenient.module.Box, value, on_drop=drops.append)
+    assert lenient.encoded(found) == left
+    assert [drop.pointer for drop in drops] == dropped
+    with pytest.raises(lenient.runtime.DecodeError):
+        lenient.module.decode_as(lenient.module.Box, value, lenient=False)
+
+
+def test_what_no_field_forgives_is_refused(lenient: Subject) -> None:
+    (problem,) = lenient.problems("Box", {"count": 1}, lenient=True)
+    assert problem.sentence == "the field 'name' is required"
+
+
+def kind(tag: str, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"kind": {"const": tag}, **more}, "required": ["kind"]}
+
+
+KEPT: Final[Mapping[str, Any]] = {
+    "Animal": {"oneOf": [kind("cat"), kind("dog", age=INTEGER)]},
+    "Colour": {"enum": ["red", "blue"]},
+    "Number": {"enum": [1, 2]},
+    "Zoo": {
+        "type": "object",
+        "properties": {
+            "animal": {"$ref": "#/$defs/Animal"},
+            "colour": {"$ref": "#/$defs/Colour"},
+            "number": {"$ref": "#/$defs/Number"},
+        },
+        "maxProperties": 2,
+    },
+    "Wild": {"type": "object", "properties": {"animal": {"not": {"$ref": "#/$defs/Animal"}}}},
+}
+
+
+@pytest.mark.parametrize("how", ["keep_unknown", "x-unknown"])
+def test_what_decoders_keep_is_kept_by_checks(subjects: Subjects, how: str) -> None:
+    if how == "keep_unknown":
+        zoo = subjects.small("zoo_option", KEPT, keep_unknown=True)
+    else:
+        marked = {"x-unknown": "keep"}
+        zoo = subjects.small(
+            "zoo_marked", {k: {**v, **(marked if k in ("Animal", "Colour", "Number") else {})} for k, v in KEPT.items()}
+        )
+    decode, type_ = zoo.module.decode_as, zoo.type("Zoo")
+    assert decode(type_, {"animal": {"kind": "cow", "x": 1}, "colour": "green"}).colour == "green"
+    assert decode(type_, {"number": 3}).number == 3
+    for value in ({"animal": {"kind": "dog", "age": "x"}}, {"animal": {"x": 1}}, {"colour": 7}):
+        zoo.problems("Zoo", value)
+    (problem,) = zoo.problems("Zoo", {"animal": {"kind": "cow"}, "a": 1, "b": 2})
+    assert problem.schema == "#/$defs/Zoo/maxProperties"
+    # what the schema accepts is not refused for what decoders keep elsewhere
+    assert decode(zoo.type("Wild"), {"animal": {"kind": "cow"}}).animal == {"kind": "cow"}
+    zoo.problems("Wild", {"animal": {"kind": "cat"}})
+
+
+def test_a_closed_union_stays_closed(subjects: Subjects) -> None:
+    zoo = subjects.small("zoo_closed", KEPT)
+    zoo.problems("Zoo", {"animal": {"kind": "cow"}})
+    zoo.problems("Zoo", {"colour": "green"})
+
+
+# --- what a default branch takes with a tag that is not known --------------------------------------------------------
+
+STRAYS: Final[Mapping[str, Any]] = {
+    "TypedRest": {"type": "object", "properties": {"n": INTEGER}, "additionalProperties": INTEGER},
+    "Counted": {"type": "object", "properties": {"n": INTEGER}, "minProperties": 2},
+    "TagOfAnotherType": {"type": "object", "properties": {"kind": INTEGER, "n": INTEGER}, "required": ["n"]},
+    "Keyed": {"type": "object", "properties": {"n": INTEGER}, "propertyNames": {"maxLength": 1}},
+}
+TAGS: Final[tuple[Any, ...]] = ("a", "z", 1, 1.0, 2, 2.5, None, True)
+
+
+@pytest.mark.parametrize("tag", ["a", 1.0, 2.5, True])
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_the_default_branch_of_a_union_judges_what_reaches_it(
+    subjects: Subjects, tag: str | float | bool, keyword: str
+) -> None:
+    import jsonschema_rs
+
+    definitions = {
+        name: {keyword: [{"type": "object", "properties": {"kind": {"const": tag}}, "required": ["kind"]}, default]}
+        for name, default in STRAYS.items()
+    }
+    name = f"strays_{keyword}_{TAGS.index(tag)}_{type(tag).__name__}".lower()
+    subject = subjects.small(name, definitions)
+    rest: tuple[dict[str, Any], ...] = ({}, {"n": 1}, {"n": "x"}, {"b": 1}, {"n": 1, "m": 2})
+    values = [{"kind": one, **more} for one in TAGS for more in rest] + [*rest]
+    for definition in definitions:
+        judge = jsonschema_rs.Draft202012Validator({"$defs": definitions, "$ref": f"#/$defs/{definition}"})
+        for value in values:
+            try:
+                subject.module.decode_as(subject.type(definition), value, lenient=False)
+                accepted = True
+            except subject.runtime.DecodeError:
+                accepted = False
+            assert accepted is judge.is_valid(value), (definition, value)
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hostile(subjects: Subjects) -> Subject:
+    return subjects.small(
+        "hostile_checks",
+        {
+            "Tree": {
+                "type": "object",
+                "properties": {
+                    "left": {"$ref": "#/$defs/Tree"},
+                    "right": {"$ref": "#/$defs/Tree"},
+                    "all": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+                },
+                "maxProperties": 3,
+            },
+            "Twice": {
+                "oneOf": [
+                    {"type": "object", "properties": {"next": {"$ref": "#/$defs/Twice"}}, "required": ["a"]},
+                    {"type": "object", "properties": {"next": {"$ref": "#/$defs/Twice"}}, "required": ["b"]},
+                    {"type": "object", "properties": {"next": {"$ref": "#/$defs/Twice"}}, "maxProperties": 1},
+                ]
+            },
+            "Open": {
+                "type": "object",
+                "properties": {"next": {"$ref": "#/$defs/Open"}},
+                "anyOf": [{"$ref": "#/$defs/OpenPart"}, {"properties": {"x": True}}],
+                "unevaluatedProperties": False,
+            },
+            "OpenPart": {
+                "type": "object",
+                "properties": {"next": {"$ref": "#/$defs/Open"}, "y": True},
+                "minProperties": 0,
+                "propertyNames": {"maxLength": 9},
+            },
+            "Word": {"type": "object", "propertyNames": {"pattern": "^(a+)+$"}},
+        },
+    )
+
+
+def chain(depth: int, **more: Any) -> dict[str, Any]:
+    value: dict[str, Any] = dict(more)
+    for _ in range(depth):
+        value = {"next": value}
+    return value
+
+
+@pytest.fixture
+def steps(hostile: Subject, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The trials of the messages that are decoded, each with the steps that it had left."""
+    checks = import_module(f"{hostile.top}.runtime.checks")
+    trials: list[Any] = []
+    made = checks.Trial
+
+    def trial() -> Any:
+        trials.append(made())
+        return trials[-1]
+
+    monkeypatch.setattr(checks, "Trial", trial)
+    return trials
+
+
+def spent(subject: Subject, steps: list[Any], definition: str, value: Any) -> int:
+    """How many steps a value takes, accepted or refused."""
+    steps.clear()
+    with suppress(subject.runtime.DecodeError):
+        subject.module.decode_as(subject.type(definition), value, lenient=False)
+    assert len(steps) <= 1
+    allowed: int = import_module(f"{subject.top}.runtime.assertions").STEPS
+    return allowed - steps[0].left if steps else 0
+
+
+@pytest.mark.parametrize(
+    ("definition", "ends"),
+    [("Twice", {}), ("Twice", {"a": 1}), ("Twice", {"z": 1, "y": 2}), ("Open", {}), ("Open", {"z": 1})],
+)
+def test_a_deep_value_takes_steps_in_proportion(
+    hostile: Subject, steps: list[Any], definition: str, ends: dict[str, Any]
+) -> None:
+    short, long = (spent(hostile, steps, definition, chain(depth, **ends)) for depth in (20, 80))
+    assert long <= 5 * max(short, 20)
+
+
+def test_a_wide_value_takes_steps_in_proportion(hostile: Subject, steps: list[Any]) -> None:
+    def bush(depth: int) -> dict[str, Any]:
+        return {"left": bush(depth - 1), "right": bush(depth - 1), "all": [{}, {}]} if depth else {}
+
+    small, large = (spent(hostile, steps, "Tree", bush(depth)) for depth in (5, 9))
+    nodes = [3 * 2**depth for depth in (5, 9)]
+    assert large / small <= 1.2 * nodes[1] / nodes[0]
+
+
+def test_a_value_that_takes_too_many_steps_is_refused_with_the_reason(
+    hostile: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = import_module(f"{hostile.top}.runtime.checks")
+    made = checks.Trial
+    monkeypatch.setattr(checks, "Trial", lambda: made(50))
+    with pytest.raises(hostile.runtime.DecodeError, match="takes more steps than are allowed"):
+        hostile.module.decode_as(hostile.type("Tree"), {"all": [{}] * 100})
+
+
+def test_the_deepest_value_that_is_read_is_judged_or_refused(hostile: Subject) -> None:
+    deepest = 195
+    text = '{"next":' * deepest + "{}" + "}" * deepest
+    value = json.loads(text)
+    for definition in ("Tree", "Twice", "Open"):
+        with suppress(hostile.runtime.DecodeError):
+            hostile.module.decode_as(hostile.type(definition), value)
+
+
+def test_a_pattern_that_would_take_a_backtracking_engine_ages_is_quick(hostile: Subject) -> None:
+    hostile.problems("Word", {"a" * 5000 + "b": 1})
+    hostile.module.decode_as(hostile.type("Word"), {"a" * 5000: 1})
+
+
+# --- at no cost ------------------------------------------------------------------------------------------------------
+
+
+def test_packages_that_need_no_check_have_none(subjects: Subjects) -> None:
+    for name in ("own_v1", "own_v2", "own_roots"):
+        subject = subjects(name)
+        folder = Path(subject.module.__file__).parent
+        assert not (folder / "_checks.py").exists()
+        assert "CHECKS" not in (folder / "models.py").read_text("utf-8") + (folder / "unions.py").read_text("utf-8")
+        assert f"{subject.top}.runtime.checks" not in sys.modules
+        assert f"{subject.top}.runtime.assertions" not in sys.modules
+
+
+def test_only_what_needs_a_check_has_one(shelf: Subject) -> None:
+    folder = Path(shelf.module.__file__).parent
+    text = (folder / "models.py").read_text("utf-8")
+    assert 'CHECKS["Range"]' in text
+    assert 'CHECKS["Shelf"]' not in text
+
+
+def test_a_schema_that_a_check_needs_is_the_one_of_the_package(subjects: Subjects, shelf: Subject) -> None:
+    checks = import_module(f"{shelf.top}.api._checks").CHECKS
+    made = bundle(load(subjects.folder / "checks.json", name="test/checks"))
+    assert checks.exact.schema["$defs"].keys() == made.definitions.keys()
+    assert checks.opened is None

@@ -1,0 +1,187 @@
+"""Schemas that others published: each generates or is refused for a known reason, and decoding and strict validation judge as it says."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+from urllib.parse import quote
+
+import jsonschema_rs
+import pytest
+from pydantic import TypeAdapter
+
+import evidence
+from acpgen import ir
+from acpgen.errors import Faults
+from acpgen.meaning.lower import used
+from acpgen.pointers import place_parts
+from acpgen.schema.drafts import as_written
+from bindings.drawing import Drawing
+from bindings.instances import Chooser, damage
+from bindings.subjects import Source, Subject, Subjects, same
+
+VALUES: Final = 24
+LIMIT: Final = 3000
+"""How many values each definition is tried with, and the definitions of one schema together."""
+
+NO_SCHEMA: Final = frozenset({"extra", "tool"})
+PUBLISHED: Final = [
+    name
+    for name in (*evidence.known("published/*/*.json", "wild/*.json"), "wild/cyclonedx-1.6-dir")
+    if evidence.path(name).stem not in NO_SCHEMA
+]
+
+REFUSED: Final[Mapping[str, str]] = {
+    "published/check-jsonschema/azure-pipelines.json": "NameCollision",
+    "published/check-jsonschema/circle-ci.json": "NameCollision",
+    "published/check-jsonschema/drone-ci.json": "DanglingReference",
+    "published/check-jsonschema/github-workflows.json": "NameCollision",
+    "published/check-jsonschema/gitlab-ci.json": "NameCollision",
+    "published/check-jsonschema/meltano.json": "NotASchema",
+    "published/check-jsonschema/readthedocs.json": "NameCollision",
+    "published/check-jsonschema/renovate.json": "NameCollision",
+    "published/validate-pyproject/poe.schema.json": "NameCollision",
+    "published/validate-pyproject/cibuildwheel.schema.json": "NotASchema",
+    "published/validate-pyproject/hatch.schema.json": "NameCollision",
+    "published/validate-pyproject/partial-tox.schema.json": "DanglingReference",
+    "published/validate-pyproject/pdm.schema.json": "DanglingReference",
+    "published/validate-pyproject/pixi.schema.json": "NameCollision",
+    "published/validate-pyproject/scikit-build.schema.json": "NameCollision",
+    "wild/dap.json": "UnknownDialect",
+    "wild/jsonrpc-meta.json": "UnknownDialect",
+    "wild/mcp-2025-03-26.json": "NameCollision",
+    "wild/nbformat-4.5.json": "UnknownDialect",
+    "wild/oas-3.1.json": "UnsupportedKeyword",
+    "wild/openrpc-meta.json": "UnknownDialect",
+    "wild/openrpc-petstore.json": "NothingDefined",
+    "wild/py-cibuildwheel.json": "NotASchema",
+    "wild/pyproject.json": "DanglingReference",
+    "wild/v-github-workflows.json": "NameCollision",
+    "wild/cyclonedx-1.6-dir": "NameCollision",
+}
+"""The schemas that nothing can be made of, each with the fault that says why."""
+
+
+@pytest.fixture(scope="module")
+def made(subjects: Subjects) -> Callable[[str], Subject]:
+    """The bindings of a published schema; the test is skipped where they are refused as they should be."""
+
+    def make(name: str) -> Subject:
+        evidence.need(name)
+        package = "".join(character if character.isalnum() else "_" for character in name)
+        if package not in subjects.known:
+            source = Source(evidence.path(name), name)
+            if name in REFUSED:
+                with pytest.raises(Faults) as caught:
+                    subjects.make(package, source)
+                assert {type(fault).__name__ for fault in caught.value.faults} == {REFUSED[name]}
+                pytest.skip(f"{name} is refused, as it should be")
+            subjects.known[package] = subjects.make(package, source)
+        return subjects.known[package]
+
+    return make
+
+
+Place: TypeAlias = tuple[str, tuple[str, ...]]
+"""A file, and the keys that lead to a schema there."""
+
+
+class Original:
+    """The judge of a schema as its authors wrote it."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.sources = subject.bundle.sources
+        self.bases = {
+            path: str(source.get("$id", source.get("id", f"urn:{path}"))) for path, source in self.sources.items()
+        }
+        self.registry = jsonschema_rs.Registry(
+            [(self.bases[path].rstrip("#"), source) for path, source in self.sources.items()]
+        )
+
+    def named(self, subject: Subject) -> dict[str, Place]:
+        """The definitions that have a name in the schema, and where: of several that are made of one, the one itself."""
+        found: dict[Place, str] = {}
+        for definition in subject.protocol.definitions.values():
+            at = as_written(definition.at, self.sources)
+            place = at.partition("#")[0], tuple(place_parts(at))
+            is_named = all(part in ("definitions", "$defs") for part in place[1][::2]) and len(place[1]) % 2 == 0
+            if is_named and definition.name in subject.bundle.schema["$defs"]:
+                known = found.get(place)
+                if known is None or len(definition.name) < len(known):
+                    found[place] = definition.name
+        return {name: place for place, name in found.items()}
+
+    def at(self, place: Place) -> Callable[[Any], bool]:
+        """The verdict of the schema at a place."""
+        path, parts = place
+        source = self.sources[path]
+        fragment = "".join(f"/{quote(part.replace('~', '~0').replace('/', '~1'))}" for part in parts)
+        schema = {"$schema": source.get("$schema", "https://json-schema.org/draft/2020-12/schema")}
+        schema["$ref"] = f"{self.bases[path].rstrip('#')}#{fragment}"
+        return jsonschema_rs.validator_for(
+            schema, registry=self.registry, retriever=_nowhere, validate_formats=False
+        ).is_valid
+
+
+def _nowhere(uri: str) -> Any:
+    raise AssertionError(f"{uri} is not in the folder")
+
+
+def inexact(protocol: ir.Protocol, listed: Mapping[str, Any]) -> set[str]:
+    """The definitions that decoding judges more widely than the schema, or that lead to one."""
+    users: dict[str, set[str]] = {}
+    for name, definition in protocol.definitions.items():
+        for other in used(definition):
+            users.setdefault(other, set()).add(name)
+    found, pending = set(listed), list(listed)
+    while pending:
+        new = users.get(pending.pop(), set()) - found
+        found |= new
+        pending += new
+    return found
+
+
+def values(subject: Subject, place: Place, count: int) -> Iterator[Any]:
+    """Values of a definition, every other one with damage done to it."""
+    path, parts = place
+    document = subject.bundle.sources[path]
+    drawing, choose = Drawing(document), Chooser(f"{path}{parts}")
+    schema: Any = document
+    for part in parts:
+        schema = schema[part]
+    for index in range(count):
+        value = drawing.value(choose, schema)
+        yield copy.deepcopy(damage(choose, value) if index % 2 else value)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_decoding_and_strict_validation_judge_as_the_schema_says(name: str, made: Callable[[str], Subject]) -> None:
+    subject = made(name)
+    original, wider = Original(subject), inexact(subject.protocol, subject.module.UNENFORCED)
+    seen: Counter[str] = Counter()
+    wrong: list[tuple[str, str, Any]] = []
+    for definition in subject.protocol.definitions:
+        TypeAdapter(subject.type(definition))
+    named = original.named(subject)
+    count = max(4, min(VALUES, LIMIT // max(1, len(named))))
+    for definition, place in named.items():
+        type_, judge = subject.type(definition), original.at(place)
+        for value in values(subject, place, count):
+            expected = judge(value)
+            seen["valid" if expected else "invalid"] += 1
+            if (subject.module.validate_as(definition, value, limit=1) == ()) is not expected:
+                wrong.append(("strict", definition, value))
+            try:
+                decoded = subject.module.decode_as(type_, value, lenient=False)
+            except subject.runtime.DecodeError:
+                if expected:
+                    wrong.append(("decode refuses", definition, value))
+                continue
+            if not expected and definition not in wider:
+                wrong.append(("decode accepts", definition, value))
+            if expected and not same(subject.encoded(decoded), value):
+                wrong.append(("not written back", definition, value))
+    assert not wrong, (len(wrong), seen, wrong[:5])
+    assert seen["valid"] and seen["invalid"], seen

@@ -1,0 +1,171 @@
+"""`acpgen init`: from schemas to a project that is green, and nothing at all where that fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import evidence
+from acpgen import config
+from acpgen.cli import app
+
+
+def acpgen(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def schema(**members: Any) -> str:
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Acme", **members})
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(folder: Path, code: str) -> str:
+    """What a program prints that has the bindings of a project on its path."""
+    packages = next((folder / "generated" / "python").iterdir())
+    ran = subprocess.run([sys.executable, "-c", code], cwd=packages, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_a_project_to_begin_with_is_green_and_its_bindings_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = acpgen("init", "notes")
+    assert made.exit_code == 0, made.output
+    monkeypatch.chdir(here / "notes")
+    for command in (["lint"], ["generate", "--check"]):
+        ran = acpgen(*command)
+        assert ran.exit_code == 0, ran.output
+    assert "[tool.acpgen.lint]" not in Path("pyproject.toml").read_text("utf-8")
+    told = run(
+        here / "notes",
+        "from notes import v1\n"
+        'line = b\'{"jsonrpc":"2.0","method":"note/added","params":{"noteId":"n","note":{"type":"song"}}}\'\n'
+        "message = v1.decode(line, sender='server')\n"
+        "print(type(message.params.note).__name__, v1.encode(message) == line)",
+    )
+    assert told == "UnknownNote True\n"
+
+
+def test_two_versions_of_a_protocol_of_ones_own(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = {"type": "object", "properties": {"a": {"type": "string"}}, "x-method": "a/b", "x-side": "server"}
+    (here / "v1.json").write_text(schema(**{"$defs": {"AbRequest": old}}), "utf-8")
+    (here / "two").mkdir()
+    (here / "two" / "v2.json").write_text(schema(**{"$defs": {"AbRequest": {**old, "required": ["a"]}}}), "utf-8")
+    made = acpgen("init", "acme-protocol", "acme/v1=v1.json", "acme/2026-01=two")
+    assert made.exit_code == 0, made.output
+    monkeypatch.chdir(here / "acme-protocol")
+    found = config.find(Path.cwd())
+    assert found.protocols == ("acme/v1", "acme/2026-01")
+    assert found.lint["description-missing"] == "warning"
+    assert acpgen("lint").exit_code == 0
+    assert acpgen("generate", "--check").exit_code == 0
+    assert acpgen("diff", "acme/v1", "acme/2026-01").exit_code == 1
+    run(Path.cwd(), "from acme import v1, v2026_01; v1.decode_as(v1.AbRequest, {}); print(v2026_01.AbRequest)")
+
+
+@pytest.mark.parametrize("name", ["upstream/mcp-2025-11-25/schema.json", "wild/py-ruff.json"])
+def test_what_others_published_becomes_a_project(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence.need(name)
+    made = acpgen("init", "theirs", f"their/v1={evidence.path(name)}")
+    assert made.exit_code == 0, made.output
+    monkeypatch.chdir(here / "theirs")
+    assert acpgen("lint").exit_code == 0
+    assert acpgen("generate", "--check").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["acme=nowhere.json"], "nowhere.json"),
+        (["acme/v1=bad.json"], "bad.json"),
+        (["acme/v-1=good.json", "acme/v_1=good.json"], "both would be the package acme.v_1"),
+        (["acme/v1=clash.json"], "clash.json"),
+        (["good.json"], "must be PROTOCOL=PATH"),
+        (["../x=good.json"], "must be PROTOCOL=PATH"),
+    ],
+)
+def test_what_cannot_be_used_is_told_and_leaves_nothing(arguments: list[str], told: str, here: Path) -> None:
+    (here / "good.json").write_text(schema(type="object"), "utf-8")
+    (here / "bad.json").write_text('{"type": 7}', "utf-8")
+    (here / "clash.json").write_text(schema(**{"$defs": {"A": {"$ref": "#/$defs/B"}}}), "utf-8")
+    before = sorted(here.iterdir())
+    made = acpgen("init", "project", *arguments)
+    assert made.exit_code == 2
+    assert told in made.output
+    assert sorted(here.iterdir()) == before
+
+
+def test_a_folder_with_something_in_it_is_left_alone(here: Path) -> None:
+    (here / "project").mkdir()
+    (here / "project" / "mine.txt").write_text("mine", "utf-8")
+    made = acpgen("init", "project")
+    assert made.exit_code == 2
+    assert "Name another folder" in made.output
+    assert [path.name for path in (here / "project").iterdir()] == ["mine.txt"]
+
+
+def test_an_empty_folder_becomes_the_project(here: Path) -> None:
+    (here / "project").mkdir()
+    assert acpgen("init", "project").exit_code == 0
+    assert (here / "project" / "pyproject.toml").is_file()
+
+
+# --- levels of lint --------------------------------------------------------------------------------------------------
+
+
+PROJECT = """
+[tool.acpgen.outputs.generated]
+target = "bundle"
+protocols = ["toy/v1"]
+
+[tool.acpgen.lint]
+"""
+
+
+@pytest.fixture
+def project(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (here / "schema" / "toy" / "v1").mkdir(parents=True)
+    (here / "schema" / "toy" / "v1" / "toy.json").write_text(schema(**{"$defs": {"A": {"type": "object"}}}), "utf-8")
+    return here
+
+
+@pytest.mark.parametrize(
+    ("level", "code", "told"),
+    [
+        ("error", 1, "description-missing: "),
+        ("warning", 0, "(warning)"),
+        ("off", 0, "of rules that are off"),
+    ],
+)
+def test_a_rule_has_the_level_that_the_project_gives_it(level: str, code: int, told: str, project: Path) -> None:
+    rows = f'definition-unused = "off"\ndescription-missing = "{level}"\n'
+    (project / "pyproject.toml").write_text(f"{PROJECT}{rows}", "utf-8")
+    for arguments in ([], ["schema/toy/v1/toy.json"]):
+        ran = acpgen("lint", *arguments)
+        assert ran.exit_code == code, ran.output
+        assert told in ran.output
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ('description-mising = "off"', "Did you mean 'description-missing'?"),
+        ('description-missing = "loud"', "must be one of 'error', 'warning' and 'off'"),
+        ("description-missing = 1", "must be one of"),
+    ],
+)
+def test_a_level_that_is_none_is_told(row: str, told: str, project: Path) -> None:
+    (project / "pyproject.toml").write_text(f"{PROJECT}{row}\n", "utf-8")
+    ran = acpgen("lint")
+    assert ran.exit_code == 2
+    assert told in ran.output
