@@ -21,7 +21,7 @@ from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
-from acpgen.schema.labels import labels, members, otherwise
+from acpgen.schema.labels import labels, members, otherwise, sole_key
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name, spelled_out
 from acpgen.schema.unions import (
@@ -485,8 +485,7 @@ class _Bundler:
             return
         merged = [_merge(base, branch, self.sources) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
-        keys = keyed(merged, self.sources)
-        words = labels(branches, self.sources, known=keys or None if found is None else dict(found.variants))
+        words = labels(branches, self.sources, known=None if found is None else dict(found.variants))
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
@@ -513,7 +512,7 @@ class _Bundler:
         base = class_name(union)
         candidates: list[str]
         if found is None:
-            candidates = _names_of_branch(base, word, is_keyed=at in self.keyed)
+            candidates = _names_of_branch(base, word, is_keyed=sole_key(branch) is not None)
         elif index == found.fallback:
             role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
         elif index == found.default:
@@ -573,7 +572,9 @@ class _Bundler:
                 continue
             if "type" in self.definitions[name] and "type" not in branch:
                 branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
-            added, is_new = self._add(name, _names_of_branch(base, word, is_keyed=at in self.keyed), branch, at)
+            added, is_new = self._add(
+                name, _names_of_branch(base, word, is_keyed=sole_key(branch) is not None), branch, at
+            )
             if is_new:
                 self.sources[added] = copy.deepcopy(branch)
             self.definitions[name][keyword][index] = {"$ref": reference_to(added)}

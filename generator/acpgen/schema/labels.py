@@ -12,7 +12,7 @@ from itertools import accumulate, chain, count
 from typing import Any, Final
 
 from acpgen.schema.names import class_name, spelled_out
-from acpgen.schema.unions import Tag, branches_of, constant, flatten, is_null, keyed, lone_reference, recognise
+from acpgen.schema.unions import Tag, branches_of, constant, flatten, is_null, lone_reference, recognise
 from acpgen.schema.walk import Schema, is_array, is_object
 
 MOST_WORDS: Final = 3
@@ -41,15 +41,10 @@ def counted(name: str) -> Iterator[str]:
 
 
 def telling_constants(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, Tag]:
-    """The constants of the property that tells most of the branches apart, by position, whether or not that makes a tagged union.
-
-    The keys of branches that have one each are as good.
-    """
+    """The constants of the property that tells most of the branches apart, by position, whether or not that makes a tagged union."""
     found = recognise([branch for branch in branches if is_object(branch)], definitions)
     if found is not None and all(map(is_object, branches)):
         return dict(found.variants)
-    if keys := keyed(branches, definitions):
-        return dict(keys)
     held: dict[str, dict[int, Tag]] = {}
     for index, branch in enumerate(branches):
         flat = flatten(branch, definitions) if is_object(branch) else None
@@ -78,8 +73,18 @@ def _ladder(branch: object, tag: Tag | None) -> Iterator[tuple[int, str]]:
     if tag is not None:
         yield 0, class_name(str(tag))
         yield 0, class_name(spelled_out(str(tag)))
+    elif (key := sole_key(branch)) is not None:  # which is as good as a tag
+        yield 0, class_name(key)
+        yield 0, class_name(spelled_out(key))
     yield from ((1, word) for word in _said(branch))
     yield from ((2, f"{word}{class_name(str(tag))}") for word in _said(branch) if tag is not None)
+
+
+def sole_key(branch: Schema) -> str | None:
+    """The one key that a closed object asks for: by it other languages tell what holds such objects apart."""
+    required = branch.get("required", ())
+    is_closed = branch.get("type") == "object" and branch.get("additionalProperties") is False
+    return required[0] if is_closed and len(required) == 1 and required[0] in branch.get("properties", {}) else None
 
 
 def _said(schema: Schema) -> Iterator[str]:
