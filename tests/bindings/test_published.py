@@ -34,32 +34,19 @@ PUBLISHED: Final = [
 ]
 
 REFUSED: Final[Mapping[str, str]] = {
-    "published/check-jsonschema/azure-pipelines.json": "NameCollision",
-    "published/check-jsonschema/circle-ci.json": "NameCollision",
     "published/check-jsonschema/drone-ci.json": "DanglingReference",
-    "published/check-jsonschema/github-workflows.json": "NameCollision",
-    "published/check-jsonschema/gitlab-ci.json": "NameCollision",
     "published/check-jsonschema/meltano.json": "NotASchema",
-    "published/check-jsonschema/readthedocs.json": "NameCollision",
-    "published/check-jsonschema/renovate.json": "NameCollision",
-    "published/validate-pyproject/poe.schema.json": "NameCollision",
     "published/validate-pyproject/cibuildwheel.schema.json": "NotASchema",
-    "published/validate-pyproject/hatch.schema.json": "NameCollision",
     "published/validate-pyproject/partial-tox.schema.json": "DanglingReference",
     "published/validate-pyproject/pdm.schema.json": "DanglingReference",
-    "published/validate-pyproject/pixi.schema.json": "NameCollision",
-    "published/validate-pyproject/scikit-build.schema.json": "NameCollision",
     "wild/dap.json": "UnknownDialect",
     "wild/jsonrpc-meta.json": "UnknownDialect",
-    "wild/mcp-2025-03-26.json": "NameCollision",
     "wild/nbformat-4.5.json": "UnknownDialect",
     "wild/oas-3.1.json": "UnsupportedKeyword",
     "wild/openrpc-meta.json": "UnknownDialect",
     "wild/openrpc-petstore.json": "NothingDefined",
     "wild/py-cibuildwheel.json": "NotASchema",
     "wild/pyproject.json": "DanglingReference",
-    "wild/v-github-workflows.json": "NameCollision",
-    "wild/cyclonedx-1.6-dir": "NameCollision",
 }
 """The schemas that nothing can be made of, each with the fault that says why."""
 

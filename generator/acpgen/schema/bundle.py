@@ -21,7 +21,7 @@ from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
-from acpgen.schema.labels import labels, members, otherwise, sole_key
+from acpgen.schema.labels import labels, members, otherwise
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name, spelled_out
 from acpgen.schema.unions import (
@@ -512,7 +512,7 @@ class _Bundler:
         base = class_name(union)
         candidates: list[str]
         if found is None:
-            candidates = _names_of_branch(base, word, is_keyed=sole_key(branch) is not None)
+            candidates = _names_of_branch(base, word, is_keyed=at in self.keyed)
         elif index == found.fallback:
             role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
         elif index == found.default:
@@ -572,9 +572,7 @@ class _Bundler:
                 continue
             if "type" in self.definitions[name] and "type" not in branch:
                 branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
-            added, is_new = self._add(
-                name, _names_of_branch(base, word, is_keyed=sole_key(branch) is not None), branch, at
-            )
+            added, is_new = self._add(name, _names_of_branch(base, word, is_keyed=at in self.keyed), branch, at)
             if is_new:
                 self.sources[added] = copy.deepcopy(branch)
             self.definitions[name][keyword][index] = {"$ref": reference_to(added)}

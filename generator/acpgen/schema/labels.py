@@ -12,7 +12,17 @@ from itertools import accumulate, chain, count
 from typing import Any, Final
 
 from acpgen.schema.names import class_name, spelled_out
-from acpgen.schema.unions import Tag, branches_of, constant, flatten, is_null, lone_reference, recognise
+from acpgen.schema.unions import (
+    Tag,
+    branches_of,
+    constant,
+    flatten,
+    is_null,
+    keyed,
+    lone_key,
+    lone_reference,
+    recognise,
+)
 from acpgen.schema.walk import Schema, is_array, is_object
 
 MOST_WORDS: Final = 3
@@ -24,7 +34,8 @@ def labels(
 ) -> list[str]:
     """A word for each branch, no two alike. `known` are the tags of branches by their positions, where they are recognised already."""
     tags = telling_constants(branches, definitions) if known is None else known
-    ladders = [list(_ladder(branch, tags.get(index))) for index, branch in enumerate(branches)]
+    keys = _keys(branches, definitions)
+    ladders = [list(_ladder(branch, tags.get(index), keys.get(index))) for index, branch in enumerate(branches)]
     found: dict[int, str] = {}
     used: set[str] = set()
     for index in sorted(range(len(branches)), key=lambda index: (ladders[index][0][0], index)):
@@ -65,7 +76,25 @@ def _distinct(values: Mapping[int, Tag]) -> set[tuple[type, Tag]]:
     return {(type(value), value) for value in values.values()}
 
 
-def _ladder(branch: object, tag: Tag | None) -> Iterator[tuple[int, str]]:
+def _keys(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, str]:
+    """The keys that tell branches apart, by position: of a union as Rust's `enum` writes it, whatever else is in it by now."""
+    alone = sum(lone_key(branch) is not None for branch in branches)
+    has_words = any(is_object(branch) and isinstance(constant(branch), str) for branch in branches)
+    has_words |= any(is_object(branch) and is_array(branch.get("enum")) for branch in branches)
+    if not keyed(branches, definitions) and alone < (1 if has_words else 2):
+        return {}
+    found = ((index, _sole_key(branch)) for index, branch in enumerate(branches) if is_object(branch))
+    return {index: key for index, key in found if key is not None}
+
+
+def _sole_key(branch: Schema) -> str | None:
+    """The one key that a closed object asks for."""
+    required = branch.get("required", ())
+    is_closed = branch.get("type") == "object" and branch.get("additionalProperties") is False
+    return required[0] if is_closed and len(required) == 1 and required[0] in branch.get("properties", {}) else None
+
+
+def _ladder(branch: object, tag: Tag | None, key: str | None) -> Iterator[tuple[int, str]]:
     """The words for one branch, best first, with the rank of each kind of word: a better kind is given out first."""
     if not is_object(branch) or is_null(branch):
         yield 9, ""
@@ -73,18 +102,11 @@ def _ladder(branch: object, tag: Tag | None) -> Iterator[tuple[int, str]]:
     if tag is not None:
         yield 0, class_name(str(tag))
         yield 0, class_name(spelled_out(str(tag)))
-    elif (key := sole_key(branch)) is not None:  # which is as good as a tag
+    elif key is not None:  # which is as good as a tag
         yield 0, class_name(key)
         yield 0, class_name(spelled_out(key))
     yield from ((1, word) for word in _said(branch))
     yield from ((2, f"{word}{class_name(str(tag))}") for word in _said(branch) if tag is not None)
-
-
-def sole_key(branch: Schema) -> str | None:
-    """The one key that a closed object asks for: by it other languages tell what holds such objects apart."""
-    required = branch.get("required", ())
-    is_closed = branch.get("type") == "object" and branch.get("additionalProperties") is False
-    return required[0] if is_closed and len(required) == 1 and required[0] in branch.get("properties", {}) else None
 
 
 def _said(schema: Schema) -> Iterator[str]:

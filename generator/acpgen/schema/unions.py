@@ -244,7 +244,7 @@ def keyed(branches: Sequence[object], definitions: Mapping[str, Schema]) -> dict
     """The key of each branch that is an object with this key alone, where these keys tell all objects of a union apart; else none."""
     found: dict[int, str] = {}
     for index, branch in enumerate(branches):
-        key = _lone_key(branch)
+        key = lone_key(branch)
         if key is not None:
             found[index] = key
         elif "object" in kinds(branch, definitions):
@@ -252,7 +252,7 @@ def keyed(branches: Sequence[object], definitions: Mapping[str, Schema]) -> dict
     return found if len(set(found.values())) == len(found) else {}
 
 
-def _lone_key(branch: object) -> str | None:
+def lone_key(branch: object) -> str | None:
     """The one key that a schema lets an object have, and asks for."""
     if not is_object(branch) or {key for key in branch if asserts(key)} != _OF_KEYED or branch["type"] != "object":
         return None
