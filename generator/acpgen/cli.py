@@ -59,6 +59,12 @@ def _protocol_names(incomplete: str) -> list[str]:
     return []
 
 
+def _profile_names(incomplete: str) -> list[str]:
+    from acpgen.schema.profile import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
 def _target_names(incomplete: str) -> list[str]:
     from acpgen.targets import TARGETS
 
@@ -100,20 +106,28 @@ def generate(
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
     ] = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --schema: where the methods stand, a profile in TOML or JSON, or the name of one that comes with acpgen.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
     strict_coverage: Annotated[
         bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
     ] = False,
 ) -> None:
     """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
 
-    Keywords that decode does not enforce are listed at the end, and in UNENFORCED of the generated package. Exit codes: 0 all is
+    At the end stands what methods were found, by which profile, and what stays without a type. Keywords that decode does not enforce are listed, and in UNENFORCED of the generated package. Exit codes: 0 all is
     well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
     """
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
-        _require_schema_for({"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown})
+        _require_schema_for({"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown, "--methods": methods})
     elif protocols:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
 
@@ -122,14 +136,17 @@ def generate(
     def work() -> Work:
         if schema is None:
             return project.configured(config.find(_here()), protocols or (), chosen)
-        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown)
+        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown, methods)
 
     def inputs() -> list[Path]:
         files = [path for path in (schema, names) if path is not None]
+        if methods is not None and Path(methods).exists():
+            files.append(Path(methods))
         if schema is None:
             with contextlib.suppress(Faults):
                 found = config.find(_here())
-                files = [found.file, found.root / found.schema]
+                profiles = [found.root / one for one in found.methods.values() if (found.root / one).is_file()]
+                files = [found.file, found.root / found.schema, *profiles]
         return [*files, resources.templates(), resources.session()]
 
     with _faults_end_with_2():
@@ -516,6 +533,7 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
         terminal.show_difference(outcome)
     else:
         terminal.say("Every output is what the schema makes.")
+    terminal.show_methods(outcome)
     terminal.show_gaps(outcome)
     return outcome
 
@@ -535,7 +553,13 @@ def _watch(work: Callable[[], Work], inputs: Callable[[], list[Path]]) -> None:
 
 
 def _for_schema(
-    schema: Path, package: str, targets: Sequence[str], out: Path | None, names: Path | None, keep_unknown: bool
+    schema: Path,
+    package: str,
+    targets: Sequence[str],
+    out: Path | None,
+    names: Path | None,
+    keep_unknown: bool,
+    methods: str | None,
 ) -> Work:
     from acpgen import project
 
@@ -547,7 +571,8 @@ def _for_schema(
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
     if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
         raise typer.BadParameter("--out must not lie in the schema folder.")
-    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown)
+    profile = None if methods is None else config.find_profile(methods)
+    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown, methods=profile)
 
 
 def _format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:

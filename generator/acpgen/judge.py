@@ -51,6 +51,7 @@ def strict(documents: Documents) -> Strict:
         batch=protocol.batch,
         methods=tuple(borrowed.contract.Method(**row) for row in found.methods),
         gated={name: _gated(row) for name, row in found.gated.items()},
+        envelope=protocol.envelope,
     )
     return borrowed.strict.Strict(contract, lambda: bundle.schema, extra="acpgen")
 

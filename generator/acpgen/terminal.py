@@ -113,6 +113,12 @@ def show_outcome(outcome: Outcome) -> None:
                 say(f"{verb} {_folder(change.folder)}/{path}")
 
 
+def show_methods(outcome: Outcome) -> None:
+    """Say what methods were found where outputs were made."""
+    for line in outcome.methods:
+        say(line)
+
+
 def show_gaps(outcome: Outcome) -> None:
     """Say what decoding does not enforce."""
     for label, found in outcome.gaps.items():

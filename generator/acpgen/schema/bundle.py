@@ -11,15 +11,19 @@ import copy
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acpgen.errors import Fault, Faults, NameCollision, NamedByPosition, UnusedName
-from acpgen.pointers import escape, reference_to
+from acpgen.errors import Fault, Faults, MalformedKeyword, NameCollision, NamedByPosition, UnknownSide, UnusedName
+from acpgen.pointers import escape, pointer_parts, reference_to
+from acpgen.schema.calls import Bound, Calls, bind, find_calls, payloads
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name
+from acpgen.schema.profile import MARKED, Profile, choose
+from acpgen.schema.positions import positions
 from acpgen.schema.unions import (
     OBJECTS,
     Tagged,
@@ -40,6 +44,9 @@ ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 
+SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
+
+
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
@@ -48,6 +55,9 @@ class Bundle:
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
+    `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
+    `doubled` are the places of messages whose method has another one already.
+    `places` lead from a place of what was made of a foreign document to the place in the document itself.
     """
 
     name: str
@@ -58,6 +68,10 @@ class Bundle:
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
+    profile: Profile = field(default=MARKED, repr=False)
+    calls: tuple[Bound, ...] = field(default=(), repr=False)
+    doubled: tuple[str, ...] = field(default=(), repr=False)
+    places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -74,16 +88,35 @@ class Bundle:
         return last if slash else None
 
 
-def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_count: bool = False) -> Bundle:
+def bundle(
+    documents: Documents,
+    *,
+    names: Mapping[str, str] | None = None,
+    may_count: bool = False,
+    methods: Profile | None = None,
+) -> Bundle:
     """Bundle the files of one protocol version.
 
     `names` maps places of the source to generated names: pointers, or `Union[tag]` for a variant of a tagged union. A place that
-    matches nothing is a fault, and so is a pointer that counts such variants, unless it `may_count` them.
+    matches nothing is a fault, and so is a pointer that counts such variants, unless it `may_count` them. `methods` is the profile
+    that says where the methods stand; without, the one that the documents evidently fit, or a guess.
     Raises `Faults`.
     """
     wanted = names or {}
-    collected = collect(documents, wanted)
-    work = _Bundler(collected, wanted, may_count=may_count)
+    profile = choose(documents, methods)
+    foreign = translated(documents, profile)
+    try:
+        return _bundle(documents, foreign, wanted, profile, may_count=may_count)
+    except Faults as caught:
+        raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
+
+
+def _bundle(
+    documents: Documents, foreign: Translated, wanted: Mapping[str, str], profile: Profile, *, may_count: bool
+) -> Bundle:
+    collected = collect(foreign.documents, wanted, profile.sides if profile.at else ())
+    calls = find_calls(collected.definitions, collected.origins, profile)
+    work = _Bundler(collected, wanted, may_count=may_count, calls=calls)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
@@ -92,13 +125,31 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     return Bundle(
         name=documents.name,
         schema=schema,
-        origins=work.origins,
+        origins={name: relocated(at, foreign.places) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
         sources=read,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
+        profile=profile,
+        calls=work.calls if profile.document is None else foreign.bound(work.origins),
+        doubled=calls.doubled,
+        places=foreign.places,
     )
+
+
+def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Fault:
+    """A fault with the place that the file itself has; of keywords of the dialect, with line and column."""
+    at = relocated(fault.at, places)
+    path, mark, fragment = at.partition("#")
+    if mark and isinstance(fault, MalformedKeyword | UnknownSide):
+        text = next((one.text for one in documents.documents if one.path == path), None)
+        if text is not None:
+            found = positions(text)
+            offset, _ = found.nearest([*pointer_parts(fragment), fault.keyword], SPELLINGS)
+            line, column = found.line_and_column(offset)
+            at = f"{path}:{line}:{column}#{fragment}"
+    return replace(fault, at=at)
 
 
 def _about(document: Schema) -> tuple[str, str]:
@@ -172,12 +223,15 @@ def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, S
 
 
 class _Bundler:
-    def __init__(self, collected: Collected, names: Mapping[str, str], *, may_count: bool) -> None:
+    def __init__(self, collected: Collected, names: Mapping[str, str], *, may_count: bool, calls: Calls) -> None:
         self.definitions = collected.definitions
         self.origins = dict(collected.origins)
         self.names = {spelled(key): name for key, name in names.items()}
         self.written = {spelled(key): key for key in names}
         self.may_count = may_count
+        self.found = calls
+        self.payloads = payloads(calls, self.origins)
+        self.calls: tuple[Bound, ...] = ()
         self.variants: dict[str, str] = {}
         self.used: set[str] = set()
         self.below: dict[str, list[str]] = {}
@@ -192,6 +246,7 @@ class _Bundler:
             _write_formats(self.definitions[name])
         for name in named:
             self._name_inline(name, self.definitions[name], self.origins[name])
+        self.calls = bind(self.found, self.definitions, self.origins)
         self.sources = copy.deepcopy(self.definitions)
         for name in [*self.definitions]:
             if name not in framing:
@@ -295,10 +350,11 @@ class _Bundler:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
         if not is_object(schema) or lone_reference(schema) is not None:
             return schema
-        rest, nullable = _without_null(schema, self.definitions)
-        if rest is not None and _needs_name(rest):
+        payload = self.payloads.get(at, ())
+        rest, nullable = (schema, False) if payload else _without_null(schema, self.definitions)
+        if rest is not None and (payload or _needs_name(rest)):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
-            name = self._add(owner, [wanted], body, at)
+            name = self._add(owner, [*payload] or [wanted], body, at)
             self._name_inline(name, body, at)
             kept = {key: schema[key] for key in schema if key in (*OF_FIELDS, "description") or _is_leniency(key)}
             reference = {"$ref": reference_to(name)}

@@ -21,7 +21,7 @@ from acpgen.errors import (
     UnsupportedKeyword,
 )
 from acpgen.pointers import follow, pointer, pointer_parts, reference_to, target
-from acpgen.schema.dialect import wrong_values
+from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.schema.load import Documents, check_schema
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import branches_of, constant
@@ -72,19 +72,19 @@ class _Place:
         return self.path + pointer(*self.parts)
 
 
-def collect(documents: Documents, names: Mapping[str, str]) -> Collected:
+def collect(documents: Documents, names: Mapping[str, str], sides: Iterable[str] = ()) -> Collected:
     """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
     unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
-    the name that the thing there shall have. Raises `Faults`: dangling references, loops of references alone, two definitions of
+    the name that the thing there shall have; `sides` are those that a profile declares. Raises `Faults`: dangling references, loops of references alone, two definitions of
     one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
-    return _Collector(documents, names).run()
+    return _Collector(documents, names, sides).run()
 
 
 class _Collector:
-    def __init__(self, documents: Documents, names: Mapping[str, str]) -> None:
+    def __init__(self, documents: Documents, names: Mapping[str, str], sides: Iterable[str]) -> None:
         self.names = names
         self.faults: list[Fault] = []
         self.files: dict[str, Schema] = {
@@ -92,6 +92,7 @@ class _Collector:
             for document in documents.documents
             if is_object(document.value)
         }
+        self.sides = declared_sides(self.files.values(), sides)
         self.old = {path for path, value in self.files.items() if _hides_siblings(value)}
         self.bases = {
             value["$id"].rstrip("#"): path for path, value in self.files.items() if isinstance(value.get("$id"), str)
@@ -167,7 +168,7 @@ class _Collector:
             ["$id"] if place.parts and "$id" in schema else []
         )
         self.faults.extend(UnsupportedKeyword(at=place.at, keyword=keyword) for keyword in unsupported)
-        self.faults.extend(wrong_values(schema, place.at))
+        self.faults.extend(wrong_values(schema, place.at, self.sides))
         if isinstance(schema.get("$anchor"), str):
             self.anchors[place.path, schema["$anchor"]] = place.parts
         for below, child in _children(schema):
@@ -325,7 +326,7 @@ class _Collector:
         path, value = chosen[0]
         name = self.named.get(_Place(path, ()))
         if name is None:
-            said: Schema = _modern(_without(value, (*DEFINITIONS, MIGRATION)), hides_siblings=path in self.old)
+            said: Schema = _modern(_without(value, (*DEFINITIONS, MIGRATION, DECLARING)), hides_siblings=path in self.old)
             return said
         about: Schema = {key: value[key] for key in ("title", "description") if key in value}
         return {**about, "$ref": reference_to(name)}
@@ -343,7 +344,7 @@ class _Collector:
             parent[_key(parent, part)] = {"$ref": reference_to(name)}
         return {
             name: _modern(
-                _without(_as_object(schema), (*DEFINITIONS, MIGRATION, "$schema", "$id")),
+                _without(_as_object(schema), (*DEFINITIONS, MIGRATION, DECLARING, "$schema", "$id")),
                 hides_siblings=place.path in self.old,
             )
             for place, name, schema in found

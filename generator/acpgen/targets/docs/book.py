@@ -134,9 +134,7 @@ class Book:
             "related": [other for other in dict.fromkeys(related) if other not in named],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
-            "sides": {side: f"the {side}" for side in ("agent", "client", "server", "proxy")}.get(
-                method.side, "either side"
-            ),
+            "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
 
     def _type(self, definition: ir.Definition) -> dict[str, Any]:
@@ -218,11 +216,10 @@ class Book:
 
     def _by_side(self) -> list[tuple[str, list[ir.Method]]]:
         """The methods by the side that handles them."""
-        heads = {side: f"Handled by the {side}" for side in ("agent", "client", "server", "proxy")}
-        heads |= {"protocol": "Handled by either side", "both": "Handled by either side"}
         groups: dict[str, list[ir.Method]] = {}
         for method in self.protocol.methods:
-            groups.setdefault(heads[method.side], []).append(method)
+            side = "either side" if method.side in _EITHER else f"the {method.side}"
+            groups.setdefault(f"Handled by {side}", []).append(method)
         return list(groups.items())
 
     def _by_kind(self, names: list[str] | None = None) -> list[tuple[str, list[ir.Definition]]]:
@@ -238,7 +235,7 @@ class Book:
         return lambda linker: linker.area(area, prose(self._about(area)[0]))
 
     def _sender(self, method: ir.Method) -> str:
-        if method.side in ("protocol", "both"):
+        if method.side in _EITHER:
             return "either side"
         others = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
         return f"the {others[0]}" if len(others) == 1 else "the other side"
