@@ -131,7 +131,7 @@ NOTHING: Final[list[Any]] = [
     {},
     {"$schema": NEWEST, "title": "Nothing", "description": "Nothing at all."},
     {"openapi": "3.1.0", "info": {}, "paths": {}, "components": {"schemas": {"A": {"type": "object"}}}},
-    {"openrpc": "1.3.2", "methods": [{"name": "open", "params": []}]},
+    {"openrpc": "1.3.2", "info": {}, "components": {"schemas": {"A": {"type": "object"}}}},
     {"name": "a-package", "version": "1.0.0", "dependencies": {}, "scripts": {"test": "true"}},
     {"$defs": {}},
     {"$defs": {"Frame": {"type": "object", "x-docs-ignore": True}}},

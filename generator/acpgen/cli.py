@@ -298,6 +298,14 @@ def validate(
         bool, typer.Option("--session", help="The file is a recorded conversation: judge it as a whole, too.")
     ] = False,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json, a line for each.")] = "text",
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --protocol: where it keeps its methods, a profile by file or name.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
     allow_unjudged: Annotated[
         bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
     ] = False,
@@ -313,7 +321,7 @@ def validate(
     as_line = _format(format_, {"text": work.as_text, "json": work.as_json})
     summary = work.Summary()
     with _faults_end_with_2():
-        strict = judge.versions(protocol or ())
+        strict = judge.versions(protocol or (), None if methods is None else config.find_profile(methods))
         sides = strict[0].contract.peers
         if sender is not None and sender not in sides:
             raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
@@ -442,6 +450,12 @@ def diff(
             "--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."
         ),
     ] = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Where both keep their methods: a profile, by file or name.", autocompletion=_profile_names
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
@@ -452,7 +466,7 @@ def diff(
 
     with _faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings)
-        report = command.compared(old, new, chosen, waivers, unstable=unstable)
+        report = command.compared(old, new, chosen, waivers, unstable=unstable, methods=methods)
         _deliver(command.written(report, chosen, coloured=output is None and terminal.is_coloured()), output)
         if command.stops(report, chosen):
             raise typer.Exit(1)

@@ -261,8 +261,8 @@ class NothingDefined(Fault):
     def what(self) -> str:
         return (
             "this yields neither type nor method: its root has no keyword of JSON Schema that describes a value, and "
-            "'$defs' and 'definitions' hold no type. Name the JSON Schema itself; OpenAPI, OpenRPC and other documents "
-            "around a schema are none."
+            "'$defs' and 'definitions' hold no type. Name the JSON Schema itself; OpenAPI and other documents around "
+            "a schema are none."
         )
 
 

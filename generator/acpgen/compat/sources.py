@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from acpgen import config
 from acpgen.errors import Faults, NotFound
 from acpgen.schema.load import Documents, Source, parse, parse_unchecked, read, read_revision
+from acpgen.schema.profile import Profile
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -21,11 +22,15 @@ Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One side of a comparison: how people call it, its documents, and the folder that their paths are relative to."""
+    """One side of a comparison: how people call it, its documents, and the folder that their paths are relative to.
+
+    `methods` is the profile that a person or the project names for it.
+    """
 
     label: str
     documents: Documents = field(repr=False)
     root: str = ""
+    methods: Profile | None = None
 
     def at(self, path: str) -> str:
         """The place of one file, for people."""
@@ -36,16 +41,36 @@ _STABLE: Final = "schema.json"
 _UNSTABLE: Final = "schema.unstable.json"
 
 
-def opened(given: Comparable, *, checked: bool = True, unstable: bool = False) -> Input:
+def opened(
+    given: Comparable, *, checked: bool = True, unstable: bool = False, methods: Profile | None = None
+) -> Input:
     """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. `unstable` picks the edition.
+
+    `methods` is the profile of both sides; without, the one that the project names for the protocol. What it says of methods that only
+    one side has is no fault.
 
     Raises `Faults`.
     """
+    profile = None if methods is None else replace(methods, how="evident")
     if isinstance(given, Documents):
-        return Input(given.name, given)
+        return Input(given.name, given, methods=profile)
     given = given if isinstance(given, str) else Path(given)
     source = _edition(found(given), unstable=unstable)
-    return Input(str(given), parse(source) if checked else parse_unchecked(source), source.root)
+    if profile is None and isinstance(given, str):
+        profile = _configured(given)
+    return Input(str(given), parse(source) if checked else parse_unchecked(source), source.root, profile)
+
+
+def _configured(given: str) -> Profile | None:
+    """The profile that the project names for a protocol, here or at a revision. Raises `Faults`."""
+    _, colon, rest = given.partition(":")
+    name = rest if colon else given
+    try:
+        project = config.find(Path.cwd())
+    except Faults:
+        return None
+    profile = project.profile(name) if name in project.protocols else None
+    return None if profile is None else replace(profile, how="evident")
 
 
 def found(given: str | Path) -> Source:

@@ -26,9 +26,7 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     typed = f"results of {len(requests) - len(untyped)}"
     if profile.how == "guessed":
         yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {typed} by name."
-    elif profile.marked:
-        yield f"{label}: {_counted(len(methods), 'method')} marked by 'x-method' ({kinds}), {typed}."
-    else:
+    elif profile.how != "marked":  # what the schema says itself needs no telling
         why = "as named" if profile.how == "named" else "which this evidently is"
         about = f"by the profile '{profile.name}' ({profile.title}, {why})"
         yield f"{label}: {_counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()

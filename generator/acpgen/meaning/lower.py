@@ -14,7 +14,7 @@ from acpgen.meaning.members import base, body, is_record, members, names_fields,
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.narrow import implies, narrowest
 from acpgen.meaning.nodes import Node, Schemas
-from acpgen.meaning.places import placed
+from acpgen.meaning.placing import placed
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.schema.bundle import Bundle, common_fields, sharing
 from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
@@ -37,7 +37,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     """
     schemas = Schemas(bundle)
     definitions = _definitions(schemas, keep_unknown, frozenset())
-    methods, sides = find_methods(schemas, bundle)
+    methods, sides = find_methods(schemas)
     if not definitions and not methods:
         raise Faults([NothingDefined(at=next(iter(bundle.files)) if len(bundle.files) == 1 else "")])
     protocol = ir.Protocol(

@@ -19,10 +19,11 @@ from acpgen.schema.dialect import DECLARING, SIDES, declared_sides
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
 
-def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
+def find_methods(schemas: Schemas) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
     """The methods in the order of the schema, and the sides of the protocol. Raises `Faults` of definitions whose `x-method` binds them
     to nothing.
     """
+    bundle = schemas.bundle
     if not bundle.profile.marked:
         methods = tuple(_found(schemas, bundle))
         return methods, _sides(methods, bundle) if methods else ()
@@ -34,7 +35,7 @@ def find_methods(schemas: Schemas, bundle: Bundle) -> tuple[tuple[ir.Method, ...
 
 def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...]:
     """The sides: those that are declared, else those that handle methods and who calls them."""
-    if bundle.profile.at or not (bundle.profile.marked or bundle.profile.how == "guessed"):
+    if bundle.profile.at or not bundle.profile.marked:
         return bundle.profile.sides
     if any(DECLARING in source for source in bundle.sources.values()):
         return declared_sides(bundle.sources.values())

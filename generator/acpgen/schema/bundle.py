@@ -131,7 +131,7 @@ def _bundle(
         sources=read,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
-        profile=profile,
+        profile=replace(profile, sides=calls.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
         doubled=calls.doubled,
         places=foreign.places,

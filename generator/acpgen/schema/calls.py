@@ -27,13 +27,13 @@ _WRAPS: Final = frozenset({"jsonrpc", "id", "error"})
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Site:
     """A schema in a definition: the definition's name, and the keys that lead from it to the schema."""
 
     definition: str
     keys: tuple[str, ...] = ()
 
-    def below(self, *keys: str) -> Spot:
+    def below(self, *keys: str) -> Site:
         return replace(self, keys=(*self.keys, *keys))
 
 
@@ -47,19 +47,23 @@ class Call:
     name: str
     kind: Kind
     side: ir.Side
-    message: Spot
-    params: Spot | None = None
-    result: Spot | None = None
+    message: Site
+    params: Site | None = None
+    result: Site | None = None
     is_optional: bool = True
     has_optional_result: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """The methods of a schema in its order. `doubled` are messages of a method that another message has already."""
+    """The methods of a schema in its order. `doubled` are messages of a method that another message has already.
+
+    `sides` are the peers that a guess found, in place of those of its profile.
+    """
 
     calls: tuple[Call, ...] = ()
     doubled: tuple[str, ...] = ()
+    sides: tuple[ir.Side, ...] = ()
 
 
 def find_calls(definitions: Mapping[str, Schema], origins: Mapping[str, str], profile: Profile) -> Calls:
@@ -93,14 +97,14 @@ def payloads(calls: Calls, origins: Mapping[str, str]) -> Mapping[str, tuple[str
     """The places of payloads that stand inside a definition, each with names that it can have."""
     found: dict[str, tuple[str, ...]] = {}
     for call in calls.calls:
-        for spot in (call.params, call.result):
-            if spot is not None and spot.keys:
-                own = class_name(spot.keys[-1])
-                is_branch = spot.keys[0] in ("anyOf", "oneOf")
-                names = (f"{spot.definition}{own}",) if not is_branch else ()
+        for site in (call.params, call.result):
+            if site is not None and site.keys:
+                own = class_name(site.keys[-1])
+                is_branch = site.keys[0] in ("anyOf", "oneOf")
+                names = (f"{site.definition}{own}",) if not is_branch else ()
                 by_method = f"{class_name(call.name)}{own}"
-                at = origins[spot.definition] + plain_pointer(*spot.keys)
-                found.setdefault(at, (*names, by_method, f"{spot.definition}{by_method}"))
+                at = origins[site.definition] + plain_pointer(*site.keys)
+                found.setdefault(at, (*names, by_method, f"{site.definition}{by_method}"))
     return found
 
 
@@ -123,22 +127,22 @@ def bind(calls: Calls, definitions: Mapping[str, Schema], origins: Mapping[str, 
     )
 
 
-def _said(spot: Spot, definitions: Mapping[str, Schema]) -> Schema:
+def _said(site: Site, definitions: Mapping[str, Schema]) -> Schema:
     """What a message says, its inline parts included, where it says nothing of the kind itself."""
-    schema: Any = follow(definitions[spot.definition], spot.keys)
+    schema: Any = follow(definitions[site.definition], site.keys)
     parts: Schema = {}
     for part in schema.get("allOf", ()) if is_object(schema) else ():
         parts.update({key: value for key, value in part.items() if key in ("description", "x-unstable")} if is_object(part) else {})
     return {**parts, **schema} if is_object(schema) else parts
 
 
-def _name(spot: Spot | None, definitions: Mapping[str, Schema]) -> str | None:
+def _name(site: Site | None, definitions: Mapping[str, Schema]) -> str | None:
     """The definition that stands at a place, or is referred to there; a union of one branch counts as the branch."""
-    if spot is None:
+    if site is None:
         return None
-    if not spot.keys:
-        return spot.definition
-    schema: Any = follow(definitions[spot.definition], spot.keys)
+    if not site.keys:
+        return site.definition
+    schema: Any = follow(definitions[site.definition], site.keys)
     union = branches_of(schema) if is_object(schema) else None
     if union is not None and len(union[1]) == 1:
         return lone_reference(union[1][0])
@@ -149,7 +153,7 @@ def _name(spot: Spot | None, definitions: Mapping[str, Schema]) -> str | None:
 class _Message:
     """A message: its place, the rule that found it, and what its name says of the method."""
 
-    spot: Spot
+    site: Site
     rule: Rule
     stem: str
 
@@ -165,28 +169,28 @@ class _Finder:
                 self.written.setdefault(key, []).append(name)
 
     def run(self) -> Calls:
-        messages: dict[Spot, _Message] = {}
+        messages: dict[Site, _Message] = {}
         for rule in self.profile.rules:
             for message in self._messages(rule):
-                messages.setdefault(message.spot, message)
+                messages.setdefault(message.site, message)
         order = {name: index for index, name in enumerate(self.definitions)}
-        ordered = sorted(messages.values(), key=lambda one: (order[one.spot.definition], _numbers(one.spot.keys)))
+        ordered = sorted(messages.values(), key=lambda one: (order[one.site.definition], _numbers(one.site.keys)))
         senders = self._senders(messages)
         calls: dict[tuple[str, Kind], Call] = {}
         doubled: list[str] = []
         for message in ordered:
             call = self._call(message, senders)
             if (call.name, call.kind) in calls:
-                doubled.append(self._at(message.spot))
+                doubled.append(self._at(message.site))
             calls.setdefault((call.name, call.kind), call)
         for name, listed in self.profile.listed.items():
             params, result = (self._place(place, "", "", None) for place in (listed.params, listed.result))
-            message_at = params or result or Spot(next(iter(self.definitions), ""))
+            message_at = params or result or Site(next(iter(self.definitions), ""))
             side = listed.side or self.profile.handled.get(name, "both")
             calls[name, listed.kind] = Call(name, listed.kind, side, message_at, params, result)
         if self.profile.at:
             self._judge_rules({call.name for call in calls.values()})
-        return Calls(tuple(calls.values()), tuple(doubled))
+        return Calls(tuple(calls.values()), tuple(doubled), self._sides(senders))
 
     # --- messages ---
 
@@ -194,8 +198,8 @@ class _Finder:
         if rule.named:
             for name in self.definitions:
                 stem = rule.stem(self._key(name)) or rule.stem(name)
-                if stem is not None and (rule.spelled or self._method(Spot(name), rule) is not None):
-                    yield _Message(Spot(name), rule, stem)
+                if stem is not None and (rule.spelled or self._method(Site(name), rule) is not None):
+                    yield _Message(Site(name), rule, stem)
         for union in self.definitions if "*" in rule.unions else self._named(rule.unions):
             for branch in self._branches(union, frozenset()):
                 if self._method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
@@ -207,98 +211,103 @@ class _Finder:
                 else:
                     yield _Message(branch, rule, self._stem(branch))
 
-    def _method(self, spot: Spot, rule: Rule) -> str | None:
+    def _method(self, site: Site, rule: Rule) -> str | None:
         """The name of the method: the constant in a property of the message."""
-        place = self._property(spot, rule.method, frozenset())
-        value = constant(self._at_spot(place)) if place is not None else None
+        place = self._property(site, rule.method, frozenset())
+        value = constant(self._at_site(place)) if place is not None else None
         return value if isinstance(value, str) else None
 
-    def _branches(self, union: str, seen: frozenset[str]) -> Iterator[Spot]:
+    def _branches(self, union: str, seen: frozenset[str]) -> Iterator[Site]:
         """The messages that a union holds, those of unions in it included."""
         found = branches_of(self.definitions[union])
         for index, branch in enumerate(found[1] if found is not None else ()):
             assert found is not None
             name = lone_reference(branch)
             if name is None:
-                yield Spot(union, (found[0], str(index)))
+                yield Site(union, (found[0], str(index)))
             elif name in self.definitions and name not in seen:
                 is_union = branches_of(self.definitions[name]) is not None
-                yield from self._branches(name, seen | {union}) if is_union else (Spot(name),)
+                yield from self._branches(name, seen | {union}) if is_union else (Site(name),)
 
-    def _stem(self, spot: Spot) -> str:
+    def _stem(self, site: Site) -> str:
         """What the title or the definition of a message calls it, less the word for what it is."""
-        title = self._at_spot(spot).get("title")
-        name = title if spot.keys and isinstance(title, str) else self._key(spot.definition)
+        title = self._at_site(site).get("title")
+        name = title if site.keys and isinstance(title, str) else self._key(site.definition)
         return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
 
     # --- sides ---
 
-    def _senders(self, messages: Mapping[Spot, _Message]) -> Mapping[Spot, set[ir.Side]]:
+    def _senders(self, messages: Mapping[Site, _Message]) -> Mapping[Site, set[ir.Side]]:
         """Who sends each message, as far as unions say it."""
-        found: dict[Spot, set[ir.Side]] = {}
+        found: dict[Site, set[ir.Side]] = {}
         for side, unions in self._sent(messages).items():
             for union in self._named(unions):
-                for spot in self._branches(union, frozenset()):
-                    found.setdefault(spot, set()).add(side)
+                for site in self._branches(union, frozenset()):
+                    found.setdefault(site, set()).add(side)
         return found
 
-    def _sent(self, messages: Mapping[Spot, _Message]) -> Mapping[ir.Side, tuple[str, ...]]:
+    def _sent(self, messages: Mapping[Site, _Message]) -> Mapping[ir.Side, tuple[str, ...]]:
         """The unions of what each side sends; for a guess, those whose names begin with a side and end in what they hold."""
         if self.profile.how != "guessed":
             return self.profile.sent
         found: dict[ir.Side, list[str]] = {}
         for name in self.definitions:
-            spots = list(self._branches(name, frozenset()))
+            sites = list(self._branches(name, frozenset()))
             match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", self._key(name))
-            if match and spots and all(spot in messages for spot in spots):
+            if match and sites and all(site in messages for site in sites):
                 found.setdefault(match[1].lower(), []).append(name)
-        return {side: tuple(names) for side, names in found.items()} if len(found) == 2 else {}
+        is_known = len(found) == 2 or found.keys() < {"client", "server"}
+        return {side: tuple(names) for side, names in found.items()} if is_known else {}
 
-    def _call(self, message: _Message, senders: Mapping[Spot, set[ir.Side]]) -> Call:
-        rule, spot = message.rule, message.spot
+    def _sides(self, senders: Mapping[Site, set[ir.Side]]) -> tuple[ir.Side, ...]:
+        """The sides of the profile; for a guess, those that send something, where they are two."""
+        found = set[ir.Side]().union(*senders.values())
+        if self.profile.how != "guessed" or len(found) != 2:
+            return self.profile.sides
+        return tuple(sorted(found, key=lambda side: (side != "client", side)))
+
+    def _call(self, message: _Message, senders: Mapping[Site, set[ir.Side]]) -> Call:
+        rule, site = message.rule, message.site
         if rule.spelled:
-            name, params = _spelled(message.stem, rule.spelled), Spot(spot.definition)
+            name, params = _spelled(message.stem, rule.spelled), Site(site.definition)
             is_optional = True
         else:
-            name = self._method(spot, rule) or ""
-            place = self._property(spot, rule.params, frozenset())
+            name = self._method(site, rule) or ""
+            place = self._property(site, rule.params, frozenset())
             params = place if place is not None and not self._says_nothing(place) else None
-            is_optional = not self._requires(spot, rule.params, frozenset())
-        side = self.profile.handled.get(name) or rule.side or self._handler(senders.get(spot, set()), senders)
+            is_optional = not self._requires(site, rule.params, frozenset())
+        side = self.profile.handled.get(name) or rule.side or self._handler(senders.get(site, set()), senders)
         result = None
         if rule.kind == "request":
             wanted = (self.profile.results[name],) if name in self.profile.results else rule.results
             result = next(
-                (place for one in wanted if (place := self._place(one, message.stem, self._about(params), spot)) is not None),
+                (place for one in wanted if (place := self._place(one, message.stem, self._about(params), site)) is not None),
                 None,
             )
             result = result if result is not None and not self._says_nothing(result) else None
-        return Call(name, rule.kind, side, spot, params, result, is_optional, self._may_lack(result))
+        return Call(name, rule.kind, side, site, params, result, is_optional, self._may_lack(result))
 
-    def _may_lack(self, result: Spot | None) -> bool:
+    def _may_lack(self, result: Site | None) -> bool:
         """Whether a response may come without the property that holds its result."""
         if result is None or len(result.keys) < 2 or result.keys[-2] != "properties":
             return False
         holders = [result.keys[:-2], result.keys[:-4] if result.keys[-4:-3] == ("allOf",) else result.keys[:-2]]
         return not any(self._requires(replace(result, keys=keys), result.keys[-1], frozenset()) for keys in holders)
 
-    def _handler(self, senders: set[ir.Side], all_senders: Mapping[Spot, set[ir.Side]]) -> ir.Side:
-        sides = self.profile.sides
-        if self.profile.how == "guessed":
-            sides = tuple(sorted(set().union(*all_senders.values()))) if all_senders else sides
-        others = [side for side in sides if side not in senders]
+    def _handler(self, senders: set[ir.Side], all_senders: Mapping[Site, set[ir.Side]]) -> ir.Side:
+        others = [side for side in self._sides(all_senders) if side not in senders]
         return others[0] if len(senders) == 1 and len(others) == 1 else "both"
 
     # --- payloads ---
 
-    def _about(self, params: Spot | None) -> str:
+    def _about(self, params: Site | None) -> str:
         """What the params' definition is called, without the word for params."""
         if params is None:
             return ""
-        name = params.definition if not params.keys else lone_reference(self._at_spot(params))
+        name = params.definition if not params.keys else lone_reference(self._at_site(params))
         return self._key(name).removesuffix("Params") if name is not None and name in self.definitions else ""
 
-    def _place(self, template: str, stem: str, params: str, message: Spot | None) -> Spot | None:
+    def _place(self, template: str, stem: str, params: str, message: Site | None) -> Site | None:
         """The place that a template names; `None` where there is no such definition or property."""
         if ("{name}" in template and not stem) or ("{params}" in template and not params) or not template:
             return None
@@ -306,20 +315,20 @@ class _Finder:
         whole = self._nearest(wanted, message)
         is_guess = self.profile.how == "guessed"
         if whole is not None:
-            return None if is_guess and self._property(Spot(whole), "jsonrpc", frozenset()) else Spot(whole)
+            return None if is_guess and self._property(Site(whole), "jsonrpc", frozenset()) else Site(whole)
         name, dot, member = wanted.rpartition(".")
         holder = self._nearest(name, message) if dot else None
         if holder is None:
             return None
-        found = self._property(Spot(holder), member, frozenset())
+        found = self._property(Site(holder), member, frozenset())
         if found is not None and is_guess and not self._wraps(holder):
             return None
         return found
 
     def _wraps(self, holder: str) -> bool:
-        return any(self._property(Spot(holder), member, frozenset()) is not None for member in _WRAPS)
+        return any(self._property(Site(holder), member, frozenset()) is not None for member in _WRAPS)
 
-    def _nearest(self, name: str, message: Spot | None) -> str | None:
+    def _nearest(self, name: str, message: Site | None) -> str | None:
         """The definition of this name; of several in groups, the one beside the message, else the outermost."""
         found = self.written.get(name, [])
         if len(found) < 2:
@@ -328,44 +337,44 @@ class _Finder:
         parents = {one: place_parts(self.origins.get(one, ""))[:-1] for one in found}
         return next((one for one in found if parents[one] == group), min(found, key=lambda one: len(parents[one])))
 
-    def _property(self, spot: Spot, name: str, seen: frozenset[str]) -> Spot | None:
+    def _property(self, site: Site, name: str, seen: frozenset[str]) -> Site | None:
         """Where an object's property is described: in the schema itself, in a part of it, in what it refers to, or in one branch alone."""
-        schema = self._at_spot(spot)
+        schema = self._at_site(site)
         if is_object(schema.get("properties")) and name in schema["properties"]:
-            return spot.below("properties", name)
+            return site.below("properties", name)
         for index, part in enumerate(schema["allOf"] if is_array(schema.get("allOf")) else ()):
             if is_object(part) and "$ref" not in part:
-                found = self._property(spot.below("allOf", str(index)), name, seen)
+                found = self._property(site.below("allOf", str(index)), name, seen)
                 if found is not None:
                     return found
         parts = [part for part in schema.get("allOf", ()) if is_object(part)] if is_array(schema.get("allOf")) else []
         for reference in (part["$ref"] for part in (schema, *parts) if isinstance(part.get("$ref"), str)):
             base = target(reference)
             if base in self.definitions and base not in seen:
-                found = self._property(Spot(base), name, seen | {base})
+                found = self._property(Site(base), name, seen | {base})
                 if found is not None:
                     return found
         union = branches_of(schema)
         if union is None:
             return None
-        branches = [spot.below(union[0], str(index)) for index, branch in enumerate(union[1]) if is_object(branch)]
+        branches = [site.below(union[0], str(index)) for index, branch in enumerate(union[1]) if is_object(branch)]
         places = [place for one in branches if (place := self._property(one, name, seen)) is not None]
         return places[0] if len(set(places)) == 1 else None
 
-    def _requires(self, spot: Spot, name: str, seen: frozenset[str]) -> bool:
-        schema = self._at_spot(spot)
+    def _requires(self, site: Site, name: str, seen: frozenset[str]) -> bool:
+        schema = self._at_site(site)
         if name in schema.get("required", ()):
             return True
-        parts = [spot.below("allOf", str(index)) for index in range(len(schema.get("allOf", ())))]
-        if any(self._requires(part, name, seen) for part in parts if is_object(self._at_spot(part))):
+        parts = [site.below("allOf", str(index)) for index in range(len(schema.get("allOf", ())))]
+        if any(self._requires(part, name, seen) for part in parts if is_object(self._at_site(part))):
             return True
         base = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
-        return base in self.definitions and base not in seen and self._requires(Spot(base), name, seen | {base})
+        return base in self.definitions and base not in seen and self._requires(Site(base), name, seen | {base})
 
-    def _says_nothing(self, spot: Spot) -> bool:
+    def _says_nothing(self, site: Site) -> bool:
         """Whether every value fits, or no type can be told."""
         try:
-            schema: Any = follow(self.definitions[spot.definition], spot.keys)
+            schema: Any = follow(self.definitions[site.definition], site.keys)
         except KeyError:
             return True
         if not is_object(schema):
@@ -384,12 +393,12 @@ class _Finder:
         parts = place_parts(self.origins.get(name, ""))
         return parts[-1] if parts else name
 
-    def _at(self, spot: Spot) -> str:
-        return self.origins[spot.definition] + plain_pointer(*spot.keys)
+    def _at(self, site: Site) -> str:
+        return self.origins[site.definition] + plain_pointer(*site.keys)
 
-    def _at_spot(self, spot: Spot) -> Schema:
+    def _at_site(self, site: Site) -> Schema:
         """The schema at a place, as an object."""
-        schema: Any = follow(self.definitions[spot.definition], spot.keys)
+        schema: Any = follow(self.definitions[site.definition], site.keys)
         return schema if is_object(schema) else {}
 
     def _judge_rules(self, methods: set[str]) -> None:
@@ -433,4 +442,4 @@ def _spelled(stem: str, how: str) -> str:
     return ("_" if how == "snake_case" else "-").join(word.lower() for word in words)
 
 
-__all__ = ["Bound", "Call", "Calls", "Spot", "bind", "find_calls", "payloads"]
+__all__ = ["Bound", "Call", "Calls", "Site", "bind", "find_calls", "payloads"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
@@ -18,6 +18,7 @@ from acpgen import resources
 from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.ir import Envelope
 from acpgen.pointers import plain_pointer
+from acpgen.schema.load import decode, read_bytes
 from acpgen.schema.walk import DEFINITIONS, is_object
 
 if TYPE_CHECKING:
@@ -127,10 +128,9 @@ def names() -> tuple[str, ...]:
 @cache
 def built_in(name: str) -> Profile:
     """A profile that comes with acpgen. Raises `Faults` if there is none of this name."""
-    path = resources.profiles() / f"{name}.toml"
     if name != _GUESS and name not in names():
         raise Faults([UnknownName(at="--methods", kind="profile", name=name, hint=did_you_mean(name, names()))])
-    return profile(tomllib.loads(path.read_text("utf-8")), "", name)
+    return profile(tomllib.loads(_shipped(f"{name}.toml")), "", name)
 
 
 def profile(value: object, at: str, name: str) -> Profile:
@@ -235,10 +235,16 @@ def _marks(value: Mapping[str, Any]) -> bool:
 
 
 @cache
+def _shipped(name: str) -> str:
+    path = resources.profiles() / name
+    return decode(read_bytes(path), str(path))
+
+
+@cache
 def _judge() -> jsonschema_rs.Draft202012Validator:
     import jsonschema_rs  # the command starts without it
 
-    schema = json.loads((resources.profiles() / "profile.schema.json").read_text("utf-8"))
+    schema = json.loads(_shipped("profile.schema.json"))
     return jsonschema_rs.Draft202012Validator(schema, mask="it")
 
 
@@ -253,7 +259,7 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
 
 def _remedy(error: jsonschema_rs.ValidationError) -> str:
     """What the form of profiles says of the place, or where that is written."""
-    schema: Any = json.loads((resources.profiles() / "profile.schema.json").read_text("utf-8"))
+    schema: Any = json.loads(_shipped("profile.schema.json"))
     words = ""
     for part in map(str, error.schema_path):
         schema = schema[int(part)] if isinstance(schema, list) else schema.get(part) if is_object(schema) else None
@@ -265,10 +271,6 @@ def _remedy(error: jsonschema_rs.ValidationError) -> str:
 
 
 def _defined(ref: str) -> Any:
-    schema: Any = json.loads((resources.profiles() / "profile.schema.json").read_text("utf-8"))
+    schema: Any = json.loads(_shipped("profile.schema.json"))
     return schema["$defs"][ref.rpartition("/")[2]]
 
-
-def written(names_: Iterable[str]) -> str:
-    """Names in a sentence."""
-    return ", ".join(names_)
