@@ -59,9 +59,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
-    "meaning.methods": frozenset(
-        {"errors", "ir", "meaning.nodes", "schema.bundle", "schema.calls", "schema.dialect"}
-    ),
+    "meaning.methods": frozenset({"errors", "ir", "meaning.nodes", "schema.bundle", "schema.calls", "schema.dialect"}),
     "meaning.placing": frozenset({"ir", "schema.bundle", "schema.foreign"}),
     "meaning.found": frozenset({"ir", "schema.bundle"}),
     "meaning.framing": frozenset({"ir"}),

@@ -265,7 +265,7 @@ GOOD: Final[tuple[dict[str, Any], ...]] = (
 BAD: Final[tuple[dict[str, Any], ...]] = (
     {"$defs": {"A": {"x-method": "a/b"}}},
     {"$defs": {"A": {"x-method": "a b", "x-side": "agent"}}},
-    {"$defs": {"A": {"x-method": "a/b", "x-side": "user"}}},
+    {"$defs": {"A": {"x-method": "a/b", "x-side": "2 users"}}},
     {"$defs": {"A": {"x-batch": "never"}}},
     {"$defs": {"A": {"x-method": "a", "x-side": "agent", "x-batch": "always"}}},
     {"$defs": {"A": {"x-capability": "agentCapabilities.a"}}},

@@ -120,14 +120,17 @@ def generate(
 ) -> None:
     """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
 
-    At the end stands what methods were found, by which profile, and what stays without a type. Keywords that decode does not enforce are listed, and in UNENFORCED of the generated package. Exit codes: 0 all is
+    At the end stands which methods were found, by which profile, and what stays without a type, and keywords that decode does not
+    enforce, as in UNENFORCED of the generated package. Exit codes: 0 all is
     well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
     """
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
-        _require_schema_for({"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown, "--methods": methods})
+        _require_schema_for(
+            {"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown, "--methods": methods}
+        )
     elif protocols:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
 
@@ -453,7 +456,9 @@ def diff(
     methods: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Where both keep their methods: a profile, by file or name.", autocompletion=_profile_names
+            metavar="FILE",
+            help="Where both keep their methods: a profile, by file or name.",
+            autocompletion=_profile_names,
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,

@@ -389,7 +389,7 @@ class BadProfile(Fault):
     remedy: str
 
     def what(self) -> str:
-        return f"{self.reason}. {self.remedy}."
+        return f"{self.reason}. {self.remedy}{'' if self.remedy.endswith(('.', '?')) else '.'}"
 
 
 @dataclass

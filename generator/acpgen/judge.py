@@ -93,7 +93,9 @@ def _require_two_peers(strict: Strict, name: str) -> None:
         reason = f"it has {len(sides)} sides: {', '.join(sides)}"
     if reason:
         remedy = "Generate the package, and call its validate for each message with who sent it"
-        raise Faults([Unsupported(at=name, subject="the verdict on a stream of messages", reason=reason, remedy=remedy)])
+        raise Faults(
+            [Unsupported(at=name, subject="the verdict on a stream of messages", reason=reason, remedy=remedy)]
+        )
 
 
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:

@@ -51,7 +51,8 @@ def compare(
     """Who breaks between two revisions.
 
     `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
-    `x-unstable` is left out unless `unstable`. `methods` is the profile that says where both keep their methods. Raises `Faults` where a side cannot be read.
+    `x-unstable` is left out unless `unstable`. `methods` is the profile that says where both keep
+    their methods. Raises `Faults` where a side cannot be read.
     """
     faults: list[Fault] = []
     sides: list[Input] = []
@@ -326,7 +327,13 @@ def _whole(documents: Documents) -> JSON:
     foreign = choose(documents)
     if foreign.document is not None:
         reason = f"{documents.name} is a document of the kind {foreign.title}, and no JSON Schema"
-        raise Faults([Unsupported(at=documents.name, subject="the comparison", reason=reason, remedy="Leave '--mode language' out")])
+        raise Faults(
+            [
+                Unsupported(
+                    at=documents.name, subject="the comparison", reason=reason, remedy="Leave '--mode language' out"
+                )
+            ]
+        )
     if len(documents.documents) == 1:
         return documents.documents[0].value
     return _bundled(documents).schema

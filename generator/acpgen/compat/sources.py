@@ -41,9 +41,7 @@ _STABLE: Final = "schema.json"
 _UNSTABLE: Final = "schema.unstable.json"
 
 
-def opened(
-    given: Comparable, *, checked: bool = True, unstable: bool = False, methods: Profile | None = None
-) -> Input:
+def opened(given: Comparable, *, checked: bool = True, unstable: bool = False, methods: Profile | None = None) -> Input:
     """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. `unstable` picks the edition.
 
     `methods` is the profile of both sides; without, the one that the project names for the protocol. What it says of methods that only

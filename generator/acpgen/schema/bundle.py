@@ -22,8 +22,8 @@ from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name
-from acpgen.schema.profile import MARKED, Profile, choose
 from acpgen.schema.positions import positions
+from acpgen.schema.profile import MARKED, Profile, choose
 from acpgen.schema.unions import (
     OBJECTS,
     Tagged,

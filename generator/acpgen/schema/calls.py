@@ -132,7 +132,11 @@ def _said(site: Site, definitions: Mapping[str, Schema]) -> Schema:
     schema: Any = follow(definitions[site.definition], site.keys)
     parts: Schema = {}
     for part in schema.get("allOf", ()) if is_object(schema) else ():
-        parts.update({key: value for key, value in part.items() if key in ("description", "x-unstable")} if is_object(part) else {})
+        parts.update(
+            {key: value for key, value in part.items() if key in ("description", "x-unstable")}
+            if is_object(part)
+            else {}
+        )
     return {**parts, **schema} if is_object(schema) else parts
 
 
@@ -213,7 +217,7 @@ class _Finder:
 
     def _method(self, site: Site, rule: Rule) -> str | None:
         """The name of the method: the constant in a property of the message."""
-        place = self._property(site, rule.method, frozenset())
+        place = self._property(site, rule.method, frozenset(), is_message=True)
         value = constant(self._at_site(place)) if place is not None else None
         return value if isinstance(value, str) else None
 
@@ -273,7 +277,7 @@ class _Finder:
             is_optional = True
         else:
             name = self._method(site, rule) or ""
-            place = self._property(site, rule.params, frozenset())
+            place = self._property(site, rule.params, frozenset(), is_message=True)
             params = place if place is not None and not self._says_nothing(place) else None
             is_optional = not self._requires(site, rule.params, frozenset())
         side = self.profile.handled.get(name) or rule.side or self._handler(senders.get(site, set()), senders)
@@ -281,7 +285,11 @@ class _Finder:
         if rule.kind == "request":
             wanted = (self.profile.results[name],) if name in self.profile.results else rule.results
             result = next(
-                (place for one in wanted if (place := self._place(one, message.stem, self._about(params), site)) is not None),
+                (
+                    place
+                    for one in wanted
+                    if (place := self._place(one, message.stem, self._about(params), site)) is not None
+                ),
                 None,
             )
             result = result if result is not None and not self._says_nothing(result) else None
@@ -337,25 +345,28 @@ class _Finder:
         parents = {one: place_parts(self.origins.get(one, ""))[:-1] for one in found}
         return next((one for one in found if parents[one] == group), min(found, key=lambda one: len(parents[one])))
 
-    def _property(self, site: Site, name: str, seen: frozenset[str]) -> Site | None:
-        """Where an object's property is described: in the schema itself, in a part of it, in what it refers to, or in one branch alone."""
+    def _property(self, site: Site, name: str, seen: frozenset[str], *, is_message: bool = False) -> Site | None:
+        """Where an object's property is described: in the schema itself, in a part of it, in what it refers to, or in one branch alone.
+
+        A message is no choice of others, so branches of one are not looked at.
+        """
         schema = self._at_site(site)
         if is_object(schema.get("properties")) and name in schema["properties"]:
             return site.below("properties", name)
         for index, part in enumerate(schema["allOf"] if is_array(schema.get("allOf")) else ()):
             if is_object(part) and "$ref" not in part:
-                found = self._property(site.below("allOf", str(index)), name, seen)
+                found = self._property(site.below("allOf", str(index)), name, seen, is_message=is_message)
                 if found is not None:
                     return found
         parts = [part for part in schema.get("allOf", ()) if is_object(part)] if is_array(schema.get("allOf")) else []
         for reference in (part["$ref"] for part in (schema, *parts) if isinstance(part.get("$ref"), str)):
             base = target(reference)
             if base in self.definitions and base not in seen:
-                found = self._property(Site(base), name, seen | {base})
+                found = self._property(Site(base), name, seen | {base}, is_message=is_message)
                 if found is not None:
                     return found
         union = branches_of(schema)
-        if union is None:
+        if union is None or is_message:
             return None
         branches = [site.below(union[0], str(index)) for index, branch in enumerate(union[1]) if is_object(branch)]
         places = [place for one in branches if (place := self._property(one, name, seen)) is not None]
@@ -411,14 +422,19 @@ class _Finder:
                 at = f"{profile.at}#{plain_pointer(*keys)}"
                 faults.append(UnusedRule(at=at, what_for=f"the schema has no method {shown(name)}"))
         places = [("results", name, place) for name, place in profile.results.items()]
-        places += [("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)]
+        places += [
+            ("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)
+        ]
         for key, name, place in places:
             if place and self._place(place, "", "", None) is None:
                 at = f"{profile.at}#{plain_pointer(key, name)}"
                 faults.append(UnusedRule(at=at, what_for=f"the schema has no definition or property {shown(place)}"))
         unions = [("sent", side, name) for side, names in profile.sent.items() for name in names]
         unions += [
-            ("messages", str(index), name) for index, rule in enumerate(profile.rules) for name in rule.unions if name != "*"
+            ("messages", str(index), name)
+            for index, rule in enumerate(profile.rules)
+            for name in rule.unions
+            if name != "*"
         ]
         for key, inner, name in unions:
             if not any(branches_of(self.definitions[found]) is not None for found in self._named([name])):

@@ -77,7 +77,8 @@ def collect(documents: Documents, names: Mapping[str, str], sides: Iterable[str]
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
     unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
-    the name that the thing there shall have; `sides` are those that a profile declares. Raises `Faults`: dangling references, loops of references alone, two definitions of
+    the name that the thing there shall have; `sides` are those that a profile
+    declares. Raises `Faults`: dangling references, loops of references alone, two definitions of
     one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
     return _Collector(documents, names, sides).run()
@@ -326,7 +327,9 @@ class _Collector:
         path, value = chosen[0]
         name = self.named.get(_Place(path, ()))
         if name is None:
-            said: Schema = _modern(_without(value, (*DEFINITIONS, MIGRATION, DECLARING)), hides_siblings=path in self.old)
+            said: Schema = _modern(
+                _without(value, (*DEFINITIONS, MIGRATION, DECLARING)), hides_siblings=path in self.old
+            )
             return said
         about: Schema = {key: value[key] for key in ("title", "description") if key in value}
         return {**about, "$ref": reference_to(name)}

@@ -32,6 +32,8 @@ def read_openrpc(document: Mapping[str, Any], path: str) -> Made:
         found, at = reader.resolved(method, made.at("methods", index))
         if is_object(found):
             reader.method(found, at)
+        elif found is not None or method is None:
+            made.wrong(at, "a method is an object")
     info = document.get("info")
     about = info if is_object(info) else {}
     words = {key: about[key] for key in ("title", "description") if isinstance(about.get(key), str)}
@@ -92,7 +94,11 @@ class _Reader:
         found, at = self.resolved(value, at)
         if found is None:
             return None
-        if not is_object(found) or not isinstance(found.get("name"), str) or not isinstance(found.get("schema"), dict | bool):
+        if (
+            not is_object(found)
+            or not isinstance(found.get("name"), str)
+            or not isinstance(found.get("schema"), dict | bool)
+        ):
             self.made.wrong(at, "a content descriptor has a 'name' and a 'schema'")
             return None
         return found, at

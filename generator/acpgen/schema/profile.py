@@ -165,20 +165,29 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
     """What the form of a profile allows and its meaning does not."""
     wheres = [key for key in ("messages", "methods", "marked", "document") if key in table]
     if not wheres or (len(wheres) > 1 and wheres != ["messages", "methods"]):
-        reason = "nothing says where the methods stand" if not wheres else f"{' and '.join(map(repr, wheres))} exclude each other"
+        reason = (
+            "nothing says where the methods stand"
+            if not wheres
+            else f"{' and '.join(map(repr, wheres))} exclude each other"
+        )
         remedy = "Write [[messages]] or [methods], or one of 'marked' and 'document'"
         yield BadProfile(at=f"{at}#", reason=reason, remedy=remedy)
     known = table["sides"]
     for pointer, side in _named_sides(table):
         if side not in known:
             reason = f"the side {shown(side)} is not among 'sides'"
-            yield BadProfile(at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, known)} Or list it".strip())
+            yield BadProfile(
+                at=f"{at}#{pointer}", reason=reason, remedy=f"{did_you_mean(side, known)} Or list it".strip()
+            )
     twice: set[str] = set()
     for side, methods in table.get("handled", {}).items():
         for index, method in enumerate(methods):
             if method in twice:
                 place = plain_pointer("handled", side, str(index))
-                reason, remedy = f"{shown(method)} is handled twice", "Leave it with one side, or with none if either side may send it"
+                reason, remedy = (
+                    f"{shown(method)} is handled twice",
+                    "Leave it with one side, or with none if either side may send it",
+                )
                 yield BadProfile(at=f"{at}#{place}", reason=reason, remedy=remedy)
             twice.add(method)
     for pointer, place in _places(table):
@@ -254,23 +263,39 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
         return "a rule has one of 'named' and 'unions'"
     if keyword == "pattern":
         return "this text has not the form that is expected here"
+    if keyword == "additionalProperties":
+        return f"there is no key {', '.join(map(shown, _unexpected(error)))} here"
     return error.message.removesuffix(".")
 
 
 def _remedy(error: jsonschema_rs.ValidationError) -> str:
-    """What the form of profiles says of the place, or where that is written."""
-    schema: Any = json.loads(_shipped("profile.schema.json"))
-    words = ""
-    for part in map(str, error.schema_path):
-        schema = schema[int(part)] if isinstance(schema, list) else schema.get(part) if is_object(schema) else None
-        if is_object(schema) and isinstance(schema.get("$ref"), str):
-            schema = _defined(schema["$ref"])
-        if is_object(schema) and isinstance(schema.get("description"), str):
-            words = schema["description"]
-    return words.rstrip(".") or "See the page about methods"
+    """What the form of profiles says of the place."""
+    if error.schema_path[-1] == "additionalProperties":
+        hints = (did_you_mean(name, _around(error)["properties"]) for name in _unexpected(error))
+        return " ".join(hints).removesuffix(".")
+    words = [part["description"] for part in _way(error) if isinstance(part.get("description"), str)]
+    return str(words[-1]).rstrip(".") if words else "Correct it as 'profile.schema.json' says"
 
 
-def _defined(ref: str) -> Any:
-    schema: Any = json.loads(_shipped("profile.schema.json"))
-    return schema["$defs"][ref.rpartition("/")[2]]
+def _unexpected(error: jsonschema_rs.ValidationError) -> list[str]:
+    instance: Any = error.instance
+    return sorted(set(instance) - set(_around(error)["properties"]))
 
+
+def _around(error: jsonschema_rs.ValidationError) -> Mapping[str, Any]:
+    """The schema that holds the keyword which refuses the place."""
+    return _way(error)[-1]
+
+
+def _way(error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
+    """The schemas that lead to the keyword which refuses the place, the whole first."""
+    whole: Any = json.loads(_shipped("profile.schema.json"))
+    schema, found = whole, [whole]
+    for part in map(str, error.schema_path[:-1]):
+        if part == "$ref":
+            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        else:
+            schema = schema[int(part)] if isinstance(schema, list) else schema[part]
+        if is_object(schema):
+            found.append(schema)
+    return found

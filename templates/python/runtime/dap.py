@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from . import codec
 from .contract import Method, Path
@@ -87,8 +87,8 @@ class Codec(codec.Codec):
         value: Any,
         at: Path,
         sender: str,
-        method: str | None,
-        pending: Mapping[Any, str] | None,
+        method: str | None,  # noqa: ARG002 - a response names its command itself
+        pending: Mapping[Any, str] | None,  # noqa: ARG002
         on_drop: codec.Hook | None,
         lenient: bool,
     ) -> Any:
@@ -111,7 +111,13 @@ class Codec(codec.Codec):
         return Event(value["seq"], name, typed, _extra(value, EVENT), form)
 
     def _payload(
-        self, row: Method[Any] | None, value: dict[str, Any], key: str, at: Path, on_drop: codec.Hook | None, lenient: bool
+        self,
+        row: Method[Any] | None,
+        value: dict[str, Any],
+        key: str,
+        at: Path,
+        on_drop: codec.Hook | None,
+        lenient: bool,
     ) -> tuple[Form, Any]:
         """What a message carries, typed where it is there: null is a value here."""
         if key not in value or row is None or row.params is None:
@@ -187,7 +193,9 @@ def frame_problems(value: dict[str, Any], least: int | None) -> list[tuple[str, 
     found: list[tuple[str, Path]] = []
     kind = value.get("type")
     if kind not in ("request", "response", "event"):
-        found.append(("the field 'type' must be 'request', 'response' or 'event'", ("type",) if "type" in value else ()))
+        found.append(
+            ("the field 'type' must be 'request', 'response' or 'event'", ("type",) if "type" in value else ())
+        )
     numbers = ("seq", "request_seq") if kind == "response" else ("seq",)
     for name in numbers:
         number = value.get(name)
@@ -196,9 +204,11 @@ def frame_problems(value: dict[str, Any], least: int | None) -> list[tuple[str, 
         elif least is not None and number < least:
             found.append((f"the field {name!r} must be at least {least}", (name,)))
     texts = ("event",) if kind == "event" else ("command",) if kind in ("request", "response") else ()
-    for name in texts:
-        if not isinstance(value.get(name), str):
-            found.append((f"the field {name!r} must be a string", (name,) if name in value else ()))
+    found.extend(
+        (f"the field {name!r} must be a string", (name,) if name in value else ())
+        for name in texts
+        if not isinstance(value.get(name), str)
+    )
     if kind == "response" and not isinstance(value.get("success"), bool):
         found.append(("the field 'success' must be true or false", ("success",) if "success" in value else ()))
     if kind == "response" and "message" in value and not isinstance(value["message"], str):

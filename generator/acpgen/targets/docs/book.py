@@ -190,9 +190,7 @@ class Book:
             "request": self._request(request) if request else None,
             "response": self._response(request) if request else None,
             "notification": self._request(notification) if notification else None,
-            "failure": framing.failure(
-                self.protocol.envelope, request, {"code": -32602, "message": failure.title}
-            )
+            "failure": framing.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
             if failure
             else None,
             "request_id": self.protocol.definitions.get("RequestId"),

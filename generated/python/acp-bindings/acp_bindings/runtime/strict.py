@@ -266,8 +266,10 @@ class Strict:
             for violation in self._against("RequestId", value, (*at, "id"), INVALID_REQUEST):
                 yield _wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
                 return
-        elif isinstance(value, bool) or not isinstance(value, str | int | float):
-            yield _wrong(f"an id must be a string or a number, not {told(value)}", (*at, "id"))
+        elif isinstance(value, bool) or not (
+            isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
+        ):
+            yield _wrong(f"an id must be an integer or a string, not {told(value)}", (*at, "id"))
 
     def _ids(self) -> str:
         nullable = not any(True for _ in self._against("RequestId", None, (), INVALID_REQUEST))

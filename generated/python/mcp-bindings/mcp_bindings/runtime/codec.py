@@ -232,7 +232,9 @@ class Codec:
         """The fields of an envelope that JSON-RPC does not name for its kind of message."""
         if value.keys() <= named and (self.versioned or "jsonrpc" not in value):
             return {}
-        return {key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)}
+        return {
+            key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
+        }
 
     def _is_id(self, value: Any) -> bool:
         if isinstance(value, bool):
