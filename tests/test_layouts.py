@@ -338,7 +338,7 @@ def test_wrong_values_of_the_dialect_are_refused_and_keywords_of_others_are_not(
     found = faults_of({"$defs": {"A": schema, "B": {"anyOf": [{"x-name": 3}]}}})
     assert places(found) == [
         (UnknownSide, "schema.json:1:36#/$defs/A"),
-        (MalformedKeyword, "schema.json:1:141#/$defs/B/anyOf/0"),
+        (MalformedKeyword, "schema.json:1:133#/$defs/B/anyOf/0"),
     ]
     assert "'x-side' names the side 'tower', and nothing declares it." in str(found[0])
 

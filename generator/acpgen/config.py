@@ -215,7 +215,7 @@ class _Reader:
         if isinstance(value, str) and value:
             return {"": value}
         known = {member.protocol for output in outputs for member in output.members}
-        named = self.table(value, "tool.acpgen.methods", None) if isinstance(value, dict) else {}
+        named: Table = self.table(value, "tool.acpgen.methods", None) if _as_table(value) is not None else {}
         if not named or not all(isinstance(one, str) and one for one in named.values()):
             expected = "the name or file of a profile, or a table from protocols to such"
             self.wrong("tool.acpgen.methods", expected)

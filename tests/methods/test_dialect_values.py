@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
@@ -49,9 +50,14 @@ def test_a_wrong_value_is_refused_with_file_line_and_remedy(keyword: str) -> Non
         }
     )
     line = next(number for number, text in enumerate(given.documents[0].text.splitlines(), 1) if f'"{keyword}"' in text)
-    for read in (understand, judge.strict, lambda one: compare(one, documents({"$defs": {}}))):
+    commands: list[Callable[[], Any]] = [
+        lambda: understand(given),
+        lambda: judge.strict(given),
+        lambda: compare(given, documents({"$defs": {}})),
+    ]
+    for read in commands:
         with pytest.raises(Faults) as caught:
-            read(given)  # type: ignore[operator]
+            read()
         (fault,) = caught.value.faults
         assert isinstance(fault, MalformedKeyword)
         assert fault.at.startswith(f"schema.json:{line}:")

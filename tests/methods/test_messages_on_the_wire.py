@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -177,7 +178,7 @@ GOOD: Final = (
     ("client", b'{"seq":5,"type":"request","command":"threads"}'),
 )
 
-BAD: Final = (
+BAD: Final[tuple[tuple[str, Any, str], ...]] = (
     ("client", {"jsonrpc": "2.0", "id": 1, "method": "initialize"}, "'type' must be"),
     ("client", {"seq": 1, "type": "request", "command": "launch"}, "'arguments' is required"),
     ("client", {"seq": True, "type": "request", "command": "threads"}, "'seq' must be an integer"),
@@ -229,8 +230,7 @@ def test_what_dap_refuses_is_refused_with_the_reason(dap: Any, sender: str, mess
 
 
 def test_messages_of_dap_are_made_and_written(dap: Any) -> None:
-    import dap_wire.runtime.dap as frames  # type: ignore[import-not-found]
-
+    frames: Any = import_module("dap_wire.runtime.dap")
     event = frames.Event(7, "stopped", dap.decode_as(dap.StoppedEventBody, {"reason": "step"}))
     assert dap.encode(event) == b'{"seq":7,"type":"event","event":"stopped","body":{"reason":"step"}}'
     failed = frames.ErrorResponse(8, 7, "launch", None, None, form="absent")

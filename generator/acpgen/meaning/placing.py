@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
@@ -22,7 +22,7 @@ def placed(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:
 
 def _placed(value: Any, bundle: Bundle) -> Any:
     if isinstance(value, tuple):
-        return tuple(_placed(item, bundle) for item in value)
+        return tuple(_placed(item, bundle) for item in cast("tuple[Any, ...]", value))
     if not is_dataclass(value) or isinstance(value, type):
         return value
     changed: dict[str, Any] = {}

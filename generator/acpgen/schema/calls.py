@@ -272,6 +272,7 @@ class _Finder:
 
     def _call(self, message: _Message, senders: Mapping[Site, set[ir.Side]]) -> Call:
         rule, site = message.rule, message.site
+        params: Site | None
         if rule.spelled:
             name, params = _spelled(message.stem, rule.spelled), Site(site.definition)
             is_optional = True
@@ -281,7 +282,7 @@ class _Finder:
             params = place if place is not None and not self._says_nothing(place) else None
             is_optional = not self._requires(site, rule.params, frozenset())
         side = self.profile.handled.get(name) or rule.side or self._handler(senders.get(site, set()), senders)
-        result = None
+        result: Site | None = None
         if rule.kind == "request":
             wanted = (self.profile.results[name],) if name in self.profile.results else rule.results
             result = next(

@@ -24,7 +24,7 @@ def read_openrpc(document: Mapping[str, Any], path: str) -> Made:
     """The schema and the methods of an OpenRPC document. What is wrong with it is among the faults."""
     made = Made(path, "an OpenRPC document")
     components = document.get("components", {})
-    schemas = components.get("schemas", {}) if is_object(components) else {}
+    schemas: Any = components.get("schemas") if is_object(components) else None
     for name, schema in schemas.items() if is_object(schemas) else ():
         made.define(name, _local(schema), made.at("components", "schemas", name))
     reader = _Reader(document, made)

@@ -19,7 +19,7 @@ from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, 
 from acpgen.ir import Envelope
 from acpgen.pointers import plain_pointer
 from acpgen.schema.load import decode, read_bytes
-from acpgen.schema.walk import DEFINITIONS, is_object
+from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -220,7 +220,7 @@ def _braced(text: str) -> list[str]:
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(value) if is_array(value) else value
 
 
 def _definitions(value: Mapping[str, Any]) -> Iterator[str]:
@@ -290,12 +290,13 @@ def _around(error: jsonschema_rs.ValidationError) -> Mapping[str, Any]:
 def _way(error: jsonschema_rs.ValidationError) -> list[Mapping[str, Any]]:
     """The schemas that lead to the keyword which refuses the place, the whole first."""
     whole: Any = json.loads(_shipped("profile.schema.json"))
-    schema, found = whole, [whole]
+    schema: Any = whole
+    found: list[Mapping[str, Any]] = [whole]
     for part in map(str, error.schema_path[:-1]):
         if part == "$ref":
             schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
         else:
-            schema = schema[int(part)] if isinstance(schema, list) else schema[part]
+            schema = schema[int(part)] if is_array(schema) else schema[part]
         if is_object(schema):
             found.append(schema)
     return found

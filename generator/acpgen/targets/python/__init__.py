@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from acpgen import ir
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.literals import docstring, literal
@@ -199,8 +200,8 @@ def _options(protocol: ir.Protocol, bundle: Bundle, error: str | None, sides: li
 
 def _least(bundle: Bundle) -> int | None:
     """The smallest sequence number of a message."""
-    schema = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq", {})
-    found = schema.get("minimum") if isinstance(schema, dict) else None
+    schema: Any = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq")
+    found = schema.get("minimum") if is_object(schema) else None
     return found if isinstance(found, int) else None
 
 

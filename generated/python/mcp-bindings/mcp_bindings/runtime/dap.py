@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from . import codec
 from .contract import Method, Path
@@ -169,23 +169,18 @@ class Codec(codec.Codec):
         """See the generated module's `encode`."""
         if is_array(message):
             return b"[" + b",".join(self.encode(item) for item in message) + b"]"
-        match message:
-            case Request():
-                named, head = REQUEST, {"seq": message.seq, "type": "request", "command": message.command}
-                text = _members(head) + codec.written(message.arguments, message.form, b',"arguments":')
-            case Event():
-                named, head = EVENT, {"seq": message.seq, "type": "event", "event": message.event}
-                text = _members(head) + codec.written(message.body, message.form, b',"body":')
-            case Response():
-                named, text = RESPONSE, _members(_answer(message, success=True))
-                text += codec.written(message.body, message.form, b',"body":')
-            case ErrorResponse():
-                said = {} if message.message is None else {"message": message.message}
-                named, text = ERROR, _members(_answer(message, success=False) | said)
-                text += codec.written(message.body, message.form, b',"body":')
-            case _:
-                return codec.to_json(message)
-        return b"{" + text + (codec.more(message.extra, named) if message.extra else b"") + b"}"
+        one: Any = message
+        if isinstance(message, Request):
+            named, key, head = REQUEST, b',"arguments":', {"seq": one.seq, "type": "request", "command": one.command}
+        elif isinstance(message, Event):
+            named, key, head = EVENT, b',"body":', {"seq": one.seq, "type": "event", "event": one.event}
+        elif isinstance(message, Response | ErrorResponse):
+            is_error = isinstance(message, ErrorResponse)
+            named, key, head = ERROR if is_error else RESPONSE, b',"body":', _answer(one, success=not is_error)
+        else:
+            return codec.to_json(message)
+        text = _members(head) + codec.written(one.arguments if named is REQUEST else one.body, one.form, key)
+        return b"{" + text + (codec.more(one.extra, named) if one.extra else b"") + b"}"
 
 
 def frame_problems(value: dict[str, Any], least: int | None) -> list[tuple[str, Path]]:
@@ -216,13 +211,14 @@ def frame_problems(value: dict[str, Any], least: int | None) -> list[tuple[str, 
     return found
 
 
-def _is_integer(value: Any) -> bool:
+def _is_integer(value: Any) -> TypeGuard[int | float]:
     return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
 
 
-def _answer(message: Response[Any] | ErrorResponse[Any], *, success: bool) -> dict[str, Any]:
+def _answer(message: Any, *, success: bool) -> dict[str, Any]:
     head: dict[str, Any] = {"seq": message.seq, "type": "response", "request_seq": message.request_seq}
-    return {**head, "success": success, "command": message.command}
+    said = {} if success or message.message is None else {"message": message.message}
+    return {**head, "success": success, "command": message.command, **said}
 
 
 def _members(members: Mapping[str, Any]) -> bytes:
