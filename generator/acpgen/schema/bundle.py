@@ -14,14 +14,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from acpgen.errors import Fault, Faults, LeftOut, NameCollision, NamedByPosition, UnusedName
-from acpgen.pointers import escape, reference_to
+from acpgen.errors import (
+    Fault,
+    Faults,
+    LeftOut,
+    MalformedKeyword,
+    NameCollision,
+    NamedByPosition,
+    UnknownSide,
+    UnusedName,
+)
+from acpgen.pointers import escape, pointer_parts, reference_to
+from acpgen.schema.calls import Bound, Calls, bind, find_calls, payloads
 from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
 from acpgen.schema.drafts import spelled_as_written
+from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name
+from acpgen.schema.positions import positions
+from acpgen.schema.profile import MARKED, Profile, choose
 from acpgen.schema.unions import (
     OBJECTS,
     Tagged,
@@ -45,6 +58,9 @@ ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 
+SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
+
+
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
@@ -54,6 +70,9 @@ class Bundle:
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
     `notes` say what of the files means nothing and was left out.
+    `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
+    `doubled` are the places of messages whose method has another one already.
+    `places` lead from a place of what was made of a foreign document to the place in the document itself.
     """
 
     name: str
@@ -65,6 +84,10 @@ class Bundle:
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
     notes: tuple[LeftOut, ...] = field(default=(), repr=False)
+    profile: Profile = field(default=MARKED, repr=False)
+    calls: tuple[Bound, ...] = field(default=(), repr=False)
+    doubled: tuple[str, ...] = field(default=(), repr=False)
+    places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -81,19 +104,41 @@ class Bundle:
         return last if slash else None
 
 
-def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_count: bool = False) -> Bundle:
+def bundle(
+    documents: Documents,
+    *,
+    names: Mapping[str, str] | None = None,
+    may_count: bool = False,
+    methods: Profile | None = None,
+) -> Bundle:
     """Bundle the files of one protocol version.
 
     `names` maps places of the source to generated names: pointers, or `Union[tag]` for a variant of a tagged union. A place that
-    matches nothing is a fault, and so is a pointer that counts such variants, unless it `may_count` them.
+    matches nothing is a fault, and so is a pointer that counts such variants, unless it `may_count` them. `methods` is the profile
+    that says where the methods stand; without, the one that the documents evidently fit, or a guess.
     Raises `Faults`.
     """
     wanted = names or {}
-    collected = collect(documents, wanted)
+    profile = choose(documents, methods)
+    foreign = translated(documents, profile)
+    try:
+        return _bundle(documents, foreign, wanted, profile, may_count=may_count)
+    except Faults as caught:
+        raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
+
+
+def _bundle(
+    documents: Documents, foreign: Translated, wanted: Mapping[str, str], profile: Profile, *, may_count: bool
+) -> Bundle:
+    collected = collect(foreign.documents, wanted, profile.sides if profile.at else ())
+    calls = find_calls(collected.definitions, collected.origins, profile)
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
-    beside = {at.partition("#")[0] for at in collected.origins.values()} - read.keys()
-    sources = {**read, **{path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}}
-    work = _Bundler(collected, wanted, sources, may_count=may_count)
+    made = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
+    beside = {at.partition("#")[0] for at in collected.origins.values()} - made.keys()
+    found = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
+    sources = {**read, **found}
+    files = {**made, **found}
+    work = _Bundler(collected, wanted, files, may_count=may_count, calls=calls)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
@@ -101,14 +146,32 @@ def bundle(documents: Documents, *, names: Mapping[str, str] | None = None, may_
     return Bundle(
         name=documents.name,
         schema=schema,
-        origins={name: spelled_as_written(at, sources) for name, at in work.origins.items()},
+        origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
         sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
         notes=collected.notes,
+        profile=replace(profile, sides=calls.sides or profile.sides),
+        calls=work.calls if profile.document is None else foreign.bound(work.origins),
+        doubled=calls.doubled,
+        places=foreign.places,
     )
+
+
+def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Fault:
+    """A fault with the place that the file itself has; of keywords of the dialect, with line and column."""
+    at = relocated(fault.at, places)
+    path, mark, fragment = at.partition("#")
+    if mark and isinstance(fault, MalformedKeyword | UnknownSide):
+        text = next((one.text for one in documents.documents if one.path == path), None)
+        if text is not None:
+            found = positions(text)
+            offset, _ = found.nearest([*pointer_parts(fragment), fault.keyword], SPELLINGS)
+            line, column = found.line_and_column(offset)
+            at = f"{path}:{line}:{column}#{fragment}"
+    return replace(fault, at=at)
 
 
 def _about(document: Schema) -> tuple[str, str]:
@@ -183,7 +246,13 @@ def _fallback(found: Tagged, branches: list[Schema], definitions: Mapping[str, S
 
 class _Bundler:
     def __init__(
-        self, collected: Collected, names: Mapping[str, str], files: Mapping[str, Any], *, may_count: bool
+        self,
+        collected: Collected,
+        names: Mapping[str, str],
+        files: Mapping[str, Any],
+        *,
+        may_count: bool,
+        calls: Calls,
     ) -> None:
         self.files = files
         self.definitions = collected.definitions
@@ -191,6 +260,9 @@ class _Bundler:
         self.names = {spelled(key): name for key, name in names.items()}
         self.written = {spelled(key): key for key in names}
         self.may_count = may_count
+        self.found = calls
+        self.payloads = payloads(calls, self.origins)
+        self.calls: tuple[Bound, ...] = ()
         self.variants: dict[str, str] = {}
         self.used: set[str] = set()
         self.below: dict[str, list[str]] = {}
@@ -207,6 +279,7 @@ class _Bundler:
             self._name_inline(name, self.definitions[name], self.origins[name])
         for name in named:
             narrow_inherited(name, self.definitions, self.origins, self._joined)
+        self.calls = bind(self.found, self.definitions, self.origins)
         self.sources = copy.deepcopy(self.definitions)
         for name in [*self.definitions]:
             if name not in framing:
@@ -330,10 +403,11 @@ class _Bundler:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
         if not is_object(schema) or lone_reference(schema) is not None:
             return schema
-        rest, nullable = _without_null(schema, self.definitions)
-        if rest is not None and _needs_name(rest):
+        payload = self.payloads.get(at, ())
+        rest, nullable = (schema, False) if payload else _without_null(schema, self.definitions)
+        if rest is not None and (payload or _needs_name(rest)):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
-            name = self._add(owner, [wanted], body, at)
+            name = self._add(owner, [*payload] or [wanted], body, at)
             self._name_inline(name, body, at)
             kept = {key: schema[key] for key in schema if key in (*OF_FIELDS, "description") or _is_leniency(key)}
             reference = {"$ref": reference_to(name)}
