@@ -227,11 +227,12 @@ def lenient(subjects: Subjects) -> Subject:
 
 
 LARGE: Final = {"a": 1, "b": 2}
+EMPTY: Final = dict[str, Any]()
 FORGIVEN: Final[Mapping[str, tuple[Any, Any, list[str]]]] = {
-    "a field": ({"size": LARGE}, {}, ["/size"]),
-    "an item": ({"sizes": [LARGE, {}, LARGE]}, {"sizes": [{}]}, ["/sizes/0", "/sizes/2"]),
+    "a field": ({"size": LARGE}, EMPTY, ["/size"]),
+    "an item": ({"sizes": [LARGE, EMPTY, LARGE]}, {"sizes": [EMPTY]}, ["/sizes/0", "/sizes/2"]),
     "what another part demands of a field": ({"count": 7, "name": "x"}, {"name": "x"}, ["/count"]),
-    "before the whole is judged": ({"count": "x"}, {}, ["/count"]),
+    "before the whole is judged": ({"count": "x"}, EMPTY, ["/count"]),
 }
 
 
