@@ -49,6 +49,7 @@ from acpgen.schema.unions import (
     lone_reference,
     own_tag,
     recognise,
+    types_of,
 )
 from acpgen.schema.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, references
 
@@ -631,6 +632,8 @@ def _is_mergeable(one: Schema, other: Schema) -> bool:
     """
     if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
         return False
+    if not all("object" in types_of(each) for each in (one, other) if "type" in each):
+        return False  # one of them takes no object
     rests, patterns = (
         _rests(one, other),
         [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
@@ -711,6 +714,8 @@ def _without_null(schema: Schema, definitions: Mapping[str, Schema]) -> tuple[Sc
         return {**schema, keyword: left}, True
     types = schema.get("type")
     if is_array(types) and "null" in types and len(types) > 1:
+        if not schema.keys().isdisjoint(("const", "$ref", "allOf", "not", "if")):
+            return schema, False  # what stands beside the types may refuse null
         left_types = [name for name in types if name != "null"]
         narrowed = {**schema, "type": left_types[0] if len(left_types) == 1 else left_types}
         if is_array(schema.get("enum")):
