@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.foreign import relocated
 
-_PLAIN: Final = frozenset({"doc", "examples"})
+_MEMBERS: Final = frozenset({"fields", "values", "variants"})
+"""What holds things that have places of their own."""
 
 
 def placed(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:
@@ -21,20 +22,16 @@ def placed(protocol: ir.Protocol, bundle: Bundle) -> ir.Protocol:
 
 
 def _placed(value: Any, bundle: Bundle) -> Any:
-    if isinstance(value, tuple):
-        items: tuple[Any, ...] = value
-        return tuple(_placed(item, bundle) for item in items)
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
+    """A definition or a member of one with the places of the document."""
     changed: dict[str, Any] = {}
     for field in fields(value):
-        inside = getattr(value, field.name)
+        inside: Any = getattr(value, field.name)
         if field.name == "at":
             changed["at"] = relocated(inside, bundle.places)
         elif field.name == "unenforced":
             changed["unenforced"] = tuple(_keyword_at(at, bundle) for at in inside)
-        elif field.name not in _PLAIN and isinstance(inside, tuple):
-            changed[field.name] = _placed(inside, bundle)
+        elif field.name in _MEMBERS:
+            changed[field.name] = tuple(_placed(item, bundle) for item in inside)
     return replace(value, **changed)
 
 
