@@ -391,9 +391,9 @@ class _Bundler:
             place = _ORDINALS[index] if index < len(_ORDINALS) else f"Item{index + 1}"
             schema["prefixItems"][index] = self._named(owner, wanted + place, entry, f"{at}/prefixItems/{index}")
         rest = schema.get("additionalProperties", True)
-        patterns = (
-            schema.get("patternProperties", {}) if rest not in (True, {}) else {}
-        )  # else any value may stand there
+        patterns: Schema = {}
+        if rest not in (True, {}):  # else any value may stand there
+            patterns = schema.get("patternProperties", {})
         for pattern, value in patterns.items():
             is_alone = len(patterns) == 1 and not is_object(rest)
             words = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
