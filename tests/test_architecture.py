@@ -26,7 +26,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
-    "schema.names": frozenset({"errors"}),
+    "schema.names": frozenset(),
+    "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
@@ -36,10 +37,12 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.values": frozenset({"ir", "meaning.limits"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
+    "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
+    "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),
     "schema.collect": frozenset(
         {
-            *("schema.addresses", "schema.dialect", "schema.drafts", "errors", "schema.load", "schema.names"),
-            *("schema.unions", "schema.walk"),
+            *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
+            *("schema.load", "schema.names", "schema.unions", "schema.walk"),
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
@@ -59,6 +62,8 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             *(
                 "schema.calls",
+                "schema.chosen",
+                "schema.labels",
                 "schema.collect",
                 "schema.drafts",
                 "schema.inherited",
@@ -133,6 +138,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.bundle",
             "schema.drafts",
             "config",
+            "schema.names",
             "errors",
             "ir",
             "meaning.limits",
@@ -182,7 +188,7 @@ ARROWS: dict[str, frozenset[str]] = {
         },
     ),
     "write": frozenset({"errors", "schema.load"}),
-    "config": frozenset({"errors", "schema.load", "schema.profile", "material"}),
+    "config": frozenset({"errors", "schema.load", "schema.names", "schema.profile", "material"}),
     "stamp": frozenset({"errors", "schema.load", "resources", "write"}),
     "generate": frozenset(
         {

@@ -335,6 +335,33 @@ def test_a_names_file_names_a_class(here: Path) -> None:
     assert "class ThingRequest" not in text
 
 
+def test_a_project_names_classes_for_all_protocols_or_for_one(here: Path) -> None:
+    config = (here / "pyproject.toml").read_text()
+
+    def names(text: str) -> Ran:
+        (here / "pyproject.toml").write_text(f"{config}\n{text}")
+        return run()
+
+    ran = names('[tool.acpgen.names]\nThingRequest = "MakeThing"\n')
+    assert ran.code == 0, ran.err
+    assert any("class MakeThing(" in path.read_text() for path in (here / "generated").rglob("models.py"))
+    ran = names('[tool.acpgen.names."acme/v1"]\n"#/$defs/ThingRequest" = "MakeIt"\n')
+    assert ran.code == 0, ran.err
+    assert any("class MakeIt(" in path.read_text() for path in (here / "generated").rglob("models.py"))
+    for text, told in (
+        (
+            '[tool.acpgen.names]\nThingRequst = "A"\n',
+            "tool.acpgen.names: ThingRequst: this entry of the names matches no",
+        ),
+        ('[tool.acpgen.names."acme/v1"]\nThingRequst = "A"\n', "Did you mean 'ThingRequest'?"),
+        ('[tool.acpgen.names."acme/v9"]\nThingRequest = "A"\n', "there is no protocol 'acme/v9' here"),
+        ("[tool.acpgen.names]\nThingRequest = 3\n", "must be the name of a Python class"),
+    ):
+        ran = names(text)
+        assert ran.code == 2
+        assert told in ran.err, ran.err
+
+
 def test_names_by_position_are_counted_on_standard_error(here: Path) -> None:
     either = {"anyOf": [{"type": "object", "required": [name], "properties": {name: True}} for name in ("a", "b")]}
     (here / "mine.json").write_text(json.dumps({"$defs": {"Either": either, "Thing": {"type": "object"}}}))

@@ -12,7 +12,6 @@ from acpgen.errors import (
     Fault,
     Faults,
     MalformedKeyword,
-    NameCollision,
     NamedByPosition,
     NoRole,
     NotADefinition,
@@ -105,9 +104,8 @@ def test_each_root_of_several_files_gets_its_type() -> None:
     assert set(bundle(documents(**files)).schema) == {"$schema", "$defs"}
 
 
-def test_two_roots_of_one_name_are_told_with_their_pointers() -> None:
-    found = faults_of(**{"a/door": {"type": "object"}, "b/door": {"type": "string"}})
-    assert places(found) == [(NameCollision, "b/door.json#")]
+def test_two_roots_of_one_name_are_told_apart_by_their_files() -> None:
+    assert names_of(**{"a/door": {"type": "object"}, "b/door": {"type": "string"}}) == {"ADoor", "BDoor"}
     renamed = names_of(**{"a/door": {"type": "object"}, "b/door": {"type": "string"}}, names={"b/door.json#": "Handle"})
     assert renamed == {"Door", "Handle"}
 
@@ -418,7 +416,8 @@ def test_pointers_of_draft_07_name_what_the_file_has_there() -> None:
 
 def test_definitions_under_both_keywords_are_told_apart_by_their_pointers() -> None:
     schema = {"$schema": SEVENTH, "definitions": {"A": TEXT, "B": TEXT}, "$defs": {"A": {"type": "integer"}}}
-    assert places(faults_of(schema)) == [(NameCollision, "schema.json#/$defs/A")]
+    assert origins(schema)["A"] == "schema.json#/$defs/A"
+    assert names_of(schema) == {"A", "DefinitionsA", "B"}
     assert names_of(schema, names={"#/definitions/A": "C"}) == {"A", "B", "C"}
 
 

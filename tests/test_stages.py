@@ -28,7 +28,7 @@ GOLDEN: Final = Path(__file__).parent / "golden" / "stages"
 
 def collected(documents: Documents) -> Any:
     """The definitions of all files, where each stands, and what the root says."""
-    made = collect(documents, {})
+    made = collect(documents)
     return {"root": made.root, "definitions": made.definitions, "origins": made.origins}
 
 

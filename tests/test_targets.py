@@ -130,9 +130,9 @@ def test_hostile_texts_come_back_as_they_were(packages: Path) -> None:
     evil = module.decode_as(module.Evil, {"const": text})
     assert module.encode(evil) == module.encode({"const": text})
     assert evil.default == text
-    union = module.decode_as(module.Union_, {'t"ag': text})
+    union = module.decode_as(module.Union, {'t"ag': text})
     assert not isinstance(union, module.UnknownUnion)
-    assert isinstance(module.decode_as(module.Union_, {'t"ag': "new"}), module.UnknownUnion)
+    assert isinstance(module.decode_as(module.Union, {'t"ag': "new"}), module.UnknownUnion)
     assert module.METHODS[name].name == name
 
 

@@ -104,7 +104,11 @@ def generate(
     ] = "",
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="With --schema: the folder to generate.")] = None,
     names: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --schema: JSON or TOML from places to class names.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --schema: JSON or TOML from places (#/$defs/A, A.field, Union[tag]) to class names.",
+        ),
     ] = None,
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")

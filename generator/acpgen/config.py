@@ -13,6 +13,9 @@
     target = "bundle"
     protocols = ["acp/v1", "acp/v2"]
 
+    [tool.acpgen.names]                              # for every protocol; those of one stand in names."acp/v1"
+    "SessionUpdate[tool_call]" = "ToolCallStart"
+
     [tool.acpgen.references]
     "https://example.com/common.json" = "vendored/common.json"
 
@@ -48,6 +51,7 @@ from acpgen.errors import (
 from acpgen.material import RESERVED, is_material
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import References, decode, parse_json, place, read_bytes
+from acpgen.schema.names import is_class_name
 from acpgen.schema.profile import Profile, built_in, profile
 from acpgen.schema.profile import names as profile_names
 
@@ -58,7 +62,7 @@ Level: TypeAlias = Literal["error", "warning", "off"]
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
-_PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+\[.*\].*", re.DOTALL)
+_PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
@@ -93,6 +97,7 @@ class Config:
 
     `references` are files, or names of drafts, by the address that means each.
     `lint` has the level of each rule of lint that is not an error here.
+    `names` are those that people choose for all protocols, `names_of` those for one of them.
     """
 
     root: Path
@@ -100,6 +105,8 @@ class Config:
     outputs: tuple[Output, ...]
     references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
     lint: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
     methods: Mapping[str, str] = field(default_factory=dict[str, str])
     """By protocol, and for all others by the empty name: a profile that comes with acpgen, or the path of a file."""
 
@@ -170,8 +177,7 @@ def references(given: Iterable[str], start: Path) -> References:
 
 
 def read_names(path: Path) -> Mapping[str, str]:
-    """Generated names by place: `#/$defs/Name`, `file.json#/$defs/Name` where a schema has several files, `#` for the root, or
-    `Union[tag]` for a variant of a tagged union.
+    """Generated names by place, as `schema.chosen` says.
 
     The file is TOML if its name ends in `.toml`, else JSON. Raises `Faults`.
     """
@@ -181,15 +187,23 @@ def read_names(path: Path) -> Mapping[str, str]:
     if not isinstance(value, dict):
         raise Faults([BadSetting(at=at, key="a names file", expected="one object from pointers to names")])
     faults: list[Fault] = []
-    for key, name in value.items():
-        if not _PLACE.fullmatch(key):
-            expected = "a pointer such as '#/$defs/Name', or a variant such as 'Union[tag]'"
-            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
-        if not isinstance(name, str) or not _is_class_name(name):
-            expected = "the name of a Python class: letters, digits and '_', a capital first"
-            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
+    names = _names(value, at, faults)
     if faults:
         raise Faults(faults)
+    return names
+
+
+def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping[str, str]:
+    """Entries from places to names; what is wrong with one goes to `faults`."""
+    for key, name in value.items():
+        if not _PLACE.fullmatch(key):
+            expected = (
+                "a pointer such as '#/$defs/Name', a field such as 'Name.field', or a variant such as 'Union[tag]'"
+            )
+            faults.append(BadSetting(at=at, key=f"the key {shown(key)}", expected=expected))
+        if not isinstance(name, str) or not is_class_name(name):
+            expected = "the name of a Python class: letters, digits and '_', a capital first"
+            faults.append(BadSetting(at=at, key=f"the value of {shown(key)}", expected=expected))
     return {key: str(name) for key, name in value.items()}
 
 
@@ -225,10 +239,6 @@ def is_protocol(name: str) -> bool:
     return all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", part) for part in name.split("/"))
 
 
-def _is_class_name(name: str) -> bool:
-    return is_package(name) and "." not in name and name[0].isupper() and name not in ("None", "True", "False")
-
-
 def _toml(text: str, at: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
@@ -246,7 +256,7 @@ class _Reader:
     faults: list[Fault]
 
     def config(self, root: Path, value: object) -> Config:
-        table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods"))
+        table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods", "names"))
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
@@ -255,7 +265,8 @@ class _Reader:
         self.disjoint([output.folder for output in made], schema)
         references = self.references(root, table.get("references", {}))
         levels, methods = dict(self.levels(table.get("lint"))), self.methods(table.get("methods"), made)
-        return Config(root, schema, tuple(made), references, levels, methods)
+        shared, own = self.names(table.get("names", {}), made)
+        return Config(root, schema, tuple(made), references, levels, shared, own, methods)
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():
@@ -293,6 +304,23 @@ class _Reader:
                 hint = did_you_mean(protocol, known)
                 self.faults.append(UnknownName(at=self.at, kind="protocol", name=protocol, hint=hint))
         return {protocol: str(one) for protocol, one in named.items()}
+
+    def names(self, value: object, outputs: list[Output]) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
+        """The chosen names for all protocols, and for each that has a table of its own."""
+        table = self.table(value, "tool.acpgen.names", None)
+        known = {member.protocol for output in outputs for member in output.members}
+        own = {protocol: entries for protocol, entries in table.items() if isinstance(entries, dict)}
+        for protocol in own:
+            if protocol not in known:
+                hint = did_you_mean(protocol, known)
+                self.faults.append(UnknownName(at=self.at, kind="protocol", name=protocol, hint=hint))
+        at = f"{self.at}: tool.acpgen.names"
+        shared = _names({key: name for key, name in table.items() if key not in own}, at, self.faults)
+        each = {
+            protocol: _names(cast("Table", entries), f"{at}.{_quoted(protocol)}", self.faults)
+            for protocol, entries in own.items()
+        }
+        return shared, each
 
     def output(self, folder: str, value: object) -> Output:
         key = f"tool.acpgen.outputs.{_quoted(folder)}"

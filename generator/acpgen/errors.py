@@ -431,13 +431,13 @@ class UnknownLeniency(Fault):
 
 @dataclass
 class NamedByPosition(Fault):
-    """An entry of a `--names` file that points to a variant of a tagged union by its index."""
+    """An entry of the chosen names that points to a variant of a tagged union by its index."""
 
     instead: str
 
     def what(self) -> str:
         return (
-            f"this entry of the names file counts the variants of a union, and would name another one after an insertion. "
+            f"this entry of the names counts the variants of a union, and would name another one after an insertion. "
             f"Name the variant by its tag: {self.instead!r}."
         )
 
@@ -516,10 +516,13 @@ class Unsupported(Fault):
 
 @dataclass
 class UnusedName(Fault):
-    """An entry of a `--names` file that matches nothing in the schema."""
+    """An entry of the chosen names that matches nothing in the schema."""
+
+    hint: str = ""
 
     def what(self) -> str:
-        return "this entry of the names file matches no definition or inline place. Correct the pointer or remove it."
+        told = "this entry of the names matches no definition, variant or inline type."
+        return f"{told} {self.hint or 'Correct the place or remove it.'}"
 
 
 # --- configuration ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -33,9 +33,9 @@ def generate(
 ) -> Made:
     """What each target makes of a protocol: text by path, by the name of the target.
 
-    `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps pointers of
-    the schema to generated names. `keep_unknown` lets receivers keep unknown tags of closed unions. `methods` is the profile
-    that says where the methods stand (see `acpgen.profile`). Raises `Faults`.
+    `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps places of
+    the schema to generated names, as `schema.chosen` says. `keep_unknown` lets receivers keep unknown tags of closed unions.
+    `methods` is the profile that says where the methods stand (see `acpgen.profile`). Raises `Faults`.
     """
     from acpgen.targets import TARGETS, Settings
 
@@ -51,15 +51,16 @@ def understand(
     protocol: Documents,
     *,
     names: Mapping[str, str] = _NO_NAMES,
+    shared: Collection[str] = (),
     keep_unknown: bool = False,
     methods: Profile | None = None,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. Raises `Faults`."""
+    """What a protocol means, and the one JSON Schema that says it. `names` and `shared` as in `bundle`. Raises `Faults`."""
     from acpgen.meaning.lower import lower
     from acpgen.schema.bundle import bundle
 
     try:
-        bundled = bundle(protocol, names=names, methods=methods)
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods)
         return lower(bundled, keep_unknown=keep_unknown), bundled
     except RecursionError:
         raise Faults([TooDeep(at=protocol.documents[0].path, limit=DEEPEST)]) from None

@@ -167,6 +167,7 @@ class Field:
     unstable: bool = False
     owner: str = field(default="", compare=False)
     doc: str = field(default="", compare=False)
+    was: tuple[str, ...] = field(default=(), compare=False)
     at: str = field(default="", compare=False)
 
 
@@ -183,6 +184,7 @@ class Variant:
     capability: str | None = None
     unstable: bool = False
     doc: str = field(default="", compare=False)
+    was: tuple[str, ...] = field(default=(), compare=False)
     at: str = field(default="", compare=False)
 
 
@@ -195,6 +197,7 @@ class EnumValue:
     capability: str | None = None
     unstable: bool = False
     doc: str = field(default="", compare=False)
+    was: tuple[str, ...] = field(default=(), compare=False)
     at: str = field(default="", compare=False)
 
 

@@ -64,6 +64,7 @@ class Work:
     """What a run is to make. `at` is where its targets and protocols are named; faults of them point there. `methods` are the profiles
     that say where methods stand, by source.
 
+    `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
     `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
     absolute addresses mean.
     """
@@ -73,6 +74,8 @@ class Work:
     cache: Path
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_at: str = ""
+    names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
+    protocols: frozenset[str] = frozenset()
     keep_unknown: bool = False
     schema: Path | None = None
     references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
@@ -160,6 +163,10 @@ def configured(
         cache=config.root / stamp.CACHE_FOLDER,
         schema=config.root / config.schema,
         references=config.references if references is None else references,
+        names=config.names,
+        names_of=config.names_of,
+        names_at=f"{place(config.file)}: tool.acpgen.names",
+        protocols=frozenset(config.protocols),
     )
 
 
@@ -296,12 +303,14 @@ def _inputs(
     if output.folder in materials:
         files += [(f"material/{path}", content) for path, content in materials[output.folder].files]
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
+    own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
+    names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
     return stamp.inputs(
         generator,
         files,
         {
             "parts": parts,
-            "names": dict(work.names),
+            "names": names,
             "keep_unknown": work.keep_unknown,
             "methods": [repr(work.methods.get(part.source)) for part in output.parts],
         },
@@ -332,13 +341,25 @@ def _meanings(
             continue
         try:
             meanings[part.source] = understand(
-                documents, names=work.names, keep_unknown=work.keep_unknown, methods=work.methods.get(part.source)
+                documents,
+                names={**work.names, **work.names_of.get(part.label, {})},
+                shared=frozenset(work.names) if work.protocols else frozenset[str](),
+                keep_unknown=work.keep_unknown,
+                methods=work.methods.get(part.source),
             )
         except Faults as caught:
             faults.extend(_located(fault, work, sources[part.source]) for fault in caught.faults)
+    if not faults and {part.label for part in _protocols(outputs)} >= work.protocols:
+        faults += [UnusedName(at=f"{work.names_at}: {key}") for key in _unmatched(work, meanings)]
     if faults:
         raise Faults(faults)
     return meanings
+
+
+def _unmatched(work: Work, meanings: Meanings) -> list[str]:
+    """The entries for all protocols that match nothing in any."""
+    missing = [bundled.unmatched for _, bundled in meanings.values()]
+    return sorted(key for key in work.names if work.protocols and all(key in unmatched for unmatched in missing))
 
 
 def _trees(

@@ -19,6 +19,7 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Report
 from acpgen.compat.report import FORMATS, written
 from acpgen.errors import Faults
+from acpgen.schema.bundle import bundle
 from acpgen.schema.load import Document, Documents
 from compat.protocols import RELEASES, Schema, compared, found, go, protocol
 
@@ -121,6 +122,52 @@ def test_a_declared_rename_is_compared() -> None:
     new = {**NARROWER, "x-was": ["#/$defs/Card"]}
     report = compared(protocol({"Card": THING}), protocol({"Sheet": new}))
     assert [each.location for each in report.findings if each.severity == "breaking"] == ["Sheet.b"]
+
+
+@pytest.mark.parametrize("was", ["a", "#/$defs/GoRequest/properties/a", "#/definitions/GoRequest/properties/a"])
+def test_a_field_that_is_called_otherwise_is_recognised(was: str) -> None:
+    old = protocol({"GoRequest": go({"a": STRING, "c": STRING})})
+    new = protocol({"GoRequest": go({"b": {**STRING, "x-was": [was]}, "d": STRING})})
+    told = {each.message.partition(";")[0] for each in compared(old, new).findings}
+    assert {"The field 'a' is called 'b' now", "The optional field 'b' is new (it was 'a')."} <= told
+    assert {"The field 'c' is gone", "The optional field 'd' is new."} <= told
+
+
+@pytest.mark.parametrize("was", ["x", "#/$defs/Union/oneOf/1"])
+def test_a_variant_that_has_another_tag_is_recognised(was: str) -> None:
+    def union(tag: str, **more: Any) -> Schema:
+        branches = [{"required": ["t"], "type": "object", "properties": {"t": {"const": each}}} for each in ("k", tag)]
+        return {"oneOf": [branches[0], {**branches[1], **more}]}
+
+    def whole(one: Schema) -> Schema:
+        return protocol({"GoRequest": go({"u": {"$ref": "#/$defs/Union"}}), "Union": one})
+
+    told = {
+        each.message.partition(";")[0]
+        for each in compared(whole(union("x")), whole(union("y", **{"x-was": [was]}))).findings
+    }
+    assert "The variant 'x' is called 'y' now" in told
+    assert any(each.startswith("The variant 'y' is new (it was 'x')") for each in told)
+
+
+def test_a_constant_that_is_called_otherwise_is_recognised() -> None:
+    def whole(*branches: Schema) -> Schema:
+        return protocol(
+            {"GoRequest": go({"c": {"$ref": "#/$defs/C"}}), "C": {"type": "string", "oneOf": list(branches)}}
+        )
+
+    report = compared(whole({"const": "k"}, {"const": "x"}), whole({"const": "k"}, {"const": "y", "x-was": ["x"]}))
+    assert {"The value 'x' is called 'y' now"} <= {each.message.partition(";")[0] for each in report.findings}
+
+
+def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
+    kind = {"type": "string", "enum": ["a", "b"], "x-was": ["#/$defs/GoRequest/properties/sort"]}
+    old = protocol({"GoRequest": go({"sort": {"type": "string", "enum": ["a", "b"]}})})
+    new = protocol({"GoRequest": go({"kind": kind})})
+    made = bundle(Documents("new", (Document("new.json", new, json.dumps(new)),)))
+    assert made.definitions["GoRequest"]["properties"]["kind"]["x-was"] == kind["x-was"]
+    assert "x-was" not in made.definitions["GoRequestKind"]
+    assert any("is called 'kind' now" in each.message for each in compared(old, new).findings)
 
 
 def test_words_are_known_by_where_they_stand() -> None:

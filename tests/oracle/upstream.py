@@ -176,7 +176,7 @@ def canonical(protocol: str) -> Bundle:
 @cache
 def written(protocol: str) -> Collected:
     """The definitions of the canonical files as people wrote them, before anything is named or distributed."""
-    return collect(load(ROOT / "schema" / protocol, name=protocol), {})
+    return collect(load(ROOT / "schema" / protocol, name=protocol))
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------

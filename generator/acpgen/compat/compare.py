@@ -27,6 +27,7 @@ from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
 from acpgen.pointers import pointer
 from acpgen.schema.load import NO_REFERENCES, Documents, References
+from acpgen.schema.names import class_name
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import choose
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs_anywhere
@@ -203,7 +204,7 @@ def _bundled(documents: Documents, methods: Profile | None = None) -> Bundle:
             if len(collisions) < len({fault.at for fault in caught.faults}) or not collisions.keys() - names.keys():
                 raise
             for at, fault in collisions.items():
-                names[at] = f"{fault.name}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
+                names[at] = f"{class_name(fault.name)}{hashlib.sha256(at.encode()).hexdigest()[:8]}"
 
 
 def _with_roots(documents: Documents, roots: Mapping[str, _Root]) -> Documents:

@@ -14,10 +14,10 @@ from acpgen.errors import (
     shown,
 )
 from acpgen.lint.subject import Remark, SourceNode, Subject
-from acpgen.pointers import plain_pointer
+from acpgen.pointers import plain_pointer, pointer_parts
 from acpgen.schema.names import field_name, python_class
 from acpgen.schema.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
-from acpgen.schema.walk import Schema, asserts, children, is_object
+from acpgen.schema.walk import DEFINITIONS, Schema, asserts, children, is_object
 
 
 def reference_dangling(subject: Subject) -> Iterable[Remark]:
@@ -70,6 +70,13 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
     for fault in subject.faults:
         if isinstance(fault, NameCollision):
             yield Remark(fault.at, _sentence(fault.what()))
+    keys: dict[str, str] = {}
+    for node in subject.nodes:
+        path, _, fragment = node.at.partition("#")
+        parts = pointer_parts(fragment)
+        if len(parts) == 2 and parts[0] in DEFINITIONS and keys.setdefault(parts[1], path) != path:
+            told = f"{keys[parts[1]]} defines {shown(parts[1])}, too: generated names would have the file's name before it."
+            yield Remark(node.at, f"{told} Rename one of them.")
     if subject.bundle is None:
         return
     classes: dict[str, str] = {}

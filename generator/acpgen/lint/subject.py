@@ -112,7 +112,7 @@ class Subject:
     def collected(self) -> Collected | None:
         """The definitions as they were written, under local names; `None` where a reference or a name stands in the way."""
         try:
-            return collect(self.found, {})
+            return collect(self.found)
         except Faults:
             return None
 

@@ -146,6 +146,7 @@ class _Lowering:
             capability=branch.says.get("x-capability", owned.says.get("x-capability")),
             unstable=branch.says.get("x-unstable", owned.says.get("x-unstable")) is True,
             doc=str(branch.says.get("description", owned.says.get("description", ""))),
+            was=tuple(branch.says.get("x-was", ())),
             at=branch.at,
         )
 
@@ -322,6 +323,7 @@ class _Lowering:
             unstable=node.says.get("x-unstable") is True,
             owner=node.owner,
             doc=str(node.says.get("description") or _first_sentence(_inherited(node, "description"))),
+            was=tuple(node.says.get("x-was", ())),
             at=node.at,
         )
 
@@ -405,6 +407,7 @@ def _listed(branch: Node) -> ir.EnumValue | None:
         capability=branch.says.get("x-capability"),
         unstable=branch.says.get("x-unstable") is True,
         doc=branch.text("description"),
+        was=tuple(branch.says.get("x-was", ())),
         at=branch.at,
     )
 

@@ -8,10 +8,10 @@ variant of a union stands alone: what a union's object demands in common is dist
 from __future__ import annotations
 
 import copy
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final
 
 from acpgen.errors import (
@@ -24,19 +24,22 @@ from acpgen.errors import (
     UnknownSide,
     UnusedName,
 )
-from acpgen.pointers import escape, pointer_parts, reference_to
+from acpgen.pointers import escape, pointer_parts, reference_to, unescape
 from acpgen.schema.calls import Bound, Calls, bind, find_calls, payloads
-from acpgen.schema.collect import MIGRATION, Collected, collect, spelled
+from acpgen.schema.chosen import ChosenNames, tag_text
+from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
 from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
+from acpgen.schema.labels import labels, members, otherwise, sole_key
 from acpgen.schema.load import Documents
-from acpgen.schema.names import class_name
+from acpgen.schema.names import class_name, spelled_out
 from acpgen.schema.positions import positions
 from acpgen.schema.profile import MARKED, Profile, choose
 from acpgen.schema.unions import (
     OBJECTS,
+    Tag,
     Tagged,
     branches_of,
     constant,
@@ -51,7 +54,17 @@ from acpgen.schema.unions import (
     recognise,
     types_of,
 )
-from acpgen.schema.walk import ANNOTATIONS, Schema, asserts, children, is_array, is_object, references
+from acpgen.schema.walk import (
+    ANNOTATIONS,
+    DEFINITIONS,
+    Schema,
+    asserts,
+    children,
+    demands,
+    is_array,
+    is_object,
+    references,
+)
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -70,6 +83,7 @@ class Bundle:
     its title and description, empty where it says nothing, and `sources` to what it holds. `migration` holds what the files say, by
     `x-migration`, of things of the version before. `references` are those of each definition as the source has them: a union that
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
+    `unmatched` are the entries of shared names that match nothing here.
     `notes` say what of the files means nothing and was left out.
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
     `doubled` are the places of messages whose method has another one already.
@@ -84,6 +98,7 @@ class Bundle:
     sources: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
     references: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]], repr=False)
     framing: frozenset[str] = field(default=frozenset(), repr=False)
+    unmatched: frozenset[str] = field(default=frozenset(), repr=False)
     notes: tuple[LeftOut, ...] = field(default=(), repr=False)
     profile: Profile = field(default=MARKED, repr=False)
     calls: tuple[Bound, ...] = field(default=(), repr=False)
@@ -109,27 +124,34 @@ def bundle(
     documents: Documents,
     *,
     names: Mapping[str, str] | None = None,
+    shared: Collection[str] = (),
     may_count: bool = False,
     methods: Profile | None = None,
 ) -> Bundle:
     """Bundle the files of one protocol version.
 
-    `names` maps places of the source to generated names: pointers, or `Union[tag]` for a variant of a tagged union. A place that
-    matches nothing is a fault, and so is a pointer that counts such variants, unless it `may_count` them. `methods` is the profile
-    that says where the methods stand; without, the one that the documents evidently fit, or a guess.
+    `names` maps places of the source to generated names, as `chosen` says. A place that matches nothing is a fault, unless it is
+    `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them. `methods`
+    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess.
     Raises `Faults`.
     """
-    wanted = names or {}
+    wanted = ChosenNames(names or {})
     profile = choose(documents, methods)
     foreign = translated(documents, profile)
     try:
-        return _bundle(documents, foreign, wanted, profile, may_count=may_count)
+        return _bundle(documents, foreign, wanted, profile, shared, may_count=may_count)
     except Faults as caught:
         raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
 
 
 def _bundle(
-    documents: Documents, foreign: Translated, wanted: Mapping[str, str], profile: Profile, *, may_count: bool
+    documents: Documents,
+    foreign: Translated,
+    wanted: ChosenNames,
+    profile: Profile,
+    shared: Collection[str],
+    *,
+    may_count: bool,
 ) -> Bundle:
     collected = collect(foreign.documents, wanted, profile.sides if profile.at else ())
     calls = find_calls(collected.definitions, collected.origins, profile)
@@ -139,7 +161,7 @@ def _bundle(
     found = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
     sources = {**read, **found}
     files = {**made, **found}
-    work = _Bundler(collected, wanted, files, may_count=may_count, calls=calls)
+    work = _Bundler(collected, wanted, files, shared, may_count=may_count, calls=calls)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
@@ -153,6 +175,7 @@ def _bundle(
         sources=sources,
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
+        unmatched=frozenset(work.unused),
         notes=collected.notes,
         profile=replace(profile, sides=calls.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
@@ -249,8 +272,9 @@ class _Bundler:
     def __init__(
         self,
         collected: Collected,
-        names: Mapping[str, str],
+        names: ChosenNames,
         files: Mapping[str, Any],
+        shared: Collection[str],
         *,
         may_count: bool,
         calls: Calls,
@@ -258,66 +282,103 @@ class _Bundler:
         self.files = files
         self.definitions = collected.definitions
         self.origins = dict(collected.origins)
-        self.names = {spelled(key): name for key, name in names.items()}
-        self.written = {spelled(key): key for key in names}
+        self.names = names
+        self.shared = shared
+        self.unused: dict[str, str] = {}
         self.may_count = may_count
         self.found = calls
         self.payloads = payloads(calls, self.origins)
         self.calls: tuple[Bound, ...] = ()
         self.variants: dict[str, str] = {}
-        self.used: set[str] = set()
+        self.tags: dict[str, str] = {}
+        self.keyed: set[str] = set()
+        self.found_again: set[str] = set()
+        self.named_at = {at: name for name, at in self.origins.items()}
         self.below: dict[str, list[str]] = {}
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
+        self.taken = {class_name(name): name for name in reversed(self.order)}
+        self.bodies = {name: copy.deepcopy(demands(schema)) for name, schema in self.definitions.items()}
 
     def run(self) -> None:
         framing = _frames(self.definitions)
         named = [name for name in self.order if name not in framing]
         for name in self.order:
             _write_formats(self.definitions[name])
-        for name in named:
-            self._name_inline(name, self.definitions[name], self.origins[name])
-        for name in named:
-            narrow_inherited(name, self.definitions, self.origins, self._joined)
+        for name in sorted(named, key=self._position):  # so that no name depends on the order of files and keys
+            self._name_inline(name, class_name(name), self.definitions[name], self.origins[name])
+        for name in sorted(named, key=self._position):
+            for narrowed in narrow_inherited(name, self.definitions, self.origins, self.found_again, self._joined):
+                self.bodies.pop(narrowed, None)  # no other thing demands just that
         self.calls = bind(self.found, self.definitions, self.origins)
         self.sources = copy.deepcopy(self.definitions)
-        for name in [*self.definitions]:
+        for name in sorted(self.definitions, key=self._position):
             if name not in framing:
                 self._distribute(name)
         self._judge_names()
+        self.faults.extend(UnusedName(at=key, hint=hint) for key, hint in self.unused.items() if key not in self.shared)
         if self.faults:
             raise Faults(replace(fault, at=spelled_as_written(fault.at, self.files)) for fault in self.faults)
 
+    def _position(self, name: str) -> tuple[tuple[int, str], ...]:
+        """The place of a definition, to sort by: in the order of the alphabet, and of numbers where it counts."""
+        steps = self.origins[name].split("/")
+        return tuple((int(step), "") if step.isdecimal() else (0, step) for step in steps)
+
     # --- names that people choose ---
 
-    def _override(self, at: str) -> str | None:
-        """The name that the names file has for a place, by its pointer or, below a variant of a tagged union, by the tag."""
-        if not self.names:
-            return None
+    def _override(self, at: str, wanted: str) -> str | None:
+        """The name that people chose for a place."""
+        return self.names.find([*self._keys(at), wanted]) if self.names else None
+
+    def _keys(self, at: str) -> list[str]:
+        """How people may write a place: as a pointer, by its tags, or by what it means."""
         steps = at.split("/")
+        tagged = at
+        for depth in range(len(steps), 1, -1):
+            place = "/".join(steps[:depth])
+            if place in self.tags:
+                tagged = f"{'/'.join(steps[: depth - 1])}[{self.tags[place]}]{tagged.removeprefix(place)}"
         written = spelled_as_written(at, self.files)
-        keys = [spelled(key) for each in (written, at) for key in (each, _fragment(each))]
-        for depth in range(len(steps), 0, -1):
-            if (variant := self.variants.get("/".join(steps[:depth]))) is not None:
-                keys.append("/".join((variant, *steps[depth:])))
+        keys = [key for each in (written, at) for key in (each, _fragment(each))]
+        keys += [*([tagged, _fragment(tagged)] if tagged != at else []), *self._meanings(at)]
+        for depth in range(len(steps), 1, -1):
+            if (place := "/".join(steps[:depth])) in self.tags:
+                rest = steps[depth:]
+                keys += ["/".join((meaning, *rest)) for meaning in self._meanings(place)] if rest else []
                 break
-        found = [key for key in keys if key in self.names]
-        self.used.update(found)
-        return self.names[found[0]] if found else None
+        return keys
+
+    def _meanings(self, at: str) -> list[str]:
+        """What a place means in words of the schema: `Thing.field`, `Union[tag]`, …"""
+        above, _, last = at.rpartition("/")
+        further, _, keyword = above.rpartition("/")
+        found = [self.named_at[at]] if at in self.named_at else []
+        if at in self.tags:
+            found += [f"{meaning}[{self.tags[at]}]" for meaning in self._meanings(further)]
+        elif keyword == "properties":
+            found += [f"{meaning}.{unescape(last)}" for meaning in self._meanings(further)]
+        elif keyword in DEFINITIONS:
+            found += [unescape(last)]
+        elif keyword in ("allOf", "anyOf", "oneOf"):
+            found += self._meanings(further)
+        elif last in ("items", "additionalProperties"):
+            found += [f"{meaning}{'[]' if last == 'items' else '{}'}" for meaning in self._meanings(above)]
+        return list(dict.fromkeys(found))
 
     def _judge_names(self) -> None:
-        """Refuse the entries of the names file that count the variants of a tagged union, and those that match nothing."""
-        known = self.used | {spelled(key) for at in self.origins.values() for key in (at, _fragment(at))}
-        variants = {spelled(key): tag for at, tag in self.variants.items() for key in (at, _fragment(at))}
-        for key, written in sorted(self.written.items()):
-            steps = key.split("/")
+        """Refuse the entries of the names that count the variants of a tagged union, and those that match nothing."""
+        variants = {_spelled(key): (at, tag) for at, tag in self.variants.items() for key in (at, _fragment(at))}
+        for written in [*self.names.names]:
+            steps = _spelled(written).split("/")
             above = ("/".join(steps[:depth]) for depth in range(len(steps), 0, -1))
             place = next((place for place in above if place in variants), None)
             if place is not None and not self.may_count:
-                self.faults.append(NamedByPosition(at=written, instead=variants[place] + key.removeprefix(place)))
-            elif key not in known:
-                self.faults.append(UnusedName(at=written))
+                rest = _spelled(written).removeprefix(place)
+                self.faults.append(NamedByPosition(at=written, instead=f"{variants[place][1]}{rest}"))
+            elif written not in self.names.used:
+                self.unused[written] = self.names.hint(written)
 
     def _mark_variants(self, owner: str, schema: Schema, at: str) -> None:
         """Note which branches of a tagged union have which tag."""
@@ -330,11 +391,16 @@ class _Bundler:
         found = recognise([{"allOf": [base, branch]} for _, branch in own], self.definitions)
         keys = keyed(branches, self.definitions).items() if found is None else ()
         for index, key in keys:
-            self.variants[f"{at}/{keyword}/{index}"] = f"{self.variants.get(at, owner)}[{key}]"
+            self._mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), key)
+            self.keyed.add(f"{at}/{keyword}/{index}")
         for position, tag in found.variants if found is not None else ():
             index, branch = own[position]
             if lone_reference({key: value for key, value in branch.items() if key != "not"}) is None:
-                self.variants[f"{at}/{keyword}/{index}"] = f"{self.variants.get(at, owner)}[{_tag(tag)}]"
+                self._mark(f"{at}/{keyword}/{index}", self.variants.get(at, owner), tag)
+
+    def _mark(self, at: str, union: str, tag: Tag) -> None:
+        self.tags[at] = tag_text(tag)
+        self.variants[at] = f"{union}[{tag_text(tag)}]"
 
     def ordered(self) -> dict[str, Schema]:
         """Definitions in source order, each followed by those that were taken out of it."""
@@ -349,58 +415,105 @@ class _Bundler:
             add(name)
         return result
 
-    def _add(self, owner: str, candidates: list[str], schema: Schema, at: str) -> str:
-        """Make `schema` a definition under the first free name, and return the name."""
-        override = self._override(at)
-        if override is not None:
-            candidates = [override]
-        elif isinstance(schema.get("x-name"), str):
-            candidates = [schema["x-name"]]
-        free = [name for name in candidates if name not in self.definitions]
-        if not free:
-            self.faults.append(NameCollision(at=at, name=candidates[-1], other=self.origins[candidates[-1]]))
-            return candidates[-1]
-        self.definitions[free[0]] = schema
-        self.origins[free[0]] = at
-        self.below.setdefault(owner, []).append(free[0])
-        return free[0]
+    def _add(self, owner: str, candidates: Iterable[str], schema: Schema, at: str) -> tuple[str, bool]:
+        """Make `schema` a definition; return its name and whether it is new.
+
+        The name is the first of `candidates` that is free, or that a thing has which demands just the same: then that is the thing.
+        Names that people choose have no second.
+        """
+        wanted = list(dict.fromkeys(candidates))
+        override = self._override(at, wanted[0])
+        chosen = override if override is not None else schema.get("x-name")
+        wanted = [chosen] if isinstance(chosen, str) else wanted
+        body = copy.deepcopy(demands(schema))
+        names = (
+            wanted
+            if isinstance(chosen, str)
+            else chain(wanted[:1], members(schema), wanted[1:], otherwise(wanted[0], schema))
+        )
+        for name in names:
+            other = self.taken.setdefault(class_name(name), name)
+            if other not in self.definitions:
+                self.definitions[name] = schema
+                self.origins[name] = at
+                self.named_at[at] = name
+                self.bodies[name] = body
+                self.below.setdefault(owner, []).append(name)
+                return name, True
+            if self.bodies.get(other) == body:
+                self.found_again.add(other)
+                return other, False
+        self.faults.append(NameCollision(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
+        return wanted[0], True
 
     def _joined(self, owner: str, field_name: str, schema: Schema, at: str) -> Schema:
         """What joins two definitions for a field, as a definition of its own."""
-        return {"$ref": reference_to(self._add(owner, [f"{owner}{class_name(field_name)}"], schema, at))}
+        name, _ = self._add(owner, [f"{class_name(owner)}{class_name(field_name)}"], schema, at)
+        return {"$ref": reference_to(name)}
 
     # --- inline things of fields ---
 
-    def _name_inline(self, owner: str, schema: Schema, at: str) -> None:
-        """Give a name to what stands inline in the fields, items and values of a definition, its branches included."""
-        for name, sub in schema.get("properties", {}).items():
-            wanted = f"{owner}{class_name(name)}"
-            schema["properties"][name] = self._named(owner, wanted, sub, f"{at}/properties/{escape(name)}")
-        self._name_parts(owner, owner, schema, at)
+    def _name_inline(self, owner: str, base: str, schema: Schema, at: str, apart: str = "") -> None:
+        """Give a name to what stands inline in the fields, items and values of a definition, its branches included.
+
+        The names begin with `base`; `apart` goes before it where the name is taken by a thing of another branch.
+        """
+        self._name_fields(owner, base, schema, at, apart)
+        self._name_parts(owner, base, schema, at, apart)
         self._mark_variants(owner, schema, at)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            for index, branch in enumerate(schema.get(keyword, ())):
-                if is_object(branch):
-                    self._name_inline(owner, branch, f"{at}/{keyword}/{index}")
+            branches = schema.get(keyword, ())
+            for index, word in enumerate(self._words(schema, keyword)):
+                place = f"{at}/{keyword}/{index}"
+                if is_object(branches[index]):
+                    is_variant = (
+                        place in self.variants and place not in self.keyed
+                    )  # a key is in the names of its fields
+                    first, second = (f"{word}{base}", "") if is_variant else (base, f"{word}{apart}")
+                    self._name_inline(owner, first, branches[index], place, second)
 
-    def _name_parts(self, owner: str, wanted: str, schema: Schema, at: str) -> None:
+    def _words(self, schema: Schema, keyword: str) -> list[str]:
+        """A word for each branch of a schema, where any of them needs one."""
+        branches = schema.get(keyword, ())
+        if not any(is_object(branch) and lone_reference(branch) is None for branch in branches):
+            return [""] * len(branches)
+        return labels(branches, self.definitions)
+
+    def _name_fields(self, owner: str, base: str, schema: Schema, at: str, apart: str) -> None:
+        """Name by the alphabet, and keep what was named in the order of the fields."""
+        properties = schema.get("properties", {})
+        before = self.below.pop(owner, [])
+        named: dict[str, list[str]] = {}
+        for field_ in sorted(properties):
+            wanted = (f"{base}{class_name(field_)}", f"{apart}{base}{class_name(field_)}")
+            spelled_ = f"{base}{class_name(spelled_out(field_))}"
+            place = f"{at}/properties/{escape(field_)}"
+            properties[field_] = self._named(owner, (*wanted, spelled_), properties[field_], place)
+            named[field_] = self.below.pop(owner, [])
+        if found := [*before, *(name for field_ in properties for name in named[field_])]:
+            self.below[owner] = found
+
+    def _name_parts(self, owner: str, wanted: str, schema: Schema, at: str, apart: str = "") -> None:
         for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
             if is_object(schema.get(keyword)):
-                schema[keyword] = self._named(owner, wanted + suffix, schema[keyword], f"{at}/{keyword}")
+                names = (f"{wanted}{suffix}", f"{apart}{wanted}{suffix}")
+                schema[keyword] = self._named(owner, names, schema[keyword], f"{at}/{keyword}")
         for index, entry in enumerate(schema.get("prefixItems", ())):
-            place = _ORDINALS[index] if index < len(_ORDINALS) else f"Item{index + 1}"
-            schema["prefixItems"][index] = self._named(owner, wanted + place, entry, f"{at}/prefixItems/{index}")
+            word = _ORDINALS[index] if index < len(_ORDINALS) else f"Item{index + 1}"
+            names = (f"{wanted}{word}", f"{apart}{wanted}{word}")
+            schema["prefixItems"][index] = self._named(owner, names, entry, f"{at}/prefixItems/{index}")
         rest = schema.get("additionalProperties", True)
         patterns: Schema = {}
         if rest not in (True, {}):  # else any value may stand there
             patterns = schema.get("patternProperties", {})
-        for pattern, value in patterns.items():
+        for pattern in sorted(patterns):
             is_alone = len(patterns) == 1 and not is_object(rest)
-            words = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+            word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
+            names = (f"{wanted}{word}Value", f"{apart}{wanted}{word}Value")
             place = f"{at}/patternProperties/{escape(pattern)}"
-            patterns[pattern] = self._named(owner, f"{wanted}{words}Value", value, place)
+            patterns[pattern] = self._named(owner, names, patterns[pattern], place)
 
-    def _named(self, owner: str, wanted: str, schema: Any, at: str) -> Any:
+    def _named(self, owner: str, wanted: tuple[str, ...], schema: Any, at: str) -> Any:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
         if not is_object(schema) or lone_reference(schema) is not None:
             return schema
@@ -408,15 +521,17 @@ class _Bundler:
         rest, nullable = (schema, False) if payload else _without_null(schema, self.definitions)
         if rest is not None and (payload or _needs_name(rest)):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
-            name = self._add(owner, [*payload] or [wanted], body, at)
-            self._name_inline(name, body, at)
+            name, is_new = self._add(owner, payload or wanted, body, at)
+            if is_new:
+                self._name_inline(name, class_name(name), body, at)
             kept = {key: schema[key] for key in schema if key in (*OF_FIELDS, "description") or _is_leniency(key)}
             reference = {"$ref": reference_to(name)}
             return {**kept, "anyOf": [reference, {"type": "null"}]} if nullable else {**kept, **reference}
-        self._name_parts(owner, wanted, schema, at)
+        self._name_parts(owner, wanted[0], schema, at)
         for keyword in ("anyOf", "oneOf", "allOf"):
-            for index, branch in enumerate(schema.get(keyword, ())):
-                schema[keyword][index] = self._named(owner, wanted, branch, f"{at}/{keyword}/{index}")
+            for index, word in enumerate(self._words(schema, keyword)):
+                names = (wanted[0], f"{word}{wanted[0]}", *wanted[1:])
+                schema[keyword][index] = self._named(owner, names, schema[keyword][index], f"{at}/{keyword}/{index}")
         return schema
 
     # --- variants ---
@@ -441,13 +556,13 @@ class _Bundler:
             return
         merged = [_merge(base, branch, self.sources) if base else branch for branch in branches]
         found = recognise(merged, self.sources)
-        keys = keyed(merged, self.sources)
+        words = labels(branches, self.sources, known=None if found is None else dict(found.variants))
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
         if base:
             after["type"] = "object"
         after[keyword] = [
-            self._branch(name, found, index, merged[index], branch, f"{at}/{keyword}/{index}", keys.get(index))
+            self._branch(name, found, index, words[index], merged[index], branch, f"{at}/{keyword}/{index}")
             for index, branch in enumerate(branches)
         ]
         self.definitions[name] = after
@@ -461,22 +576,22 @@ class _Bundler:
         return found is None or len(found.variants) < len(branches)
 
     def _branch(
-        self, union: str, found: Tagged | None, index: int, whole: Schema, branch: Schema, at: str, key: str | None
+        self, union: str, found: Tagged | None, index: int, word: str, whole: Schema, branch: Schema, at: str
     ) -> Schema:
         alone = lone_reference({key: value for key, value in whole.items() if key != "not"})
         role = "default"
+        base = class_name(union)
         candidates: list[str]
         if found is None:
-            candidates = _shape_names(union, whole, key)
+            candidates = _names_of_branch(base, word, is_keyed=sole_key(branch) is not None)
         elif index == found.fallback:
-            role, candidates = "fallback", [f"Unknown{union}", f"{union}Fallback"]
+            role, candidates = "fallback", [f"Unknown{base}", f"{base}Fallback"]
         elif index == found.default:
-            candidates = [f"{_title(whole)}{union}", f"{union}{_title(whole)}Variant"]
+            candidates = [f"{word}{base}", f"{base}{word}Variant"]
         else:
-            constant_ = dict(found.variants)[index]
-            tag = class_name(str(constant_))
-            self.variants.setdefault(at, f"{union}[{_tag(constant_)}]")
-            role, candidates = "variant", [f"{tag}{union}", f"{union}{tag}Variant"]
+            if at not in self.tags:
+                self._mark(at, union, dict(found.variants)[index])
+            role, candidates = "variant", [f"{word}{base}", f"{base}{word}Variant"]
         if alone is not None and role != "fallback":
             kept = {key: value for key, value in branch.items() if not asserts(key) or key == "not"}
             return {**kept, "$ref": reference_to(alone)}
@@ -484,9 +599,10 @@ class _Bundler:
         inner = branches_of(self._expanded(whole)) if role == "fallback" else None
         if inner is not None:
             return self._fallback_shapes(union, candidates, whole, at)
-        name = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
-        self.sources[name] = copy.deepcopy(self.definitions[name])
-        self._distribute(name)
+        name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
+        if is_new:
+            self.sources[name] = copy.deepcopy(self.definitions[name])
+            self._distribute(name)
         annotations.pop("x-name", None)
         if found is not None and index == found.default and "title" in whole:
             annotations["title"] = whole["title"]  # which may be its tag, written out
@@ -499,41 +615,39 @@ class _Bundler:
         assert inner is not None
         keyword, shapes = inner
         shared = {key: value for key, value in node.items() if key not in (keyword, "title")}
-        name = self._add(union, candidates, shared, at)
+        name, _ = self._add(union, candidates, shared, at)
         self.sources[name] = copy.deepcopy(shared)
         references: list[Schema] = []
-        for index, shape in enumerate(shapes):
-            title = _title(shape)
+        for index, (shape, title) in enumerate(zip(shapes, labels(shapes, self.sources), strict=True)):
             schema = _merge({"type": "object", "allOf": [{"$ref": reference_to(name)}]}, shape, self.sources)
             schema.pop("title", None)
             at_shape = f"{at}/{keyword}/{index}"
-            below = self._add(name, [f"{title}{name}"], schema, at_shape)
+            below, _ = self._add(name, [f"{title}{class_name(name)}"], schema, at_shape)
             self.sources[below] = copy.deepcopy(schema)
             references.append({"$ref": reference_to(below)})
         kept = {key: value for key, value in whole.items() if key == "description"}
         return {**kept, keyword: references}
 
     def _name_shapes(self, name: str, keyword: str, branches: list[Any], *, is_of_objects: bool) -> None:
-        """Name the inline objects among branches that do not stand alone.
-
-        Beside other values than objects, one that would take another's name stays inline: its fields are then not typed.
-        """
-        keys = keyed(branches, self.sources)
-        for index, branch in enumerate(branches):
+        """Name the inline objects among branches that do not stand alone."""
+        base = class_name(name)
+        for index, (branch, word) in enumerate(zip(branches, labels(branches, self.sources), strict=True)):
             if keyword not in self.definitions[name]:
                 return  # the union stands in a part, which keeps it as it is
             if not is_object(branch) or lone_reference(branch) is not None or not _needs_name(branch):
                 continue
             at = f"{self.origins[name]}/{keyword}/{index}"
-            candidates = _shape_names(name, branch, keys.get(index))
-            is_asked_for = "x-name" in branch or not {at, _fragment(at)}.isdisjoint(self.names)
-            is_free = bool(branch.get("properties")) and not self.definitions.keys() >= set(candidates)
-            if not (is_of_objects or is_asked_for or is_free):
+            keys = [*self._keys(at), f"{word}{base}"] if self.names else []
+            is_asked_for = "x-name" in branch or self.names.find(keys) is not None
+            if not (is_of_objects or is_asked_for or branch.get("properties")):
                 continue
             if "type" in self.definitions[name] and "type" not in branch:
                 branch["type"] = self.definitions[name]["type"]  # which alone would say nothing of the branch's name
-            added = self._add(name, candidates, branch, at)
-            self.sources[added] = copy.deepcopy(branch)
+            added, is_new = self._add(
+                name, _names_of_branch(base, word, is_keyed=sole_key(branch) is not None), branch, at
+            )
+            if is_new:
+                self.sources[added] = copy.deepcopy(branch)
             self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
 
     def _expanded(self, schema: Schema) -> Schema:
@@ -752,23 +866,9 @@ _ORDINALS: Final = ("First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Sev
 """What the entries of a tuple are called: there the position is the meaning."""
 
 
-def _shape_names(union: str, branch: Schema, key: str | None) -> list[str]:
+def _names_of_branch(union: str, word: str, *, is_keyed: bool) -> list[str]:
     """The names for a branch without a tag; the key that tells it apart is as good as one."""
-    if key is not None:
-        return [f"{class_name(key)}{union}", f"{union}{class_name(key)}Variant"]
-    return [f"{_title(branch)}{union}", f"{union}{_title(branch)}Shape"]
-
-
-def _title(schema: Schema) -> str:
-    """The word that names an untagged branch: its title, its definition, its first required field, or its type."""
-    if isinstance(schema.get("title"), str) and schema["title"].strip():
-        return class_name(schema["title"])
-    reference = lone_reference({key: value for key, value in schema.items() if key != "not"})
-    if reference is not None:
-        return reference
-    for name in (*schema.get("required", ()), *schema.get("properties", {})):
-        return f"With{class_name(name)}"
-    return class_name(str(schema.get("type", "Any")))
+    return [f"{word}{union}", f"{union}{word}{'Variant' if is_keyed else 'Shape'}"]
 
 
 def _write_formats(schema: Any) -> None:
@@ -785,9 +885,8 @@ def _is_leniency(keyword: str) -> bool:
     return keyword.startswith("x-deserialize-")
 
 
-def _tag(value: str | float | bool) -> str:
-    """A tag as people write it."""
-    return value if isinstance(value, str) else json.dumps(value)
+def _spelled(key: str) -> str:
+    return key.replace("#/definitions/", "#/$defs/")
 
 
 def _fragment(at: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import posixpath
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,6 +25,8 @@ from acpgen.errors import (
 )
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.addresses import FILES, REFERRING, Addresses, SchemaPlace
+from acpgen.schema.chosen import ChosenNames
+from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.schema.drafts import ONLY_OLDER, Draft, meaningless, modern
 from acpgen.schema.load import Documents, check_schema, published
@@ -68,7 +69,7 @@ class Collected:
     notes: tuple[LeftOut, ...] = ()
 
 
-def collect(documents: Documents, names: Mapping[str, str], sides: Iterable[str] = ()) -> Collected:
+def collect(documents: Documents, names: ChosenNames | None = None, sides: Iterable[str] = ()) -> Collected:
     """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
@@ -77,11 +78,11 @@ def collect(documents: Documents, names: Mapping[str, str], sides: Iterable[str]
     declares. Raises `Faults`: dangling references, loops of references alone, two definitions of
     one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
-    return _Collector(documents, names, sides).run()
+    return _Collector(documents, names or ChosenNames({}), sides).run()
 
 
 class _Collector:
-    def __init__(self, documents: Documents, names: Mapping[str, str], sides: Iterable[str]) -> None:
+    def __init__(self, documents: Documents, names: ChosenNames, sides: Iterable[str]) -> None:
         self.names = names
         self.faults: list[Fault] = []
         self.notes: list[LeftOut] = []
@@ -99,7 +100,7 @@ class _Collector:
         self.groups: set[SchemaPlace] = set()
         self.members: list[SchemaPlace] = []
         self.named: dict[SchemaPlace, str] = {}
-        self.origins: dict[str, str] = {}
+        self.claims: dict[str, Claim] = {}
         self.wanted: list[str] = []
         self.pending: list[SchemaPlace] = []
         self.localised: set[SchemaPlace] = set()
@@ -120,13 +121,18 @@ class _Collector:
         if self.faults:
             raise Faults(self.faults)
         self._name_roots()
+        taken = self._taken()
+        root = self._root()
+        settled = settle(self.claims, taken)
+        for key, other in settled.taken:
+            self.faults.append(NameCollision(at=key, name=settled.names[key], other=f"the definition at {other}"))
         if self.faults:
             raise Faults(self.faults)
-        definitions = self._taken()
-        _refuse_loops(definitions, self.origins)
-        return Collected(
-            root=self._root(), definitions=definitions, origins=self.origins, notes=tuple(dict.fromkeys(self.notes))
-        )
+        definitions = rename(taken, settled)
+        rename_references(root, settled)
+        origins = {settled.names[key]: key for key in taken if key not in settled.first}
+        _refuse_loops(definitions, origins)
+        return Collected(root=root, definitions=definitions, origins=origins, notes=tuple(dict.fromkeys(self.notes)))
 
     def _own_files(self) -> Iterator[tuple[str, Schema]]:
         """The files of the protocol, without those that lie beside it."""
@@ -152,34 +158,30 @@ class _Collector:
     # --- names ---
 
     def _name_members(self) -> None:
-        """Name the definitions: the outermost by their keys, those further in by as little of the way to them as tells them apart."""
-        inner: list[SchemaPlace] = []
+        """Claim the names of the definitions: the outermost by their keys."""
         for place in self.members:
-            chosen = self._chosen(place)
-            if chosen is not None or len(place.parts) == 2:
-                self._define(place, place.parts[-1] if chosen is None else chosen)
-            else:
-                inner.append(place)
-        for place, name in _inner_names(inner, {class_name(name) for name in self.origins}).items():
-            self._define(place, name)
+            self._claim(place, "member" if len(place.parts) == 2 else "inner", place.parts[-1])
 
-    def _chosen(self, place: SchemaPlace) -> str | None:
-        """The name that the names file or the schema itself asks for."""
-        at = (place.at, pointer(*place.parts))
-        has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
-        for key in (*at, *(() if has_both else map(_other_spelling, at))):
-            if key in self.names:
-                return self.names[key]
+    def _chosen(self, place: SchemaPlace, wanted: str) -> str | None:
+        """The name that people chose, or that the schema itself asks for."""
+        if self.names:
+            at = (place.at, pointer(*place.parts))
+            has_both = all(keyword in self.files[place.path] for keyword in DEFINITIONS)
+            keys = [*at, *(() if has_both else map(_other_spelling, at)), wanted, *_meaning(place.parts)]
+            chosen = self.names.find(keys, is_exact=has_both)
+            if chosen is not None:
+                return chosen
         schema = self._at(place)
         chosen = schema.get("x-name") if is_object(schema) else None
         return chosen if isinstance(chosen, str) else None
 
-    def _define(self, place: SchemaPlace, name: str) -> None:
-        if name in self.origins:
-            self.faults.append(NameCollision(at=place.at, name=name, other=f"the definition at {self.origins[name]}"))
-            return
-        self.named[place] = name
-        self.origins[name] = place.at
+    def _claim(self, place: SchemaPlace, kind: Kind, wanted: str) -> None:
+        """Ask for a name. Until all have asked, references say the place."""
+        chosen = self._chosen(place, wanted)
+        self.named[place] = place.at
+        self.claims[place.at] = Claim(
+            kind, place.path, place.parts, wanted if chosen is None else chosen, is_chosen=chosen is not None
+        )
 
     # --- positions ---
 
@@ -297,8 +299,7 @@ class _Collector:
             self.faults.append(DanglingReference(at=place.at, ref=ref, keyword=keyword, address=missing))
             return "#"
         if found not in self.named:
-            chosen = self._chosen(found)
-            self._define(found, self._name_of(found) if chosen is None else chosen)
+            self._claim(found, "place" if found.parts else "root", self._name_of(found))
             if found.path not in self.own:
                 self.pending.append(found)
         return reference_to(self.named.get(found, ""))
@@ -351,8 +352,8 @@ class _Collector:
     def _name_of(self, place: SchemaPlace) -> str:
         """A name for a place that has none: the title or file of a root, else the keys that lead there."""
         if place.parts:
-            telling = "".join(map(class_name, _telling(place.parts)))
-            return telling or self._name_of(SchemaPlace(place.path, ())) + class_name(place.parts[-1])
+            words = "".join(map(class_name, telling(place.parts)))
+            return words or self._name_of(SchemaPlace(place.path, ())) + class_name(place.parts[-1])
         title = str(self.files[place.path].get("title", ""))
         is_name = any(map(str.isalnum, title)) and len(title) <= LONGEST_TITLE
         return class_name(title if is_name else posixpath.basename(place.path).split(".")[0])
@@ -368,8 +369,7 @@ class _Collector:
             if place in self.named or not _is_typed(value) or _refers(value):
                 continue
             if not (has_methods and _carries_messages(value, definitions, frozenset())):
-                chosen = self._chosen(place)
-                self._define(place, self._name_of(place) if chosen is None else chosen)
+                self._claim(place, "root", self._name_of(place))
 
     def _root(self) -> Schema:
         """The keywords of the one root there is: those of an envelope or a reference, else a reference to its type."""
@@ -430,32 +430,19 @@ def _other_spelling(key: str) -> str:
     )
 
 
-def spelled(key: str) -> str:
-    """A pointer in which definitions stand in `$defs`, as newer drafts have it."""
-    return key.replace("#/definitions/", "#/$defs/")
-
-
-def _telling(parts: tuple[str, ...]) -> list[str]:
-    return [part for part in parts if part not in (*DEFINITIONS, "properties", "items")]
-
-
-def _inner_names(places: Iterable[SchemaPlace], taken: set[str]) -> Mapping[SchemaPlace, str]:
-    """Names of definitions in groups and inside others: the last key if that is enough, else the one before it too, and so on."""
-    names: dict[SchemaPlace, str] = {}
-    order = list(places)
-    left = order
-    depth = 1
-    while left:
-        wanted = {place: "".join(map(class_name, _telling(place.parts)[-depth:])) for place in left}
-        count = Counter(wanted.values())
-        last = depth >= max(len(place.parts) for place in left)
-        for place, name in wanted.items():
-            if last or (count[name] == 1 and name not in taken):
-                names[place] = place.parts[-1] if depth == 1 else name
-        taken = {*taken, *wanted.values()}
-        left = [place for place in left if place not in names]
-        depth += 1
-    return {place: names[place] for place in order}
+def _meaning(parts: tuple[str, ...]) -> list[str]:
+    """A place below a definition by what it means: `Thing.field`, `Thing.list[]`."""
+    if len(parts) < 2 or parts[0] not in DEFINITIONS:
+        return []
+    found, rest = parts[1], parts[2:]
+    while rest:
+        if rest[0] == "properties" and len(rest) > 1:
+            found, rest = f"{found}.{rest[1]}", rest[2:]
+        elif rest[0] in ("items", "additionalProperties"):
+            found, rest = f"{found}{'[]' if rest[0] == 'items' else '{}'}", rest[1:]
+        else:
+            return []
+    return [found]
 
 
 def _kind(schema: object, passed: set[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from acpgen.pointers import escape, reference_to, target
@@ -15,8 +15,13 @@ Join: TypeAlias = Callable[[str, str, Schema, str], Schema]
 """Makes a definition for a field of an owner from a schema and its place, and says how it is referred to."""
 
 
-def narrow_inherited(name: str, definitions: Definitions, origins: Mapping[str, str], join: Join) -> None:
-    """Write what `name` inherits of a field into the type that was taken out of the field, so that this type says all of it."""
+def narrow_inherited(
+    name: str, definitions: Definitions, origins: Mapping[str, str], shared: Collection[str], join: Join
+) -> Iterator[str]:
+    """Write what `name` inherits of a field into the type that was taken out of the field, so that this type says all of it.
+
+    Yields the types that say more now. Those that are `shared` with other fields stay.
+    """
     for part, at in _own_parts(definitions[name], origins[name]):
         for field, schema in part.get("properties", {}).items():
             own = _without_null(schema)
@@ -25,9 +30,10 @@ def narrow_inherited(name: str, definitions: Definitions, origins: Mapping[str, 
                 continue
             place = f"{at}/properties/{escape(field)}"
             theirs = [*_telling(name, part, field, definitions, reference)]
-            if origins[reference] == place and theirs:
+            if origins[reference] == place and theirs and reference not in shared:
                 node = definitions[reference]
                 node["allOf"] = [*theirs, *node.get("allOf", ())]
+                yield reference
             elif theirs and all(_is_record(one, definitions) for one in (own, *theirs)):
                 joined = join(name, field, {"allOf": [own, *theirs]}, place)
                 part["properties"][field] = _with(schema, own, joined)

@@ -129,7 +129,7 @@ TABLE: Final = (
     Keyword("x-unknown", "annotates"),
     Keyword("x-unstable", "annotates", is_of_field=True),
     Keyword("x-name", "annotates"),
-    Keyword("x-was", "annotates"),
+    Keyword("x-was", "annotates", is_of_field=True),
     Keyword("x-migration", "annotates"),
     Keyword("x-docs-ignore", "annotates"),
     Keyword("x-deserialize-default-on-error", "annotates", is_of_field=True),

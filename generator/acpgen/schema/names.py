@@ -1,7 +1,7 @@
 """All naming: from wire names to the names of classes, fields and constants.
 
-Names depend on the thing named alone, so adding a definition, a field or a variant never renames another. Two things
-with one name are a fault; a number is never appended.
+Names depend on the thing named, so adding a definition, a field or a variant that has nothing to do with another one never renames
+that. Where two things want one name, whoever is called so in the schema keeps it, and the other one's name says what differs.
 """
 
 from __future__ import annotations
@@ -9,58 +9,12 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-
-from acpgen.errors import Fault, Faults, NameCollision
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 # A lower-case letter or digit before a capital, or the last capital of an acronym before a word.
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-RESERVED_CLASSES = frozenset(
-    {
-        *(
-            "Annotated",
-            "Any",
-            "BaseModel",
-            "ClassVar",
-            "ConfigDict",
-            "Dict",
-            "Exact",
-            "Excluding",
-            "Field",
-            "List",
-            "Literal",
-            "MISSING",
-            "MultipleOf",
-        ),
-        *(
-            "Model",
-            "Never",
-            "Number",
-            "Open",
-            "Optional",
-            "RootModel",
-            "Positional",
-            "Shapes",
-            "Tagged",
-            "TypeAliasType",
-            "Union",
-        ),
-        *("Unknown", "None", "True", "False"),
-        *(
-            "AnyNotificationParams",
-            "AnyRequestParams",
-            "AnyResult",
-            "Final",
-            "LENIENT",
-            "METHODS",
-            "Mapping",
-            "Message",
-        ),
-        *("OWNERS", "Sender", "T", "TypeAlias", "TypeVar", "UNENFORCED", "UniqueItems"),
-    }
-)
-"""Names that generated modules import or define themselves."""
 
 RESERVED_FIELDS = frozenset(
     {
@@ -107,14 +61,86 @@ def class_name(text: str) -> str:
 
 
 def python_class(name: str) -> str:
-    """The class or alias of a definition: its PascalCase name, with an underscore where generated modules use that name."""
+    """The class or alias of a definition: its PascalCase name, with an underscore where Python keeps that name for itself."""
     plain = class_name(name)
-    return f"{plain}_" if plain in RESERVED_CLASSES or keyword.iskeyword(plain) else plain
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
 
 
 def field_name(text: str) -> str:
     """The snake_case attribute of a property: `toolCallId` becomes `tool_call_id`, `_meta` becomes `meta`."""
-    name = "_".join(word.lower() for word in words(text))
+    return _attribute("_".join(word.lower() for word in words(text)), text)
+
+
+def class_names(definitions: Collection[str]) -> Mapping[str, str]:
+    """The class or alias of each definition of a schema, no two alike.
+
+    Of `Foo` and `foo`, of `foo-bar` and `foo_bar`: one that is spelled as its class keeps the name, else the first by the alphabet; the
+    other ones are spelled out (`FooDashBar`) or get an underscore (`Foo_`).
+    """
+    return assign({name: (python_class(name), class_name(spelled_out(name))) for name in definitions})
+
+
+def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """The attribute of each property of one record, no two alike, by the rule of `class_names`.
+
+    `inherited` are the attributes that a base class has given already.
+    """
+    given = inherited or {}
+    own = {name: (field_name(name), _spelled_field(name)) for name in properties if name not in given}
+    names = {**given, **assign(own, taken=given.values())}
+    return {name: names[name] for name in properties}
+
+
+def method_keys(methods: Collection[str]) -> Mapping[str, str]:
+    """The key of each method of one side in `meta.json`, no two alike."""
+    return assign({name: (method_key(name) or "empty", "_".join(_spelled_parts(name))) for name in methods})
+
+
+def is_class_name(name: str) -> bool:
+    """Whether `name` can be the name of a class as generated modules write them."""
+    return name.isascii() and name.isidentifier() and name[0].isupper() and not keyword.iskeyword(name)
+
+
+def method_key(method: str) -> str:
+    """The usual key of a method: `session/set_mode` becomes `session_set_mode`, `$/cancel_request` `cancel_request`."""
+    return "_".join(part for part in re.split(r"[^A-Za-z0-9]+", method) if part)
+
+
+def spelled_out(text: str) -> str:
+    """A wire name with its punctuation in words, so that `depends-on` and `depends_on` differ by more: `depends dash on`."""
+    return " ".join(_spelled_parts(text))
+
+
+def assign(ladders: Mapping[str, Sequence[str]], taken: Collection[str] = ()) -> Mapping[str, str]:
+    """Give each key the first of its names that is free, in whatever order the keys come.
+
+    A key that is spelled as its first name has it before others; a first name goes before a second one of another key. Where no name
+    of a key is free, underscores are appended, then the code points of the key.
+    """
+    used = set(taken)
+    names: dict[str, str] = {}
+    wanted = Counter(ladder[0] for ladder in ladders.values())
+    order = sorted(ladders, key=lambda key: (key != ladders[key][0], key))
+    for key in order:
+        first = ladders[key][0]
+        if first not in used and (wanted[first] == 1 or first not in names.values()):
+            names[key] = first
+            used.add(first)
+    for key in order:
+        if key in names:
+            continue
+        first = ladders[key][0]
+        points = "".join(f"U{ord(character):04X}" for character in key)
+        free = (
+            name for name in (*ladders[key][1:], f"{first}_", f"{first}__", f"{first}_{points}") if name not in used
+        )
+        names[key] = next(free, f"{first}_{points}_")
+        used.add(names[key])
+    return {key: names[key] for key in ladders}
+
+
+def _attribute(name: str, text: str) -> str:
+    """A name that an attribute of a record can have."""
     if not name:
         name = "_".join(f"u{ord(character):04x}" for character in text) or "empty"
     if not name[0].isidentifier():
@@ -122,26 +148,47 @@ def field_name(text: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) or name in RESERVED_FIELDS else name
 
 
-def method_key(method: str) -> str:
-    """The key of a method in `meta.json`: `session/set_mode` becomes `session_set_mode`, `$/cancel_request` `cancel_request`."""
-    return "_".join(part for part in re.split(r"[^A-Za-z0-9]+", method) if part)
+def _spelled_field(text: str) -> str:
+    return _attribute("_".join(word.lower() for part in _spelled_parts(text) for word in words(part)), text)
 
 
-def assign(wanted: Iterable[tuple[str, str, str]]) -> Mapping[str, str]:
-    """Give each `(key, name, at)` its name; return the mapping of keys to names.
+def _spelled_parts(text: str) -> list[str]:
+    """The words of a text and the names of the punctuation between them, in their order."""
+    parts = re.findall(r"[^\W_]+|[\W_]", unicodedata.normalize("NFKC", text))
+    return [part if part[0].isalnum() else _PUNCTUATION.get(part, f"u{ord(part):04x}") for part in parts]
 
-    Raises `Faults` of `NameCollision` where two keys want one name.
-    """
-    taken: dict[str, tuple[str, str]] = {}
-    faults: list[Fault] = []
-    names: dict[str, str] = {}
-    for key, name, at in wanted:
-        if name in taken:
-            other, other_at = taken[name]
-            faults.append(NameCollision(at=at, name=name, other=f"{other} ({other_at})"))
-        else:
-            taken[name] = (key, at)
-            names[key] = name
-    if faults:
-        raise Faults(faults)
-    return names
+
+_PUNCTUATION: Final = {
+    " ": "space",
+    "_": "underscore",
+    "-": "dash",
+    ".": "dot",
+    "/": "slash",
+    ":": "colon",
+    ",": "comma",
+    ";": "semicolon",
+    "$": "dollar",
+    "@": "at",
+    "#": "hash",
+    "+": "plus",
+    "*": "star",
+    "=": "equals",
+    "%": "percent",
+    "&": "and",
+    "<": "less",
+    ">": "greater",
+    "!": "not",
+    "?": "question",
+    "~": "tilde",
+    "|": "bar",
+    "^": "caret",
+    "\\": "backslash",
+    "(": "open",
+    ")": "close",
+    "[": "open",
+    "]": "close",
+    "{": "open",
+    "}": "close",
+    "'": "quote",
+    '"': "quote",
+}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from acpgen.pointers import target
-from acpgen.schema.keywords import TABLE
+from acpgen.schema.keywords import PROSE, TABLE
 
 Schema = dict[str, Any]
 
@@ -67,6 +67,11 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
         elif key in MAPS and is_object(value):
             for name, item in value.items():
                 yield (key, name), item
+
+
+def demands(schema: Schema) -> Schema:
+    """A schema without what two definitions that are one may differ in: words, and the name that one of them asks for."""
+    return {key: value for key, value in schema.items() if key not in PROSE and key != "x-name"}
 
 
 def is_definition(parts: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
-from acpgen.schema.names import method_key
+from acpgen.schema.names import method_keys
 from acpgen.targets import Settings
 
 _GROUPS: Final = {
@@ -32,7 +32,8 @@ def method_table(protocol: ir.Protocol) -> ir.JSON:
     table: dict[str, ir.JSON] = {"version": protocol.version} if protocol.version is not None else {}
     groups = {**_GROUPS, **{side: f"{side}Methods" for side in protocol.sides if side not in _GROUPS}}
     for side, group in groups.items():
-        methods: dict[str, ir.JSON] = {method_key(m.name): m.name for m in protocol.methods if m.side == side}
+        keys = method_keys([*dict.fromkeys(m.name for m in protocol.methods if m.side == side)])
+        methods: dict[str, ir.JSON] = {key: name for name, key in keys.items()}
         if methods or side in protocol.sides:
             table[group] = methods
     return table

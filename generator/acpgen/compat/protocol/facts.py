@@ -81,6 +81,7 @@ class FieldAdded(Placed):
     old: Objects
     new: Objects
     field: ir.Field
+    was: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class FieldRemoved(Placed):
     old: Objects
     new: Objects
     field: ir.Field
+    heir: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,7 @@ class ValueAdded(Placed):
     old: Constants
     new: Constants
     value: ir.EnumValue
+    was: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +224,7 @@ class ValueRemoved(Placed):
     old: Constants
     new: Constants
     value: ir.EnumValue
+    heir: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +248,7 @@ class VariantAdded(Placed):
     old: ir.TaggedUnion
     new: ir.TaggedUnion
     variant: ir.Variant
+    was: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +258,7 @@ class VariantRemoved(Placed):
     old: ir.TaggedUnion
     new: ir.TaggedUnion
     variant: ir.Variant
+    heir: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ A pair of types is looked at once, however many methods reach it; a pair that is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from acpgen import ir
 from acpgen.compat.protocol import leaves
@@ -53,6 +54,9 @@ from acpgen.compat.protocol.shapes import (
     type_of_object,
 )
 from acpgen.meaning.values import read_instead
+from acpgen.pointers import place_parts, pointer_parts
+
+_Member: TypeAlias = "ir.Field | ir.Variant | ir.EnumValue"
 
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
 
@@ -316,16 +320,19 @@ class _Comparing:
         at: FactPlaces = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
         before = {_scalar(v.value): v for v in old.values}
         after = {_scalar(v.value): v for v in new.values}
+        heirs = _heirs(before, after)
         for key, value in before.items():
             if key not in after:
-                self._fact(ValueRemoved(old, new, value, old_at=value.at or at["old_at"], new_at=at["new_at"]))
+                heir = str(after[heirs[key]].value) if key in heirs else None
+                self._fact(ValueRemoved(old, new, value, heir, old_at=value.at or at["old_at"], new_at=at["new_at"]))
             else:
                 other = after[key]
                 self._gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
                 self._words(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
         for key, value in after.items():
             if key not in before:
-                self._fact(ValueAdded(old, new, value, old_at=at["old_at"], new_at=value.at or at["new_at"]))
+                was = next((str(before[known].value) for known, heir in heirs.items() if heir == key), None)
+                self._fact(ValueAdded(old, new, value, was, old_at=at["old_at"], new_at=value.at or at["new_at"]))
         if old.openness != new.openness:
             self._fact(OpennessChanged("enum", new.name or old.name or "", None, old.openness, new.openness, **at))
 
@@ -462,17 +469,19 @@ class _Comparing:
         told = self.pair.told
         before = {f.name: f for f in self.walk.old.stable(old.fields) if f.name != told}
         after = {f.name: f for f in self.walk.new.stable(new.fields) if f.name != told}
+        heirs = _heirs(before, after)
         for name, one in before.items():
             other = after.get(name)
             if other is None:
-                self._fact(FieldRemoved(old, new, one, old_at=one.at or old_at, new_at=new_at))
+                self._fact(FieldRemoved(old, new, one, heirs.get(name), old_at=one.at or old_at, new_at=new_at))
                 if not isinstance(new.extra, ir.Anything | ir.Nothing):
                     self._child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
             else:
                 self._field(one, other)
         for name, other in after.items():
             if name not in before:
-                self._fact(FieldAdded(old, new, other, old_at=old_at, new_at=other.at or new_at))
+                was = next((known for known, heir in heirs.items() if heir == name), None)
+                self._fact(FieldAdded(old, new, other, was, old_at=old_at, new_at=other.at or new_at))
                 if not isinstance(old.extra, ir.Anything | ir.Nothing):
                     self._child(Step("field", name, old_at=old_at, new_at=other.at), old.extra, other.type)
         at: FactPlaces = {"old_at": old_at, "new_at": new_at}
@@ -543,10 +552,13 @@ class _Comparing:
             return
         before = {_scalar(v.tag): v for v in old.variants if self.walk.old.keeps(v.unstable)}
         after = {_scalar(v.tag): v for v in new.variants if self.walk.new.keeps(v.unstable)}
+        heirs = _heirs(before, after)
         for key, variant in before.items():
             other = after.get(key)
             if other is None:
-                self._fact(VariantRemoved(old, new, variant, old_at=variant.at or at["old_at"], new_at=at["new_at"]))
+                heir = str(after[heirs[key]].tag) if key in heirs else None
+                places: FactPlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
+                self._fact(VariantRemoved(old, new, variant, heir, **places))
                 continue
             step = Step("variant", variant.tag, old_at=variant.at, new_at=other.at)
             self._child(step, ir.Ref(variant.type), ir.Ref(other.type), new.tag)
@@ -561,7 +573,8 @@ class _Comparing:
             self._words(f"{variant.tag!r}", variant.doc, other.doc, variant.at, other.at)
         for key, variant in after.items():
             if key not in before:
-                self._fact(VariantAdded(old, new, variant, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
+                was = next((str(before[known].tag) for known, heir in heirs.items() if heir == key), None)
+                self._fact(VariantAdded(old, new, variant, was, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
         if old.default is not None and new.default is not None:
             self._child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
         elif old.default is not None:
@@ -723,3 +736,29 @@ def _contains(large: ir.JSON, small: ir.JSON) -> bool:
     if isinstance(large, dict) and isinstance(small, dict):
         return all(key in large and _contains(large[key], value) for key, value in small.items())
     return large == small and isinstance(large, bool) == isinstance(small, bool)
+
+
+_K = TypeVar("_K")
+
+
+def _heirs(before: Mapping[_K, _Member], after: Mapping[_K, _Member]) -> dict[_K, _K]:
+    """What was called otherwise before, as `x-was` declares it: the key of the old member, and that of the new one."""
+    gone = {key: one for key, one in before.items() if key not in after}
+    found: dict[_K, _K] = {}
+    for key, member in after.items():
+        if key not in before and member.was:
+            was = next((old for old, one in gone.items() if old not in found and _is_declared(one, member)), None)
+            if was is not None:
+                found[was] = key
+    return found
+
+
+def _is_declared(old: _Member, new: _Member) -> bool:
+    """Whether a member says that it was another one: by its place in the old files, or by its name, tag or value."""
+    name = str(old.name if isinstance(old, ir.Field) else old.tag if isinstance(old, ir.Variant) else old.value)
+    place = place_parts(old.at)
+    places = (place, (_OTHER.get(place[0], place[0]), *place[1:])) if place else ()
+    return any(pointer_parts(unquote(was)) in places if was.startswith("#") else was == name for was in new.was)
+
+
+_OTHER: Final = {"$defs": "definitions", "definitions": "$defs"}

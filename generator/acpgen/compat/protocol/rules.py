@@ -151,6 +151,15 @@ def batch_withdrawn(fact: f.BatchChanged) -> Judgement | None:
     )
 
 
+def _gone(heir: str | None) -> str:
+    """What became of something: it is gone, or called otherwise (`x-was`)."""
+    return "gone" if heir is None else f"called {heir!r} now"
+
+
+def _formerly(was: str | None) -> str:
+    return "" if was is None else f" (it was {was!r})"
+
+
 # --- fields ----------------------------------------------------------------------------------------------------------
 
 
@@ -163,7 +172,7 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "claimed",
-        f"The optional field {name!r} is new.",
+        f"The optional field {name!r} is new{_formerly(fact.was)}.",
         "Nothing needs to be done.",
         within=name,
         gate=fact.field.capability,
@@ -178,7 +187,7 @@ def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
     missing = "" if fact.field.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The optional field {name!r} is new in an object that old peers take for complete.{missing}",
+        f"The optional field {name!r} is new{_formerly(fact.was)} in an object that old peers take for complete.{missing}",
         _GATE,
         within=name,
         accepted_by="new",
@@ -194,7 +203,7 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The new field {name!r} is required, and old peers do not send it.",
+        f"The new field {name!r}{_formerly(fact.was)} is required, and old peers do not send it.",
         "Make it optional, and say what its absence means.",
         within=name,
         accepted_by="old",
@@ -212,7 +221,7 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
     shut = isinstance(fact.new.extra, ir.Nothing)
     return Judgement(
         "refused" if shut else "lost",
-        f"The field {name!r} is gone; {'new peers refuse it' if shut else 'what it says is no longer heard'}.",
+        f"The field {name!r} is {_gone(fact.heir)}; {'new peers refuse it' if shut else 'what it says is no longer heard'}.",
         f"Keep it as optional and say what replaces it. {_MAJOR}",
         within=name,
         accepted_by="old" if shut else None,
@@ -228,7 +237,7 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The field {name!r} is gone, and old peers require it.",
+        f"The field {name!r} is {_gone(fact.heir)}, and old peers require it.",
         f"Keep sending it. {_MAJOR}",
         within=name,
         accepted_by="new",
@@ -558,7 +567,7 @@ def value_added(fact: f.ValueAdded) -> Judgement | None:
     value = fact.value.value
     return Judgement(
         "claimed",
-        f"The value {value!r} is new{_note(fact.old.openness)}.",
+        f"The value {value!r} is new{_formerly(fact.was)}{_note(fact.old.openness)}.",
         "Nothing needs to be done.",
         subject=repr(value),
         gate=fact.value.capability,
@@ -573,7 +582,7 @@ def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
     missing = "" if fact.value.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The value {value!r} is new in a set that old peers take for complete.{missing}",
+        f"The value {value!r} is new{_formerly(fact.was)} in a set that old peers take for complete.{missing}",
         _GATE,
         accepted_by="new",
         leaf=exactly(value),
@@ -589,7 +598,7 @@ def value_removed(fact: f.ValueRemoved) -> Judgement | None:
     value = fact.value.value
     return Judgement(
         "lost",
-        f"The value {value!r} is gone; new peers accept it and do not know what it means.",
+        f"The value {value!r} is {_gone(fact.heir)}; new peers accept it and do not know what it means.",
         f"Keep the value. {_MAJOR}",
         carried_by="old",
         leaf=exactly(value),
@@ -604,7 +613,7 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
     value = fact.value.value
     return Judgement(
         "refused",
-        f"The value {value!r} is gone; new peers refuse it.",
+        f"The value {value!r} is {_gone(fact.heir)}; new peers refuse it.",
         f"Keep the value. {_MAJOR}",
         accepted_by="old",
         leaf=exactly(value),
@@ -636,7 +645,7 @@ def variant_added(fact: f.VariantAdded) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "claimed",
-        f"The variant {tag!r} is new{_note(fact.old.openness)}.",
+        f"The variant {tag!r} is new{_formerly(fact.was)}{_note(fact.old.openness)}.",
         "Nothing needs to be done.",
         within=f"({tag})",
         gate=fact.variant.capability,
@@ -651,7 +660,7 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The variant {tag!r} is new in a union that old peers take for complete.{missing}",
+        f"The variant {tag!r} is new{_formerly(fact.was)} in a union that old peers take for complete.{missing}",
         _GATE,
         within=f"({tag})",
         accepted_by="new",
@@ -685,7 +694,7 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "lost",
-        f"The variant {tag!r} is gone; new peers do not know what it means.",
+        f"The variant {tag!r} is {_gone(fact.heir)}; new peers do not know what it means.",
         f"Keep the variant. {_MAJOR}",
         within=f"({tag})",
         accepted_by="old",
@@ -701,7 +710,7 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "refused",
-        f"The variant {tag!r} is gone; new peers refuse it.",
+        f"The variant {tag!r} is {_gone(fact.heir)}; new peers refuse it.",
         f"Keep the variant. {_MAJOR}",
         within=f"({tag})",
         accepted_by="old",

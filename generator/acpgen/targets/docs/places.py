@@ -10,7 +10,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier
-from acpgen.schema.names import assign, method_key
+from acpgen.schema.names import assign, method_key, spelled_out
 
 INDEX: Final = "index.md"
 METHODS: Final = "methods.md"
@@ -35,20 +35,26 @@ class Places:
 
 
 def places(protocol: ir.Protocol, origins: Mapping[str, str]) -> Places:
-    """The pages of a protocol. Raises `Faults` where two things would share one, on a disk that ignores case too."""
+    """The pages of a protocol: no two are alike, on a disk that ignores case too."""
     area_of = {name: _area(definition.at or origins.get(name, "")) for name, definition in protocol.definitions.items()}
-    at = {definition.name: definition.at for definition in protocol.definitions.values()}
-    methods = {method.name: identifier(method_key(method.name) or method.name) for method in protocol.methods}
-    types = {name: identifier(name) for name in protocol.definitions}
+    methods = _page_names({method.name: method_key(method.name) or method.name for method in protocol.methods})
+    types = _page_names({name: name for name in protocol.definitions})
     areas = {area: identifier(area) for area in dict.fromkeys(area_of.values())}
-    assign((f"the method {name}", key.casefold(), "methods") for name, key in methods.items())
-    assign((f"the type {name}", key.casefold(), at[name]) for name, key in types.items())
     return Places(
         methods={name: f"methods/{key}.md" for name, key in methods.items()},
         types={name: f"types/{key}.md" for name, key in types.items()},
         areas={name: f"areas/{key}.md" for name, key in areas.items()},
         area_of=area_of,
     )
+
+
+def _page_names(wanted: Mapping[str, str]) -> Mapping[str, str]:
+    """The name of the page of each thing, without its ending."""
+    plain = {name: identifier(text) for name, text in wanted.items()}
+    told_apart = assign(
+        {name: (key.casefold(), identifier(spelled_out(name)).casefold()) for name, key in plain.items()}
+    )
+    return {name: key if told_apart[name] == key.casefold() else told_apart[name] for name, key in plain.items()}
 
 
 @dataclass(frozen=True, slots=True)

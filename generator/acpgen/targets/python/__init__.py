@@ -6,6 +6,7 @@ copied as it is.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -112,11 +113,13 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
         aliases=alias_views(protocol, names, found),
         records=records,
         runtime=modules.runtime,
-        typing=[name for name in ("Annotated", "Any", "Literal", "Never") if name in used],
-        has_field="Field" in used,
-        has_checks="CHECKS" in used,
+        imported=names.imported("TypeAliasType"),
+        alias_type=names.ours("TypeAliasType"),
+        typing=[names.imported(name) for name in ("Annotated", "Any", "Literal", "Never") if name in used],
+        has_field=names.imported("Field") if "Field" in used else "",
+        has_checks=names.imported("CHECKS") if "CHECKS" in used else "",
         markers=[
-            name
+            names.imported(name)
             for name in ("Exact", "MultipleOf", "Number", "Open", "Positional", "Shapes", "Tagged", "UniqueItems")
             if name in used
         ],
@@ -155,34 +158,41 @@ def _strict(protocol: ir.Protocol, modules: Modules, distribution: str) -> str:
 
 
 def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
-    rows = method_rows(protocol, names)
     error = _error(protocol)
     is_dap = protocol.envelope == "dap"
     unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
-    error_class = names.classes[error] if error is not None else unknown
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
     used |= {error} if error is not None else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     sides = list(protocol.sides) or ["client", "server"]
     message = "Message | list[Message]" if protocol.batch else "Message"
+    about: dict[str, Any] = {
+        "title": _title(protocol),
+        "runtime": modules.runtime,
+        "sides": ", ".join(literal(side) for side in sides),
+        "frames": "dap" if is_dap else "jsonrpc",
+        "codec": "dap" if is_dap else "codec",
+        "returns": message,
+        "encodes": "Message | list[Message] | Any" if protocol.batch else "Message | Any",
+    }
+    groups = _groups(protocol, names)
+    plain = {"models": [], "unions": [], "groups": groups, "methods": [], "error": "None", "options": ""}
+    own = _bound(_lay_out("methods", **about, **plain))
+    here = names.beside(own)
+    imported = {
+        name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
+        for name, class_ in names.classes.items()
+    }
+    error_class = here.classes[error] if error is not None else unknown
     return _lay_out(
         "methods",
-        title=_title(protocol),
-        runtime=modules.runtime,
-        models=sorted(names.classes[name] for name, is_record in kinds.items() if is_record),
-        unions=sorted(names.classes[name] for name, is_record in kinds.items() if not is_record),
-        sides=", ".join(literal(side) for side in sides),
-        groups=_groups(protocol, names),
-        methods=rows,
+        **about,
+        models=sorted(imported[name] for name, is_record in kinds.items() if is_record),
+        unions=sorted(imported[name] for name, is_record in kinds.items() if not is_record),
+        groups=_groups(protocol, here),
+        methods=method_rows(protocol, here),
         error=error_class,
-        frames="dap" if is_dap else "jsonrpc",
-        codec="dap" if is_dap else "codec",
         options=_options(protocol, bundle, error_class if error is not None or not is_dap else None, sides),
-        returns=message,
-        renamed=next(
-            (docstring(f"`{name}`", 0).strip('"') for name, one in names.classes.items() if one == "Message_"), ""
-        ),
-        encodes="Message | list[Message] | Any" if protocol.batch else "Message | Any",
     )
 
 
@@ -213,6 +223,22 @@ def _least(bundle: Bundle) -> int | None:
     schema: Any = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq")
     found = schema.get("minimum") if is_object(schema) else None
     return found if isinstance(found, int) else None
+
+
+def _bound(source: str) -> set[str]:
+    """The names that a module binds."""
+    found: set[str] = set()
+    for node in ast.parse(source).body:
+        match node:
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                found.update(alias.asname or alias.name for alias in aliases)
+            case ast.Assign(targets=targets):
+                found.update(target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case _:
+                continue
+    return found
 
 
 def _groups(protocol: ir.Protocol, names: Names) -> list[dict[str, str]]:
@@ -247,14 +273,29 @@ def _package(protocol: ir.Protocol, names: Names) -> str:
     models = sorted(names.classes[d.name] for d in protocol.definitions.values() if isinstance(d, ir.Record))
     unions = sorted(names.classes[d.name] for d in protocol.definitions.values() if not isinstance(d, ir.Record))
     about = docstring(protocol.doc, 0).strip('"').strip() or "Types, method table, decoding and encoding."
+    public = {name: _public(name, names) for name in PUBLIC}
+    moved = [
+        f"`{other}` is the package's own `{name}`: the schema defines a `{name}`, too."
+        for name, other in public.items()
+        if other != name
+    ]
     return _lay_out(
         "package",
         title=_title(protocol),
-        about=about,
+        about="\n\n".join([about, *moved]),
         models=models,
         unions=unions,
-        exports=sorted([*models, *unions, *PUBLIC], key=lambda name: (not name.isupper(), name)),
+        public={name: name if other == name else f"{name} as {other}" for name, other in public.items()},
+        exports=sorted([*models, *unions, *public.values()], key=lambda name: (not name.isupper(), name)),
     )
+
+
+def _public(name: str, names: Names) -> str:
+    """The name under which a package offers what is its own: where the schema has that name, the schema keeps it."""
+    found = name
+    while found in names.taken or (found != name and found in PUBLIC):
+        found = f"Any{name}" if found == name and name.istitle() else f"{found}_"
+    return found
 
 
 def _distribution(protocol: ir.Protocol, distribution: str, version: str, top: str) -> dict[str, str]:

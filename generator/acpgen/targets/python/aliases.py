@@ -18,7 +18,8 @@ def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dic
         {
             "name": names.classes[definition.name],
             "arguments": _arguments(
-                names.classes[definition.name], _value(definition, names, protocol, beyond.of(definition.name))
+                names.classes[definition.name],
+                _value(definition, names, protocol, beyond.of(definition.name, names.ours("CHECKS"))),
             ),
             "docstring": docstring(beyond.with_gaps(_doc(definition), definition.name), 0) or '""""""',
         }
@@ -100,7 +101,7 @@ def _value(definition: ir.TaggedUnion | ir.Enum | ir.Alias, names: Names, protoc
         case ir.Alias(type=ir.AnyOf() as union):
             return _shapes(union, names, protocol, check)
         case ir.Alias():
-            return _marked(_quoted(annotation(definition.type, names.classes)), check)
+            return _marked(names, _quoted(annotation(definition.type, names)), check)
         case _:
             assert_never(definition)
 
@@ -123,28 +124,28 @@ def _tagged(union: ir.TaggedUnion, names: Names, check: str) -> str:
         arguments.append(f"default_tag={literal(union.default_tag)}")
     if union.openness == "closed" and fallbacks:
         arguments.append("closed=True")
-    return _marked(
-        _alternatives([names.classes[member] for member in _members(union)]), _call("Tagged", arguments), check
-    )
+    alternatives = _alternatives([names.classes[member] for member in _members(union)])
+    return _marked(names, alternatives, _call(names.ours("Tagged"), arguments), check)
 
 
 def _shapes(union: ir.AnyOf, names: Names, protocol: ir.Protocol, check: str) -> str:
-    parts = [annotation(member, names.classes) for member in union.types]
+    parts = [annotation(member, names) for member in union.types]
     if not _is_marked(union):
-        return _marked(_quoted(" | ".join(parts)), check)
+        return _marked(names, _quoted(" | ".join(parts)), check)
     keys = keys_of(union, protocol.definitions)
     arguments = [f"keys=({', '.join(map(literal, keys))})"] if keys else []
     arguments += ["exclusive=True"] if union.exclusive else []
-    return _marked(_alternatives(parts), _call("Shapes", arguments), check)
+    return _marked(names, _alternatives(parts), _call(names.ours("Shapes"), arguments), check)
 
 
 def _enum(enum: ir.Enum, names: Names, check: str) -> str:
     values = ", ".join(literal(value.value) for value in enum.values)
-    base = annotation(enum.base, names.classes)
+    base = annotation(enum.base, names)
     if not _is_open(enum):
         constants = ir.Constant(tuple(value.value for value in enum.values))
-        return _marked(_quoted(annotation(constants, names.classes)), check)
-    return _marked(_alternatives([f"Literal[{values}]", base]), _call("Open", []), check)
+        return _marked(names, _quoted(annotation(constants, names)), check)
+    alternatives = _alternatives([f"{names.ours('Literal')}[{values}]", base])
+    return _marked(names, alternatives, _call(names.ours("Open"), []), check)
 
 
 def _alternatives(members: list[str]) -> str:
@@ -163,16 +164,17 @@ def _call(marker: str, arguments: list[str]) -> str:
     return f"{marker}(\n            {inner},\n        )"
 
 
-def _marked(alternatives: str, *markers: str) -> str:
+def _marked(names: Names, alternatives: str, *markers: str) -> str:
     """A type with the markers that are there."""
+    annotated = names.ours("Annotated")
     parts = [alternatives, *filter(None, markers)]
-    one_line = f"Annotated[{', '.join(parts)}]"
+    one_line = f"{annotated}[{', '.join(parts)}]"
     if len(parts) == 1:
         return alternatives
     if "\n" not in one_line and len(one_line) <= 100:
         return one_line
     lines = ",\n        ".join(parts)
-    return f"Annotated[\n        {lines},\n    ]"
+    return f"{annotated}[\n        {lines},\n    ]"
 
 
 def _quoted(source: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
@@ -59,21 +60,21 @@ class Marked:
 Annotation: TypeAlias = "Named | Literals | Container | Rest | Either | Marked"
 
 
-def source(annotation: Annotation) -> str:
-    """What is written of an annotation."""
+def source(annotation: Annotation, ours: Callable[[str], str] = str) -> str:
+    """What is written of an annotation. `ours` says what the module calls a name that it imports."""
     match annotation:
-        case Named(name):
-            return name
+        case Named(name, is_imported):
+            return ours(name) if is_imported else name
         case Literals(values):
-            return f"Literal[{constants(values)}]"
+            return f"{ours('Literal')}[{constants(values)}]"
         case Container(name, arguments):
-            return f"{name}[{', '.join(map(source, arguments))}]"
+            return f"{name}[{', '.join(source(argument, ours) for argument in arguments)}]"
         case Rest(entry):
-            return f"*tuple[{source(entry)}, ...]"
+            return f"*tuple[{source(entry, ours)}, ...]"
         case Either(members):
-            return " | ".join(map(source, members))
+            return " | ".join(source(member, ours) for member in members)
         case Marked(base, marker, arguments):
-            return f"Annotated[{source(base)}, {marker}({arguments})]"
+            return f"{ours('Annotated')}[{source(base, ours)}, {ours(marker)}({arguments})]"
         case _:
             assert_never(annotation)
 

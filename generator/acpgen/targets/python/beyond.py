@@ -20,10 +20,10 @@ class Beyond:
     checks: Checks
     gaps: Gaps
 
-    def of(self, name: str) -> str:
-        """The check of a definition as source; empty where it has none."""
+    def of(self, name: str, table: str = "CHECKS") -> str:
+        """The check of a definition as source; empty where it has none. `table` is what the module calls the checks."""
         judge = self.checks.by.get(name)
-        return f"CHECKS[{literal(judge)}]" if judge is not None else ""
+        return f"{table}[{literal(judge)}]" if judge is not None else ""
 
     def with_gaps(self, doc: str, name: str) -> str:
         """The text of a docstring with what decoding does not enforce."""

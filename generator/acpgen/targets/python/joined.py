@@ -29,7 +29,9 @@ def joined(modules: Sequence[str], module: str) -> str:
         docstring = "".join(lines[: tree.body[0].end_lineno]).strip("\n")
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and node.module is not None:
-                imported.setdefault(node.module, set()).update(alias.name for alias in node.names)
+                imported.setdefault(node.module, set()).update(
+                    alias.name if alias.asname is None else f"{alias.name} as {alias.asname}" for alias in node.names
+                )
     imported.pop(module, None)
     blocks = [docstring, *_imports(imported), *(f"\n{body}" for body in bodies)]
     return "\n\n".join(blocks) + "\n"

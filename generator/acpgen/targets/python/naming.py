@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults
-from acpgen.schema.names import assign, field_name, python_class
+from acpgen.schema.names import class_names, field_names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Names:
     """`classes` by definition, `fields` by definition and wire name."""
 
     classes: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
 
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The names that belong to the schema."""
+        return frozenset(self.classes.values())
+
+    def ours(self, name: str) -> str:
+        """What a generated module calls something that it imports: its own name, or a private one where a class has that."""
+        return f"_{name}" if name in self.taken else name
+
+    def imported(self, name: str) -> str:
+        """How a module imports something under the name that `ours` gives it: `Any`, or `Any as _Any`."""
+        return name if self.ours(name) == name else f"{name} as {self.ours(name)}"
+
+    def beside(self, own: Collection[str]) -> Names:
+        """The same names for a module that has names of its `own`: classes that are called so get private ones there."""
+        return replace(self, classes={name: f"_{one}" if one in own else one for name, one in self.classes.items()})
+
 
 def name_all(protocol: ir.Protocol) -> Names:
-    """Name everything. Raises `Faults` of `NameCollision`."""
-    faults: list[Fault] = []
+    """Name everything. A field that a base class declares has one name in all classes below it."""
     fields: dict[str, Mapping[str, str]] = {}
-    classes: Mapping[str, str] = {}
-    try:
-        classes = assign((name, python_class(name), definition.at) for name, definition in protocol.definitions.items())
-    except Faults as found:
-        faults.extend(found.faults)
-    for name, definition in protocol.definitions.items():
-        if isinstance(definition, ir.Record):
-            try:
-                fields[name] = assign((field.name, field_name(field.name), field.at) for field in definition.fields)
-            except Faults as found:
-                faults.extend(found.faults)
-    if faults:
-        raise Faults(faults)
-    return Names(classes, fields)
+    for name in protocol.definitions:
+        _name_fields(name, protocol, fields)
+    return Names(class_names(protocol.definitions.keys()), fields)
+
+
+def _name_fields(name: str, protocol: ir.Protocol, fields: dict[str, Mapping[str, str]]) -> None:
+    record = protocol.definitions[name]
+    if name in fields or not isinstance(record, ir.Record):
+        return
+    inherited: Mapping[str, str] = {}
+    if record.base is not None:
+        _name_fields(record.base, protocol, fields)
+        inherited = fields.get(record.base, {})
+    fields[name] = field_names([field.name for field in record.fields], inherited)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ _PLACEHOLDER: Final = "\0"
 """A property that keeps the emitter from reading a record without fields as a map. The template leaves it out."""
 
 
+_WIDEST: Final = 100
+"""Characters of an import that stands on one line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Modules:
     """Where generated code finds things: the run-time package and this protocol's package, dotted."""
@@ -37,12 +42,25 @@ class Modules:
 
 def render_records(protocol: ir.Protocol, names: Names, modules: Modules, notice: str, beyond: Beyond) -> str:
     """The source of `models.py`."""
-    records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     header = f'"""{protocol.name}: the records.\n\n{notice}\n"""'
+    records = [d for d in protocol.definitions.values() if isinstance(d, ir.Record)]
     if not records:  # which the emitter takes for a mistake
         return f"{header}\n"
-    emitted = [_emitted(protocol, group, names, modules, header, beyond) for group in _groups(records)]
-    return joined(emitted, f"{modules.package}.models")
+    lots = _groups(records)
+
+    def emitted(*, is_spelled: bool) -> str:
+        found = [_emitted(protocol, lot, names, modules, header, beyond, is_spelled=is_spelled) for lot in lots]
+        return joined(found, f"{modules.package}.models")
+
+    source = emitted(is_spelled=False)
+    is_clear = NUMBER not in names.taken and names.taken.isdisjoint(_names_beside(source, f"{modules.package}.unions"))
+    return (source if is_clear else emitted(is_spelled=True)).rstrip("\n") + "\n"
+
+
+def _names_beside(source: str, unions: str) -> set[str]:
+    """What a module imports, but for the types of the schema."""
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
+    return {alias.name for node in imports if node.module != unions for alias in node.names}
 
 
 def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
@@ -64,19 +82,55 @@ def _groups(records: list[ir.Record]) -> list[list[ir.Record]]:
 
 
 def _emitted(
-    protocol: ir.Protocol, records: list[ir.Record], names: Names, modules: Modules, header: str, beyond: Beyond
+    protocol: ir.Protocol,
+    records: list[ir.Record],
+    names: Names,
+    modules: Modules,
+    header: str,
+    beyond: Beyond,
+    *,
+    is_spelled: bool,
 ) -> str:
-    """The source of a module with some of the records."""
+    """The source of a module with some of the records, by the emitter.
+
+    `is_spelled`: some class has a name that the module imports. Then the emitter lays out, and we spell every name.
+    """
     from datamodel_code_generator import LiteralType, generate
     from datamodel_code_generator.enums import DataModelType, InputFileType
     from datamodel_code_generator.format import Formatter, PythonVersion
 
-    group = frozenset(record.name for record in records)
-    fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in group}
-    schema, overrides = _input(protocol, records, names, modules)
+    lot = frozenset(record.name for record in records)
+    fallbacks = {name: union for name, union in _fallbacks(protocol).items() if name in lot}
+    keys = {r.name: f"R{index}" if is_spelled else names.classes[r.name] for index, r in enumerate(records)}
+    overrides: dict[str, str] = {}
+    if is_spelled:
+        schema = _layout(protocol, records, keys)
+    else:
+        schema, overrides = _input(protocol, records, names, modules)
     views = {
-        f"#/$defs/{names.classes[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond) for r in records
+        f"#/$defs/{keys[r.name]}": _view(r, names, fallbacks.get(r.name), protocol, beyond, is_spelled=is_spelled)
+        for r in records
     }
+    aliases = {
+        f"{names.classes[r.name]}.{wire}": python
+        for r in records
+        for wire, python in names.fields[r.name].items()
+        if wire != python
+    }
+    bases: dict[str, Any]
+    if is_spelled:
+        header = f"{header}\n\n{_written_imports(records, fallbacks, protocol, names, modules, beyond)}"
+        bases = {"base_class": f"{modules.runtime}.model", "disable_future_imports": True}
+    else:
+        bases = {
+            "base_class": f"{modules.runtime}.Model",
+            "base_class_map": {
+                **{keys[name]: f"{modules.runtime}.Excluding" for name in _excluding(records)},
+                **{keys[name]: f"{modules.runtime}.Unknown" for name in fallbacks if _is_root(name, protocol)},
+            },
+            "aliases": aliases,
+            "additional_imports": _imports(records, fallbacks, protocol, names, modules, beyond),
+        }
     source = generate(
         schema,
         input_file_type=InputFileType.JsonSchema,
@@ -87,18 +141,7 @@ def _emitted(
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, views),
-        additional_imports=_imports(records, fallbacks, protocol, names, modules, beyond),
-        base_class=f"{modules.runtime}.Model",
-        base_class_map={
-            **{names.classes[name]: f"{modules.runtime}.Excluding" for name in _excluding(records)},
-            **{names.classes[name]: f"{modules.runtime}.Unknown" for name in fallbacks if _is_root(name, protocol)},
-        },
-        aliases={
-            f"{names.classes[r.name]}.{wire}": python
-            for r in records
-            for wire, python in names.fields[r.name].items()
-            if wire != python
-        },
+        **bases,
         custom_class_name_generator=_as_it_is,
         type_overrides=overrides,
         allow_remote_refs=False,
@@ -114,7 +157,7 @@ def _emitted(
         skip_root_model=True,
     )
     assert isinstance(source, str)
-    return source.rstrip("\n") + "\n"
+    return source
 
 
 def _as_it_is(name: str) -> str:
@@ -156,6 +199,18 @@ def _input(
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}, overrides
 
 
+def _layout(protocol: ir.Protocol, records: list[ir.Record], keys: Mapping[str, str]) -> dict[str, Any]:
+    """The schema of the records with neutral names, and no type but the stand-in."""
+    definitions: dict[str, Any] = {}
+    for record in records:
+        own = [f"f{index}" for index, _ in enumerate(_own_fields(record, protocol))] or ["f0"]
+        schema: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(own, _STAND_IN), "required": own}
+        if record.base is not None:
+            schema["allOf"] = [{"$ref": f"#/$defs/{keys[record.base]}"}]
+        definitions[keys[record.name]] = schema
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": definitions}
+
+
 def _record_schema(record: ir.Record, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
     own = _own_fields(record, protocol)
     properties = {
@@ -177,24 +232,40 @@ def _own_fields(record: ir.Record, protocol: ir.Protocol) -> tuple[ir.Field, ...
 
 
 def _view(
-    record: ir.Record, names: Names, union: ir.TaggedUnion | None, protocol: ir.Protocol, beyond: Beyond
+    record: ir.Record,
+    names: Names,
+    union: ir.TaggedUnion | None,
+    protocol: ir.Protocol,
+    beyond: Beyond,
+    *,
+    is_spelled: bool,
 ) -> dict[str, Any]:
     fields = {}
-    for field in _own_fields(record, protocol):
-        fields[field.name] = {
+    for index, field in enumerate(_own_fields(record, protocol)):
+        python = names.fields[record.name][field.name]
+        alias = f"{names.ours('Field')}(alias={literal(field.name)})" if python != field.name else None
+        fields[f"f{index}" if is_spelled else field.name] = {
             "docstring": docstring(field_notes(field), 4),
-            "hint": annotation(field.type, names.classes) if beyond_emitter(field.type) else None,
+            "hint": annotation(field.type, names) if is_spelled or beyond_emitter(field.type) else None,
             "default": _default(field, names, protocol),
             "optional": not field.required and _default(field, names, protocol) is None,
+            "field": alias if is_spelled else None,
+            "name": python if is_spelled else None,
         }
     view: dict[str, Any] = {
         "docstring": docstring(beyond.with_gaps(record.doc or f"`{record.name}`.", record.name), 4),
         "views": fields,
-        "check": beyond.of(record.name),
+        "check": beyond.of(record.name, names.ours("CHECKS")),
         "tag_field": None,
         "extra": _extra(record, names),
         "excluded": _excluded(record) if union is None else None,
+        "own_name": names.classes[record.name] if is_spelled else None,
+        "own_base": names.classes[record.base] if is_spelled and record.base is not None else None,
+        "ours": {name: names.ours(name) for name in ("Annotated", "Any", "ClassVar", "MISSING", "Mapping")},
     }
+    if is_spelled and record.base is None:
+        base = "Model" if not record.excluded else "Excluding"
+        view["own_base"] = f"model.{'Unknown' if union is not None else base}"
     if union is not None:
         view["tag_field"] = literal(union.tag)
         own = [union.default_tag] if union.default_tag is not None else []
@@ -220,11 +291,11 @@ def _extra(record: ir.Record, names: Names) -> str | None:
         case ir.Anything():
             return None
         case ir.Nothing():
-            return 'model_config = ConfigDict(extra="forbid")'
+            return f'model_config = {names.ours("ConfigDict")}(extra="forbid")'
         case typed:
-            values = annotation(typed, names.classes)
+            values = annotation(typed, names)
             unchecked = "  # pyright: ignore[reportIncompatibleVariableOverride]"  # as pydantic wants it
-            return f"__pydantic_extra__: dict[str, {values}] = Field(init=False){unchecked}"
+            return f"__pydantic_extra__: dict[str, {values}] = {names.ours('Field')}(init=False){unchecked}"
 
 
 def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None:
@@ -245,7 +316,7 @@ def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None
         return None
     told = _without_own_defaults(value, record, names, protocol)
     made = f".model_validate({json_literal(told)}, by_alias=True)" if told else "()"
-    return f"Field(default_factory=lambda: {names.classes[record.name]}{made})"
+    return f"{names.ours('Field')}(default_factory=lambda: {names.classes[record.name]}{made})"
 
 
 def _made(field: ir.Field, protocol: ir.Protocol) -> ir.Record | None:
@@ -318,6 +389,8 @@ def _imports(
     names: Names,
     modules: Modules,
     beyond: Beyond,
+    *,
+    is_spelled: bool = False,
 ) -> list[str]:
     """What the template uses and the emitter does not know of."""
     needed = [f"{modules.runtime}.MISSING"]
@@ -331,13 +404,43 @@ def _imports(
     if any(record.extra == ir.Nothing() for record in records):
         needed.append("pydantic.ConfigDict")
     typed = [record.extra for record in records if not isinstance(record.extra, ir.Anything | ir.Nothing)]
-    if typed or any((_default(f, names, protocol) or "").startswith("Field(") for r in records for f in r.fields):
+    made = f"{names.ours('Field')}("
+    if typed or any((_default(f, names, protocol) or "").startswith(made) for r in records for f in r.fields):
         needed.append("pydantic.Field")
-    written = [field.type for record in records for field in record.fields if beyond_emitter(field.type)]
+    written = [f.type for record in records for f in record.fields if is_spelled or beyond_emitter(f.type)]
     for type_ in (*typed, *written):
         needed += [_SOURCES[name].format(modules.runtime) for name in sorted(imported(type_))]
         needed += [f"{modules.package}.unions.{names.classes[name]}" for name in sorted(_aliases(type_, protocol))]
     return list(dict.fromkeys(needed))
+
+
+def _written_imports(
+    records: list[ir.Record],
+    fallbacks: Mapping[str, ir.TaggedUnion],
+    protocol: ir.Protocol,
+    names: Names,
+    modules: Modules,
+    beyond: Beyond,
+) -> str:
+    """All that a module of spelled records imports, but for the bases."""
+    needed = {"typing.Annotated", "pydantic.Field"}
+    needed.update(_imports(records, fallbacks, protocol, names, modules, beyond, is_spelled=True))
+    by_module: dict[str, set[str]] = {}
+    for path in needed:
+        module, _, name = path.rpartition(".")
+        is_ours = module != f"{modules.package}.unions"
+        by_module.setdefault(module, set()).add(names.imported(name) if is_ours else name)
+    lines = (_import(module, sorted(found)) for module, found in sorted(by_module.items()))
+    return "\n".join(["from __future__ import annotations", "", *lines])
+
+
+def _import(module: str, names: list[str]) -> str:
+    line = f"from {module} import {', '.join(names)}"
+    return (
+        line
+        if len(line) <= _WIDEST
+        else "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
+    )
 
 
 _SOURCES: Final = {

@@ -23,14 +23,15 @@ from acpgen.targets.python.annotations import (
     source,
 )
 from acpgen.targets.python.literals import literal
+from acpgen.targets.python.naming import Names
 
 NUMBER = "AnyNumber"
 """The stand-in definition for numbers that may have a fraction; its override is the run-time module's `Number`."""
 
 
-def annotation(type_: ir.Type, classes: Mapping[str, str]) -> str:
+def annotation(type_: ir.Type, names: Names) -> str:
     """The annotation of a type, as source."""
-    return source(_annotation(type_, classes))
+    return source(_annotation(type_, names.classes), names.ours)
 
 
 def imported(type_: ir.Type) -> set[str]:

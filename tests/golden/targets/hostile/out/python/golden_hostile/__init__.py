@@ -9,7 +9,7 @@ from .unions import (  # isort: skip
     EvilEnum,
     EvilPattern,
     Shape,
-    Union_,
+    Union,
 )
 from ._tables import UNENFORCED
 from .methods import (
@@ -51,7 +51,7 @@ __all__ = [
     "Sender",
     "Shape",
     "TwoUnion",
-    "Union_",
+    "Union",
     "UnknownUnion",
     "decode",
     "decode_as",

@@ -33,6 +33,5 @@ CONTRACT: Final = Contract(
 """What the protocol asks beyond the shapes of its messages."""
 
 DEFINITIONS: Final[dict[str, str]] = {
-    "Union_": "Union",
 }
 """The definition of a class, where the two have different names."""

@@ -15,7 +15,7 @@ from golden_hostile.runtime import Shapes, Tagged
 __all__ = [
     "EvilEnum",
     "EvilPattern",
-    "Union_",
+    "Union",
     "Shape",
 ]
 
@@ -31,8 +31,8 @@ EvilEnum = TypeAliasType(
 EvilPattern = TypeAliasType("EvilPattern", 'Annotated[str, Field(pattern="^(\\"\\"\\"|\'\'\'|\\\\\\\\)+$")]')
 """"""
 
-Union_ = TypeAliasType(
-    "Union_",
+Union = TypeAliasType(
+    "Union",
     Annotated[
         "ImportOsOsSystemX77RawScriptBUnion | TwoUnion | UnknownUnion",
         Tagged(

@@ -23,7 +23,7 @@ from .methods import (
     encode,
 )
 from .models import (
-    Any_,
+    Any,
     Counts,
     Empty,
     Person,
@@ -36,10 +36,10 @@ from .strict import validate, validate_as
 __all__ = [
     "METHODS",
     "UNENFORCED",
+    "Any",
     "AnyNotificationParams",
     "AnyRequestParams",
     "AnyResult",
-    "Any_",
     "Counts",
     "Empty",
     "Message",

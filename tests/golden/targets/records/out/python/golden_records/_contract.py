@@ -28,6 +28,5 @@ CONTRACT: Final = Contract(
 """What the protocol asks beyond the shapes of its messages."""
 
 DEFINITIONS: Final[dict[str, str]] = {
-    "Any_": "Any",
 }
 """The definition of a class, where the two have different names."""

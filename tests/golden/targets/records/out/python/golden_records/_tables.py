@@ -18,9 +18,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
 """The fields that forgive a bad value, by record and wire name (`x-deserialize-…`)."""
 
 OWNERS: Final[dict[str, dict[str, str]]] = {
-    "Any_": {
-        "None": "Any",
-    },
 }
 """The definition that declares a field, where it is not the one of the record's own name."""
 
