@@ -107,7 +107,7 @@ def generate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --schema: JSON or TOML from places (#/$defs/A, A.field, Union[tag]) to class names.",
+            help="With --schema: JSON or TOML from places, such as A.field, to class names.",
         ),
     ] = None,
     keep_unknown: Annotated[

@@ -309,7 +309,7 @@ class _Reader:
         """The chosen names for all protocols, and for each that has a table of its own."""
         table = self.table(value, "tool.acpgen.names", None)
         known = {member.protocol for output in outputs for member in output.members}
-        own = {protocol: entries for protocol, entries in table.items() if isinstance(entries, dict)}
+        own = {protocol: found for protocol, entries in table.items() if (found := _as_table(entries)) is not None}
         for protocol in own:
             if protocol not in known:
                 hint = did_you_mean(protocol, known)
@@ -317,8 +317,7 @@ class _Reader:
         at = f"{self.at}: tool.acpgen.names"
         shared = _names({key: name for key, name in table.items() if key not in own}, at, self.faults)
         each = {
-            protocol: _names(cast("Table", entries), f"{at}.{_quoted(protocol)}", self.faults)
-            for protocol, entries in own.items()
+            protocol: _names(entries, f"{at}.{_quoted(protocol)}", self.faults) for protocol, entries in own.items()
         }
         return shared, each
 

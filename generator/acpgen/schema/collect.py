@@ -434,7 +434,7 @@ def _meaning(parts: tuple[str, ...]) -> list[str]:
     """A place below a definition by what it means: `Thing.field`, `Thing.list[]`."""
     if len(parts) < 2 or parts[0] not in DEFINITIONS:
         return []
-    found, rest = parts[1], parts[2:]
+    found, rest = parts[1], list(parts[2:])
     while rest:
         if rest[0] == "properties" and len(rest) > 1:
             found, rest = f"{found}.{rest[1]}", rest[2:]
