@@ -20,7 +20,9 @@ COMMON = frozenset({"schema.keywords", "markup", "pointers"})
 
 ARROWS: dict[str, frozenset[str]] = {
     **dict.fromkeys(LEAVES, frozenset()),
-    "__init__": frozenset({"compat", "errors", "generate", "schema.load", "targets", "write"}),
+    "__init__": frozenset(
+        {"compat", "config", "errors", "generate", "schema.load", "schema.profile", "targets", "write"}
+    ),
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
@@ -43,12 +45,34 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.load", "schema.names", "schema.unions", "schema.walk"),
         }
     ),
-    "schema.dialect": frozenset({"errors", "schema.load", "resources"}),
+    "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
+    "schema.profile": frozenset({"errors", "ir", "schema.load", "schema.walk", "resources"}),
+    "schema.calls": frozenset({"errors", "ir", "schema.names", "schema.profile", "schema.unions", "schema.walk"}),
+    "schema.made": frozenset({"errors", "schema.calls", "schema.names", "schema.walk"}),
+    "schema.openrpc": frozenset({"errors", "schema.calls", "schema.made", "schema.names", "schema.walk"}),
+    "schema.lsp": frozenset({"schema.calls", "schema.made", "schema.names", "schema.walk"}),
+    "schema.foreign": frozenset(
+        {
+            *("errors", "schema.calls", "schema.load", "schema.lsp", "schema.made", "schema.openrpc"),
+            *("schema.profile", "schema.walk"),
+        }
+    ),
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
     "schema.bundle": frozenset(
         {
-            *("schema.chosen", "schema.collect", "schema.drafts", "errors", "schema.inherited", "schema.labels"),
-            *("schema.load", "schema.names", "schema.unions", "schema.walk"),
+            *(
+                "schema.calls",
+                "schema.chosen",
+                "schema.labels",
+                "schema.collect",
+                "schema.drafts",
+                "schema.inherited",
+                "errors",
+                "schema.foreign",
+                "schema.load",
+                "schema.names",
+            ),
+            *("schema.positions", "schema.profile", "schema.unions", "schema.walk"),
         }
     ),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
@@ -56,7 +80,10 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
     "meaning.nodes": frozenset({"schema.bundle", "schema.unions", "schema.walk"}),
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
-    "meaning.methods": frozenset({"errors", "ir", "meaning.nodes", "schema.unions"}),
+    "meaning.methods": frozenset({"errors", "ir", "meaning.nodes", "schema.bundle", "schema.calls", "schema.dialect"}),
+    "meaning.placing": frozenset({"ir", "schema.bundle", "schema.foreign"}),
+    "meaning.found": frozenset({"ir", "schema.bundle"}),
+    "meaning.framing": frozenset({"ir"}),
     "meaning.narrow": frozenset(
         {"meaning.constants", "meaning.members", "meaning.nodes", "schema.unions", "schema.walk"}
     ),
@@ -71,7 +98,15 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.lower": frozenset(
         {
             *("errors", "ir", "meaning.constants", "meaning.members", "meaning.methods", "meaning.narrow"),
-            *("meaning.meet", "meaning.nodes", "meaning.reading", "schema.bundle", "schema.unions", "schema.walk"),
+            *(
+                "meaning.meet",
+                "meaning.nodes",
+                "meaning.placing",
+                "meaning.reading",
+                "schema.bundle",
+                "schema.unions",
+                "schema.walk",
+            ),
         }
     ),
     "meaning": frozenset(),
@@ -84,6 +119,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.checks",
                 "meaning.contract",
                 "meaning.keys",
+                "meaning.framing",
                 "meaning.unenforced",
                 "errors",
                 "ir",
@@ -107,8 +143,10 @@ ARROWS: dict[str, frozenset[str]] = {
             "ir",
             "meaning.limits",
             "schema.load",
+            "meaning.framing",
             "meaning.lower",
             "schema.positions",
+            "schema.profile",
             "schema.unions",
             "meaning.values",
             "schema.walk",
@@ -150,21 +188,26 @@ ARROWS: dict[str, frozenset[str]] = {
         },
     ),
     "write": frozenset({"errors", "schema.load"}),
-    "config": frozenset({"errors", "schema.load", "schema.names", "material"}),
+    "config": frozenset({"errors", "schema.load", "schema.names", "schema.profile", "material"}),
     "stamp": frozenset({"errors", "schema.load", "resources", "write"}),
     "generate": frozenset(
-        {"schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "targets", "write"}
+        {
+            *("schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "schema.profile"),
+            *("targets", "write"),
+        }
     ),
     "project": frozenset(
         {
             *(
                 "schema.bundle",
                 "config",
+                "meaning.found",
                 "meaning.unenforced",
                 "errors",
                 "generate",
                 "ir",
                 "schema.load",
+                "schema.profile",
                 "material",
                 "publish",
                 "stamp",
@@ -174,7 +217,10 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "borrowed": frozenset({"resources"}),
     "judge": frozenset(
-        {"borrowed", "config", "meaning.contract", "errors", "generate", "schema.load", "material", "resources"}
+        {
+            *("borrowed", "config", "meaning.contract", "errors", "generate", "schema.load", "schema.profile"),
+            *("material", "resources"),
+        }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),

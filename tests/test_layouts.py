@@ -18,6 +18,7 @@ from acpgen.errors import (
     NotASchema,
     NothingDefined,
     RoleTaken,
+    UnknownSide,
     UnusedName,
 )
 from acpgen.generate import understand
@@ -129,7 +130,7 @@ NOTHING: Final[list[Any]] = [
     {},
     {"$schema": NEWEST, "title": "Nothing", "description": "Nothing at all."},
     {"openapi": "3.1.0", "info": {}, "paths": {}, "components": {"schemas": {"A": {"type": "object"}}}},
-    {"openrpc": "1.3.2", "methods": [{"name": "open", "params": []}]},
+    {"openrpc": "1.3.2", "info": {}, "components": {"schemas": {"A": {"type": "object"}}}},
     {"name": "a-package", "version": "1.0.0", "dependencies": {}, "scripts": {"test": "true"}},
     {"$defs": {}},
     {"$defs": {"Frame": {"type": "object", "x-docs-ignore": True}}},
@@ -337,10 +338,10 @@ def test_wrong_values_of_the_dialect_are_refused_and_keywords_of_others_are_not(
     schema = {"type": "object", "x-side": "tower", "x-tower": 3, "properties": {"x-null": {"type": "string"}}}
     found = faults_of({"$defs": {"A": schema, "B": {"anyOf": [{"x-name": 3}]}}})
     assert places(found) == [
-        (MalformedKeyword, "schema.json#/$defs/A"),
-        (MalformedKeyword, "schema.json#/$defs/B/anyOf/0"),
+        (UnknownSide, "schema.json:1:36#/$defs/A"),
+        (MalformedKeyword, "schema.json:1:133#/$defs/B/anyOf/0"),
     ]
-    assert str(found[0]).endswith("'x-side' must be 'agent', 'client', 'server', 'proxy', 'protocol' or 'both'.")
+    assert "'x-side' names the side 'tower', and nothing declares it." in str(found[0])
 
 
 def test_a_mark_of_a_method_that_binds_nothing_is_refused() -> None:

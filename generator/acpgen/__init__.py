@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from acpgen.errors import Fault, Faults
 from acpgen.generate import generate
 from acpgen.schema.load import Document, Documents, load
+from acpgen.schema.profile import Profile
 from acpgen.write import Files, Tree, write
 
 if TYPE_CHECKING:
     from acpgen.compat.compare import compare
+    from acpgen.config import find_profile as profile
     from acpgen.targets import Settings
 
 __version__ = "0.1.0"
@@ -26,11 +28,13 @@ __all__ = [
     "Fault",
     "Faults",
     "Files",
+    "Profile",
     "Settings",
     "Tree",
     "compare",
     "generate",
     "load",
+    "profile",
     "write",
 ]
 
@@ -41,6 +45,10 @@ def __getattr__(name: str) -> object:
         from acpgen.compat.compare import compare
 
         return compare
+    if name == "profile":
+        from acpgen.config import find_profile
+
+        return find_profile
     if name != "Settings":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from acpgen.targets import Settings

@@ -62,6 +62,12 @@ def _protocol_names(incomplete: str) -> list[str]:
     return []
 
 
+def _profile_names(incomplete: str) -> list[str]:
+    from acpgen.schema.profile import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
 def _target_names(incomplete: str) -> list[str]:
     from acpgen.targets import TARGETS
 
@@ -101,27 +107,38 @@ def generate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --schema: JSON or TOML from places (#/$defs/A, A.field, Union[tag]) to class names.",
+            help="With --schema: JSON or TOML from places, such as A.field, to class names.",
         ),
     ] = None,
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
     ] = False,
     ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --schema: where the methods stand, a profile in TOML or JSON, or the name of one that comes with acpgen.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
     strict_coverage: Annotated[
         bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
     ] = False,
 ) -> None:
     """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
 
-    Keywords that decode does not enforce are listed at the end, and in UNENFORCED of the generated package. Exit codes: 0 all is
+    At the end stands which methods were found, by which profile, and what stays without a type, and keywords that decode does not
+    enforce, as in UNENFORCED of the generated package. Exit codes: 0 all is
     well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
     """
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
-        _require_schema_for({"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown})
+        _require_schema_for(
+            {"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown, "--methods": methods}
+        )
     elif protocols:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
 
@@ -131,14 +148,17 @@ def generate(
         if schema is None:
             found = config.find(_here())
             return project.configured(found, protocols or (), chosen, _references(ref))
-        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref))
+        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref), methods)
 
     def inputs() -> list[Path]:
         files = [path for path in (schema, names) if path is not None]
+        if methods is not None and Path(methods).exists():
+            files.append(Path(methods))
         if schema is None:
             with contextlib.suppress(Faults):
                 found = config.find(_here())
-                files = [found.file, found.root / found.schema]
+                profiles = [found.root / one for one in found.methods.values() if (found.root / one).is_file()]
+                files = [found.file, found.root / found.schema, *profiles]
         with contextlib.suppress(Faults):
             files += [Path(file) for file in _references(ref).values() if os.fspath(file) not in DRAFTS]
         return [*files, resources.templates(), resources.session()]
@@ -342,6 +362,14 @@ def validate(
         bool, typer.Option("--session", help="The file is a recorded conversation: judge it as a whole, too.")
     ] = False,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json, a line for each.")] = "text",
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --protocol: where it keeps its methods, a profile by file or name.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
     allow_unjudged: Annotated[
         bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
     ] = False,
@@ -358,7 +386,8 @@ def validate(
     as_line = _format(format_, {"text": work.as_text, "json": work.as_json})
     summary = work.Summary()
     with _faults_end_with_2():
-        strict = judge.versions(protocol or (), _references(ref))
+        profile = None if methods is None else config.find_profile(methods)
+        strict = judge.versions(protocol or (), _references(ref), profile)
         sides = strict[0].contract.peers
         if sender is not None and sender not in sides:
             raise typer.BadParameter(f"--sender is one of {', '.join(sides)}.")
@@ -491,6 +520,14 @@ def diff(
             "--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."
         ),
     ] = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where both keep their methods: a profile, by file or name.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
     ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
 ) -> None:
@@ -502,7 +539,9 @@ def diff(
 
     with _faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings)
-        report = command.compared(old, new, chosen, waivers, unstable=unstable, references=_references(ref))
+        report = command.compared(
+            old, new, chosen, waivers, unstable=unstable, references=_references(ref), methods=methods
+        )
         _deliver(command.written(report, chosen, coloured=output is None and terminal.is_coloured()), output)
         if command.stops(report, chosen):
             raise typer.Exit(1)
@@ -584,6 +623,7 @@ def _run(work: Work, *, check: bool = False) -> Outcome:
     else:
         terminal.say("Every output is what the schema makes.")
     terminal.show_notes(outcome)
+    terminal.show_methods(outcome)
     terminal.show_gaps(outcome)
     return outcome
 
@@ -610,6 +650,7 @@ def _for_schema(
     names: Path | None,
     keep_unknown: bool,
     references: References,
+    methods: str | None,
 ) -> Work:
     from acpgen import project
 
@@ -621,7 +662,10 @@ def _for_schema(
         raise typer.BadParameter("the target python needs --package NAME, such as acme.v1.")
     if os.path.isdir(schema) and Path(os.path.realpath(out)).is_relative_to(os.path.realpath(schema)):
         raise typer.BadParameter("--out must not lie in the schema folder.")
-    return project.single(schema, package, targets, out, names, keep_unknown=keep_unknown, references=references)
+    profile = None if methods is None else config.find_profile(methods)
+    return project.single(
+        schema, package, targets, out, names, keep_unknown=keep_unknown, references=references, methods=profile
+    )
 
 
 def _format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:

@@ -23,6 +23,7 @@
     description-missing = "warning"
 
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
+`methods` names a profile, for all protocols or by protocol: `methods = "mcp"`, `methods = { "acme/v1" = "acme.toml" }`.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ from acpgen.material import RESERVED, is_material
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import References, decode, parse_json, place, read_bytes
 from acpgen.schema.names import is_class_name
+from acpgen.schema.profile import Profile, built_in, profile
+from acpgen.schema.profile import names as profile_names
 
 Table: TypeAlias = Mapping[str, object]
 
@@ -104,6 +107,13 @@ class Config:
     lint: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
+    methods: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By protocol, and for all others by the empty name: a profile that comes with acpgen, or the path of a file."""
+
+    def profile(self, protocol: str) -> Profile | None:
+        """The profile that says where a protocol keeps its methods; `None` where the project names none. Raises `Faults`."""
+        named = self.methods.get(protocol, self.methods.get(""))
+        return None if named is None else find_profile(named, self.root, place(self.file))
 
     @property
     def file(self) -> Path:
@@ -197,6 +207,23 @@ def _names(value: Mapping[str, object], at: str, faults: list[Fault]) -> Mapping
     return {key: str(name) for key, name in value.items()}
 
 
+def find_profile(named: str, root: Path | None = None, at: str = "--methods") -> Profile:
+    """The profile of methods that a person names: one that comes with acpgen, or a file, TOML if its name ends in `.toml`, else JSON.
+
+    A relative path starts at `root`, else at the current folder. Raises `Faults`.
+    """
+    path = Path(named) if root is None else root / named
+    if named in profile_names():
+        return built_in(named)
+    if not path.exists():
+        hint = did_you_mean(named, profile_names())
+        raise Faults([UnknownName(at=at, kind="profile or file", name=named, hint=hint)])
+    where = place(path)
+    text = decode(read_bytes(path), where)
+    value = _toml(text, where) if path.suffix == ".toml" else parse_json(text, where)
+    return profile(value, where, path.stem)
+
+
 def by_position(names: Mapping[str, str]) -> int:
     """How many of these places count branches or items, so that they would be others after an insertion."""
     return sum(_COUNTED.search(key) is not None for key in names)
@@ -229,7 +256,7 @@ class _Reader:
     faults: list[Fault]
 
     def config(self, root: Path, value: object) -> Config:
-        table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint", "names"))
+        table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods", "names"))
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
@@ -237,8 +264,9 @@ class _Reader:
         made = [self.output(folder, output) for folder, output in outputs.items()]
         self.disjoint([output.folder for output in made], schema)
         references = self.references(root, table.get("references", {}))
-        levels = dict(self.levels(table.get("lint")))
-        return Config(root, schema, tuple(made), references, levels, *self.names(table.get("names", {}), made))
+        levels, methods = dict(self.levels(table.get("lint"))), self.methods(table.get("methods"), made)
+        shared, own = self.names(table.get("names", {}), made)
+        return Config(root, schema, tuple(made), references, levels, shared, own, methods)
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():
@@ -259,11 +287,29 @@ class _Reader:
                 found[url] = file if file in DRAFTS else root / file
         return found
 
+    def methods(self, value: object, outputs: Iterable[Output]) -> Mapping[str, str]:
+        """The profile of each protocol, or under the empty name that of all."""
+        if value is None:
+            return {}
+        if isinstance(value, str) and value:
+            return {"": value}
+        known = {member.protocol for output in outputs for member in output.members}
+        named: Table = self.table(value, "tool.acpgen.methods", None) if _as_table(value) is not None else {}
+        if not named or not all(isinstance(one, str) and one for one in named.values()):
+            expected = "the name or file of a profile, or a table from protocols to such"
+            self.wrong("tool.acpgen.methods", expected)
+            return {}
+        for protocol in named:
+            if protocol not in known:
+                hint = did_you_mean(protocol, known)
+                self.faults.append(UnknownName(at=self.at, kind="protocol", name=protocol, hint=hint))
+        return {protocol: str(one) for protocol, one in named.items()}
+
     def names(self, value: object, outputs: list[Output]) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
         """The chosen names for all protocols, and for each that has a table of its own."""
         table = self.table(value, "tool.acpgen.names", None)
         known = {member.protocol for output in outputs for member in output.members}
-        own = {protocol: entries for protocol, entries in table.items() if isinstance(entries, dict)}
+        own = {protocol: found for protocol, entries in table.items() if (found := _as_table(entries)) is not None}
         for protocol in own:
             if protocol not in known:
                 hint = did_you_mean(protocol, known)
@@ -271,8 +317,7 @@ class _Reader:
         at = f"{self.at}: tool.acpgen.names"
         shared = _names({key: name for key, name in table.items() if key not in own}, at, self.faults)
         each = {
-            protocol: _names(cast("Table", entries), f"{at}.{_quoted(protocol)}", self.faults)
-            for protocol, entries in own.items()
+            protocol: _names(entries, f"{at}.{_quoted(protocol)}", self.faults) for protocol, entries in own.items()
         }
         return shared, each
 

@@ -347,8 +347,8 @@ class NothingDefined(Fault):
     def what(self) -> str:
         return (
             "this yields neither type nor method: its root has no keyword of JSON Schema that describes a value, and "
-            "'$defs' and 'definitions' hold no type. Name the JSON Schema itself; OpenAPI, OpenRPC and other documents "
-            "around a schema are none."
+            "'$defs' and 'definitions' hold no type. Name the JSON Schema itself; OpenAPI and other documents around "
+            "a schema are none."
         )
 
 
@@ -440,6 +440,78 @@ class NamedByPosition(Fault):
             f"this entry of the names counts the variants of a union, and would name another one after an insertion. "
             f"Name the variant by its tag: {self.instead!r}."
         )
+
+
+@dataclass
+class UnknownSide(Fault):
+    """A keyword that names a peer which the protocol does not have."""
+
+    keyword: str
+    side: str
+    known: tuple[str, ...]
+
+    def what(self) -> str:
+        return (
+            f"{self.keyword!r} names the side {shown(self.side)}, and nothing declares it. {did_you_mean(self.side, self.known)} "
+            "Correct it, or declare every side: 'x-sides' at the root of a schema file, or 'sides' of the profile given to --methods."
+        )
+
+
+@dataclass
+class BadProfile(Fault):
+    """A profile of methods that has not the form of one, or contradicts itself."""
+
+    reason: str
+    remedy: str
+
+    def what(self) -> str:
+        return f"{self.reason}. {self.remedy}{'' if self.remedy.endswith(('.', '?')) else '.'}"
+
+
+@dataclass
+class UnusedRule(Fault):
+    """An entry of a profile that matches nothing in the schema."""
+
+    what_for: str
+
+    def what(self) -> str:
+        return f"{self.what_for}. Correct the name, or remove the entry."
+
+
+@dataclass
+class NoMethods(Fault):
+    """A schema in which the profile that was named finds no method."""
+
+    profile: str
+
+    def what(self) -> str:
+        return (
+            f"the profile {shown(self.profile)} finds no method here. Name the one that fits the schema, write one, "
+            "or leave '--methods' out: then acpgen tells what it finds by itself."
+        )
+
+
+@dataclass
+class NotThatDocument(Fault):
+    """A file that is not the kind of document which the profile reads."""
+
+    kind: str
+    reason: str
+
+    def what(self) -> str:
+        return f"this is not {self.kind}: {self.reason}. Correct it, or name another profile with --methods."
+
+
+@dataclass
+class Unsupported(Fault):
+    """Something that a target or command cannot do for this protocol."""
+
+    subject: str
+    reason: str
+    remedy: str
+
+    def what(self) -> str:
+        return f"{self.subject} cannot be made: {self.reason}. {self.remedy}."
 
 
 @dataclass

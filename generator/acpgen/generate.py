@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from acpgen import ir
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.load import Documents
+    from acpgen.schema.profile import Profile
     from acpgen.targets import Settings
     from acpgen.write import Files
 
@@ -28,12 +29,13 @@ def generate(
     *,
     names: Mapping[str, str] = _NO_NAMES,
     keep_unknown: bool = False,
+    methods: Profile | None = None,
 ) -> Made:
     """What each target makes of a protocol: text by path, by the name of the target.
 
     `targets` are names, with settings where one needs them (`{"python": Settings(package="acme.v1")}`). `names` maps places of
     the schema to generated names, as `schema.chosen` says. `keep_unknown` lets receivers keep unknown tags of closed unions.
-    Raises `Faults`.
+    `methods` is the profile that says where the methods stand (see `acpgen.profile`). Raises `Faults`.
     """
     from acpgen.targets import TARGETS, Settings
 
@@ -41,7 +43,7 @@ def generate(
         cast("Mapping[str, Settings]", targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, Settings())
     )
     require_targets(chosen, TARGETS)
-    meaning, bundled = understand(protocol, names=names, keep_unknown=keep_unknown)
+    meaning, bundled = understand(protocol, names=names, keep_unknown=keep_unknown, methods=methods)
     return {name: TARGETS[name](meaning, bundled, settings) for name, settings in chosen.items()}
 
 
@@ -51,13 +53,14 @@ def understand(
     names: Mapping[str, str] = _NO_NAMES,
     shared: Collection[str] = (),
     keep_unknown: bool = False,
+    methods: Profile | None = None,
 ) -> tuple[ir.Protocol, Bundle]:
     """What a protocol means, and the one JSON Schema that says it. `names` and `shared` as in `bundle`. Raises `Faults`."""
     from acpgen.meaning.lower import lower
     from acpgen.schema.bundle import bundle
 
     try:
-        bundled = bundle(protocol, names=names, shared=shared)
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods)
         return lower(bundled, keep_unknown=keep_unknown), bundled
     except RecursionError:
         raise Faults([TooDeep(at=protocol.documents[0].path, limit=DEEPEST)]) from None

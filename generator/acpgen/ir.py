@@ -17,7 +17,17 @@ Openness: TypeAlias = Literal["open", "tolerated", "closed"]
 """Open: the schema accepts unknown tags. Tolerated: the schema is closed, the decoder keeps them. Closed: refused."""
 
 NullMeaning: TypeAlias = Literal["clears", "omitted"]
-Side: TypeAlias = Literal["agent", "client", "server", "proxy", "protocol", "both"]
+
+Side: TypeAlias = str
+"""A peer by the name that the schema or a profile gives it; `both` and `protocol` are either peer."""
+
+Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
+"""How messages stand on the wire: JSON-RPC 2.0, the same without the member `jsonrpc`, or the frames of the Debug Adapter Protocol."""
+
+Omitted: TypeAlias = Literal["object", "array", "null", "nothing", "refused"]
+"""What params that are left out are read as: an empty object or array, null, or nothing at all, whatever their type asks for; or that
+they must be there.
+"""
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
@@ -281,10 +291,11 @@ Definition: TypeAlias = Record | TaggedUnion | Enum | Alias
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One JSON-RPC method. `side` handles it; its response, for a request, flows back.
+    """One method. `side` handles it; its response, for a request, flows back.
 
-    `params` and `result` name definitions; `None` means the schema says nothing about them. `null_result`: a result of null stands for the
-    empty result. `was` lists earlier names.
+    `params` and `result` name definitions; `None` means the schema says nothing about them. `omitted` says what params stand for that are
+    left out. `null_result`: a result of null stands for the empty result; `optional_result`: a response may come without. `was` lists
+    earlier names.
     """
 
     name: str
@@ -292,9 +303,11 @@ class Method:
     kind: Literal["request", "notification"]
     params: str | None
     result: str | None
+    omitted: Omitted = "object"
     capability: str | None = None
     unstable: bool = False
     null_result: bool = False
+    optional_result: bool = False
     batch: Literal["never"] | None = None
     was: tuple[str, ...] = ()
     doc: str = field(default="", compare=False)
@@ -303,7 +316,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """One version of one protocol, in the order of the schema. `batch`: a message may be an array of messages."""
+    """One version of one protocol, in the order of the schema. `batch`: a message may be an array of messages.
+
+    `sides` are the peers, whoever opens a connection first where that is known.
+    """
 
     name: str
     version: int | str | None
@@ -311,4 +327,5 @@ class Protocol:
     methods: tuple[Method, ...]
     sides: tuple[Side, ...]
     batch: bool = False
+    envelope: Envelope = "json-rpc"
     doc: str = field(default="", compare=False)

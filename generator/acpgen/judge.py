@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import borrowed, config, resources
-from acpgen.errors import Faults, SameVersion, UnknownName, did_you_mean
+from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you_mean
 from acpgen.generate import understand
 from acpgen.material import is_material
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from acp_session.monitor import Breach, Monitor
     from acpgen.meaning.contract import Row
+    from acpgen.schema.profile import Profile
 
 ACP: Final = ("acp/v1", "acp/v2")
 """What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
@@ -41,11 +42,11 @@ def find(protocol: str, references: References = NO_REFERENCES) -> Documents:
     raise Faults([UnknownName(at="--protocol", kind="protocol", name=protocol, hint=did_you_mean(protocol, known))])
 
 
-def strict(documents: Documents) -> Strict:
-    """The strict validator of a protocol. Raises `Faults`."""
+def strict(documents: Documents, methods: Profile | None = None) -> Strict:
+    """The strict validator of a protocol; `methods` is the profile that says where its methods stand. Raises `Faults`."""
     from acpgen.meaning.contract import rows
 
-    protocol, bundle = understand(documents)
+    protocol, bundle = understand(documents, methods=methods)
     found = rows(protocol)
     contract = borrowed.contract.Contract(
         name=protocol.name,
@@ -54,21 +55,52 @@ def strict(documents: Documents) -> Strict:
         batch=protocol.batch,
         methods=tuple(borrowed.contract.Method(**row) for row in found.methods),
         gated={name: _gated(row) for name, row in found.gated.items()},
+        envelope=protocol.envelope,
     )
     return borrowed.strict.Strict(contract, lambda: bundle.schema, extra="acpgen")
 
 
-def versions(names: Sequence[str], references: References = NO_REFERENCES) -> list[Strict]:
-    """The strict validators of some versions of one protocol; without names, those of ACP. Raises `Faults`."""
+def versions(
+    names: Sequence[str], references: References = NO_REFERENCES, methods: Profile | None = None
+) -> list[Strict]:
+    """The strict validators of some versions of one protocol; without names, those of ACP. `methods` is the profile of each.
+
+    Raises `Faults`, also of a protocol whose messages cannot be followed one after the other.
+    """
     found: dict[object, str] = {}
     made: list[Strict] = []
     for name in names or ACP:
-        made.append(strict(find(name, references)))
+        made.append(strict(find(name, references), methods or _configured(name)))
+        _require_two_peers(made[-1], name)
         version = made[-1].contract.version
         if version in found:
             raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])
         found[version] = name
     return made
+
+
+def _configured(name: str) -> Profile | None:
+    """The profile that the project names for a protocol. Raises `Faults`."""
+    try:
+        found = config.find(Path.cwd())
+    except (Faults, OSError):
+        return None
+    return found.profile(name) if name in found.protocols else None
+
+
+def _require_two_peers(strict: Strict, name: str) -> None:
+    """Raise `Faults` for messages in other frames than JSON-RPC's, and for more than two sides: who sent what cannot be told then."""
+    sides = [side for side in strict.contract.sides if side != "proxy"]
+    reason = ""
+    if strict.contract.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol"
+    elif len(sides) > 2:
+        reason = f"it has {len(sides)} sides: {', '.join(sides)}"
+    if reason:
+        remedy = "Generate the package, and call its validate for each message with who sent it"
+        raise Faults(
+            [Unsupported(at=name, subject="the verdict on a stream of messages", reason=reason, remedy=remedy)]
+        )
 
 
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:

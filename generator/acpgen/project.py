@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from acpgen import material, stamp
 from acpgen.config import Config, read_names
-from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, did_you_mean
+from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
 from acpgen.generate import merge, require_targets, understand
-from acpgen.meaning import unenforced
+from acpgen.meaning import found, unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.write import Change, Files, Tree, difference, write
 
 if TYPE_CHECKING:
     from acpgen import ir
     from acpgen.schema.bundle import Bundle
+    from acpgen.schema.profile import Profile
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""
@@ -60,7 +61,8 @@ class OutputFolder:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a run is to make. `at` is where its targets and protocols are named; faults of them point there.
+    """What a run is to make. `at` is where its targets and protocols are named; faults of them point there. `methods` are the profiles
+    that say where methods stand, by source.
 
     `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
     `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
@@ -77,14 +79,15 @@ class Work:
     keep_unknown: bool = False
     schema: Path | None = None
     references: References = field(default_factory=dict[str, "str | os.PathLike[str]"])
+    methods: Mapping[Path, Profile] = field(default_factory=dict[Path, "Profile"])
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run did, or would have done. `fresh` are the outputs that needed no work.
 
-    `gaps` says of each protocol with bindings what decoding does not enforce, and `notes` what of the schemas means
-    nothing: place and sentence.
+    `gaps` says of each protocol with bindings what decoding does not enforce, `notes` what of the schemas means nothing: place
+    and sentence. `methods` says in lines what methods were found where work was done.
     """
 
     changes: tuple[Change, ...]
@@ -92,6 +95,7 @@ class Outcome:
     gaps: Mapping[str, unenforced.Gaps] = field(repr=False)
     trees: tuple[Tree, ...] = field(repr=False)
     notes: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    methods: tuple[str, ...] = ()
 
     @property
     def is_covered(self) -> bool:
@@ -150,9 +154,12 @@ def configured(
         if not targets or output.target in targets
         if not protocols or any(member.protocol in protocols for member in output.members)
     )
+    parts = {part.source: part for output in outputs for part in output.parts}
+    profiles = {source: config.profile(part.protocol or "") for source, part in parts.items()} if config.methods else {}
     return Work(
         at=place(config.file),
         outputs=outputs,
+        methods={source: profile for source, profile in profiles.items() if profile is not None},
         cache=config.root / stamp.CACHE_FOLDER,
         schema=config.root / config.schema,
         references=config.references if references is None else references,
@@ -172,6 +179,7 @@ def single(
     *,
     keep_unknown: bool = False,
     references: References = NO_REFERENCES,
+    methods: Profile | None = None,
 ) -> Work:
     """One output made from one schema, which belongs to no project. Raises `Faults`."""
     parts = tuple(Part(schema, None, target, package) for target in dict.fromkeys(targets))
@@ -183,6 +191,7 @@ def single(
         names_at=place(names) if names is not None else "",
         keep_unknown=keep_unknown,
         references=references,
+        methods={schema: methods} if methods is not None else {},
     )
 
 
@@ -209,10 +218,14 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         for output in stale:
             stamps.record(output.folder, hashes[output.folder], gaps[output.folder], notes[output.folder])
     gaps.update({folder: stamps.gaps(folder) for folder in fresh})
-    merged = {label: found for output in work.outputs for label, found in gaps[output.folder].items()}
+    merged = {label: gap for output in work.outputs for label, gap in gaps[output.folder].items()}
     notes.update({folder: stamps.notes(folder) for folder in fresh})
     told = dict.fromkeys(note for output in work.outputs for note in notes[output.folder])
-    return Outcome(changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(told))
+    labels = {part.source: part.label for part in _protocols(work.outputs)}
+    said = tuple(line for source, meaning in meanings.items() for line in found.told(labels[source], *meaning))
+    return Outcome(
+        changes=changes, fresh=tuple(sorted(fresh)), gaps=merged, trees=trees, notes=tuple(told), methods=said
+    )
 
 
 def _gaps(output: OutputFolder, meanings: Meanings) -> Mapping[str, unenforced.Gaps]:
@@ -292,7 +305,16 @@ def _inputs(
     parts = [asdict(replace(part, source=Path())) for part in output.parts]
     own = {part.label: dict(work.names_of.get(part.label, {})) for part in output.parts}
     names = {"": dict(work.names), **{label: found for label, found in own.items() if found}}
-    return stamp.inputs(generator, files, {"parts": parts, "names": names, "keep_unknown": work.keep_unknown})
+    return stamp.inputs(
+        generator,
+        files,
+        {
+            "parts": parts,
+            "names": names,
+            "keep_unknown": work.keep_unknown,
+            "methods": [repr(work.methods.get(part.source)) for part in output.parts],
+        },
+    )
 
 
 def _steps(outputs: Sequence[OutputFolder]) -> int:
@@ -323,6 +345,7 @@ def _meanings(
                 names={**work.names, **work.names_of.get(part.label, {})},
                 shared=frozenset(work.names) if work.protocols else frozenset[str](),
                 keep_unknown=work.keep_unknown,
+                methods=work.methods.get(part.source),
             )
         except Faults as caught:
             faults.extend(_located(fault, work, sources[part.source]) for fault in caught.faults)
@@ -374,6 +397,8 @@ def _trees(
 
 
 def _located(fault: Fault, work: Work, source: Source) -> Fault:
+    if isinstance(fault, UnusedRule):
+        return fault
     if isinstance(fault, NamedByPosition | UnusedName):
         return replace(fault, at=f"{work.names_at}: {fault.at}")
     return replace(fault, at=source.at(fault.at))

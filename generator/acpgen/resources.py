@@ -26,3 +26,8 @@ def session() -> Path:
     """The folder of the package `acp_session`; in the wheel it holds the monitor alone."""
     packaged = Path(__file__).with_name("acp_session")
     return packaged if packaged.is_dir() else Path(__file__).parents[1] / "acp-session" / "acp_session"
+
+
+def profiles() -> Path:
+    """The folder of the profiles of methods that come with acpgen."""
+    return Path(__file__).with_name("profiles")

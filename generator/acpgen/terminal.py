@@ -128,6 +128,12 @@ def show_notes(outcome: Outcome) -> None:
             say(f"note: {sentence.partition(',')[0]} at {_counted(len(found) - _FEW_NOTES, 'more place')}.")
 
 
+def show_methods(outcome: Outcome) -> None:
+    """Say what methods were found where outputs were made."""
+    for line in outcome.methods:
+        say(line)
+
+
 def show_gaps(outcome: Outcome) -> None:
     """Say what decoding does not enforce."""
     for label, found in outcome.gaps.items():

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from acpgen.schema.walk import is_array, is_object
+
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "generated" / "schema" / "acp" / "v2" / "schema.json"
 
@@ -66,11 +68,11 @@ def copies(count: int) -> dict[str, Any]:
 
 def renamed(value: Any, index: int) -> Any:
     """A schema of the copy with this number."""
-    if isinstance(value, list):
+    if is_array(value):
         return [renamed(item, index) for item in value]
-    if not isinstance(value, dict):
+    if not is_object(value):
         return value
-    own = {key: renamed(item, index) for key, item in value.items() if key != "x-name"}
+    own: dict[str, Any] = {key: renamed(item, index) for key, item in value.items() if key != "x-name"}
     if isinstance(own.get("$ref"), str):
         own["$ref"] = own["$ref"].replace("#/$defs/", f"#/$defs/C{index}")
     if isinstance(own.get("x-method"), str):

@@ -167,6 +167,35 @@ def test_a_class_is_made_and_changed_in_python_without_the_check(shelf: Subject)
     assert shelf.encoded(made) == {"unit": "m", "high": 2, "low": 3}
 
 
+BESIDE_NULL: Final[Mapping[str, Any]] = {
+    "const": {"const": {"x": 1}},
+    "$ref": {"$ref": "#/$defs/Full"},
+    "allOf": {"allOf": [{"minProperties": 1, "type": "object"}]},
+    "not": {"not": {"type": "null"}},
+    "if": {"if": {"type": "null"}, "then": False},
+}
+
+
+def test_null_is_refused_where_what_stands_beside_the_types_refuses_it(subjects: Subjects) -> None:
+    optional = {"type": ["object", "null"], "properties": {"x": INTEGER}}
+    fields = {keyword.lstrip("$"): {**optional, **beside} for keyword, beside in BESIDE_NULL.items()}
+    full = {"type": "object", "minProperties": 1}
+    subject = subjects.small("beside_null", {"Full": full, "Row": {"type": "object", "properties": fields}})
+    for field in fields:
+        (problem,) = subject.problems("Row", {field: None})
+        assert problem.pointer == f"/{field}"
+        subject.module.decode_as(subject.type("Row"), {field: {"x": 1}})
+
+
+def test_a_branch_of_another_type_takes_no_object(subjects: Subjects) -> None:
+    inner = [kind("a"), {"type": "object", "properties": {"b": INTEGER}}]
+    outer = {"type": "object", "required": ["b"], "oneOf": [{"type": "array", "oneOf": inner}, {"type": "object"}]}
+    subject = subjects.small("branch_of_arrays", {"Row": outer})
+    assert subject.module.decode_as(subject.type("Row"), {"b": 1})
+    subject.problems("Row", {})
+    subject.problems("Row", [])
+
+
 # --- leniency and tolerance ------------------------------------------------------------------------------------------
 
 FORGIVING: Final = {"x-deserialize-default-on-error": True}
@@ -198,11 +227,12 @@ def lenient(subjects: Subjects) -> Subject:
 
 
 LARGE: Final = {"a": 1, "b": 2}
+EMPTY: Final = dict[str, Any]()
 FORGIVEN: Final[Mapping[str, tuple[Any, Any, list[str]]]] = {
-    "a field": ({"size": LARGE}, {}, ["/size"]),
-    "an item": ({"sizes": [LARGE, {}, LARGE]}, {"sizes": [{}]}, ["/sizes/0", "/sizes/2"]),
+    "a field": ({"size": LARGE}, EMPTY, ["/size"]),
+    "an item": ({"sizes": [LARGE, EMPTY, LARGE]}, {"sizes": [EMPTY]}, ["/sizes/0", "/sizes/2"]),
     "what another part demands of a field": ({"count": 7, "name": "x"}, {"name": "x"}, ["/count"]),
-    "before the whole is judged": ({"count": "x"}, {}, ["/count"]),
+    "before the whole is judged": ({"count": "x"}, EMPTY, ["/count"]),
 }
 
 

@@ -386,7 +386,7 @@ def _instances(revised: Revised, route: tuple[Route, str | None]) -> Iterator[An
         if isinstance(record, Objects):
             for extra in ([], *([field.name] for field in record.fields)):
                 try:
-                    yield message(route[0], make.record(record, extra=extra))
+                    yield message("json-rpc", route[0], make.record(record, extra=extra))
                 except NoExample:
                     continue
 

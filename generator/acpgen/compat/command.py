@@ -12,6 +12,7 @@ from acpgen.compat import report as reports
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import FailOn, Mode, Report, fails
 from acpgen.compat.waivers import read, standard_file, waive
+from acpgen.config import find_profile
 from acpgen.errors import Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References
 
@@ -55,12 +56,14 @@ def compared(
     *,
     unstable: bool,
     references: References = NO_REFERENCES,
+    methods: str | None = None,
 ) -> Report:
     """The report, with the waivers of the file given or of the standard one applied. Raises `Faults`."""
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
     accepted = read(file) if file is not None else ()
-    report = compare(old, new, mode=chosen.mode, unstable=unstable, references=references)
+    profile = None if methods is None else find_profile(methods)
+    report = compare(old, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
     return waive(report, accepted, date.today()) if accepted else report
 
 

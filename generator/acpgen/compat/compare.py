@@ -24,11 +24,12 @@ from acpgen.compat.findings import (
 )
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
-from acpgen.errors import Fault, Faults, NameCollision, TooDeep
+from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
 from acpgen.pointers import pointer
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.positions import DEEPEST
+from acpgen.schema.profile import choose
 from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs_anywhere
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
     from acpgen.schema.bundle import Bundle
+    from acpgen.schema.profile import Profile
     from schema_inclusion import Comparison, Relation
 
 
@@ -46,18 +48,21 @@ def compare(
     mode: Mode = "protocol",
     unstable: bool = False,
     references: References = NO_REFERENCES,
+    methods: Profile | None = None,
 ) -> Report:
     """Who breaks between two revisions.
 
     `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
     `x-unstable` is left out unless `unstable`. `references` say what absolute addresses mean, by the address a file or the name of a
-    draft. Raises `Faults` where a side cannot be read.
+    draft, `methods` is the profile that says where both keep their methods. Raises `Faults` where a side cannot be read.
     """
     faults: list[Fault] = []
     sides: list[Input] = []
     for each in (old, new):
         try:
-            sides.append(opened(each, checked=mode == "protocol", unstable=unstable, references=references))
+            sides.append(
+                opened(each, checked=mode == "protocol", unstable=unstable, references=references, methods=methods)
+            )
         except Faults as caught:
             faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
@@ -97,6 +102,10 @@ def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
 def _revisions(old: Input, new: Input, *, unstable: bool) -> tuple[Revised, Revised]:
     """The meaning of both sides. Without methods, definitions of one name stand for the roots that belong together."""
     before, after = (revised(side, unstable=unstable) for side in (old, new))
+    if before.protocol.methods and after.protocol.methods and before.protocol.envelope != after.protocol.envelope:
+        kinds = f"the old messages are of the form {before.protocol.envelope!r}, the new ones of {after.protocol.envelope!r}"
+        remedy = "Name the profile of both with --methods, or compare them as schemas with --mode language"
+        raise Faults([Unsupported(at=new.label, subject="the comparison", reason=kinds, remedy=remedy)])
     if before.protocol.methods or after.protocol.methods:
         return before, after
     joined = _joined_roots(before, after)
@@ -152,7 +161,7 @@ def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = 
 
     wanted = roots or {}
     try:
-        bundled = _bundled(_with_roots(side.documents, wanted))
+        bundled = _bundled(_with_roots(side.documents, wanted), side.methods)
         protocol = lower(bundled)
     except RecursionError:
         raise Faults([TooDeep(at=side.at(side.documents.documents[0].path), limit=DEEPEST)]) from None
@@ -182,14 +191,14 @@ def _roots(documents: Documents, origins: frozenset[str]) -> Roots:
     return Roots(said=said, unread=unread, paths=tuple(values))
 
 
-def _bundled(documents: Documents) -> Bundle:
+def _bundled(documents: Documents, methods: Profile | None = None) -> Bundle:
     """The bundle of documents. Names that collide would stop a generator; here each of them gets its pointer's hash."""
     from acpgen.schema.bundle import bundle
 
     names: dict[str, str] = {}
     while True:
         try:
-            return bundle(documents, names=names, may_count=True)
+            return bundle(documents, names=names, may_count=True, methods=methods)
         except Faults as caught:
             collisions = {fault.at: fault for fault in caught.faults if isinstance(fault, NameCollision)}
             if len(collisions) < len({fault.at for fault in caught.faults}) or not collisions.keys() - names.keys():
@@ -319,6 +328,16 @@ def _language(old: JSON, new: JSON) -> Comparison:
 
 def _whole(documents: Documents) -> JSON:
     """The one schema that the documents make up: a file as it is, unless what it names may lie beside it."""
+    foreign = choose(documents)
+    if foreign.document is not None:
+        reason = f"{documents.name} is a document of the kind {foreign.title}, and no JSON Schema"
+        raise Faults(
+            [
+                Unsupported(
+                    at=documents.name, subject="the comparison", reason=reason, remedy="Leave '--mode language' out"
+                )
+            ]
+        )
     whole = documents.documents[0].value
     if len(documents.documents) == 1 and (not documents.references or not is_object(whole)):
         return whole

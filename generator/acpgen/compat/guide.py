@@ -319,7 +319,7 @@ def _example(method: ir.Method, part: Part, side: Revised) -> ir.JSON:
     version = side.protocol.version
     if is_object(value) and type(value.get(_VERSION)) is type(version):
         value = {**value, _VERSION: version}  # a reader copies this, and a peer of this version announces itself
-    return message(Route(part, method), value)
+    return message(side.protocol.envelope, Route(part, method), value)
 
 
 # --- capabilities and types ------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from acpgen.schema.load import (
     read_revision,
     with_references,
 )
+from acpgen.schema.profile import Profile
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -31,11 +32,15 @@ Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One side of a comparison: how people call it, its documents, and where they were found, if they were files."""
+    """One side of a comparison: how people call it, its documents, and where they were found, if they were files.
+
+    `methods` is the profile that a person or the project names for it.
+    """
 
     label: str
     documents: Documents = field(repr=False)
     source: Source | None = field(default=None, repr=False)
+    methods: Profile | None = None
 
     def at(self, path: str) -> str:
         """The place of one file, for people."""
@@ -47,17 +52,40 @@ _UNSTABLE: Final = "schema.unstable.json"
 
 
 def opened(
-    given: Comparable, *, checked: bool = True, unstable: bool = False, references: References = NO_REFERENCES
+    given: Comparable,
+    *,
+    checked: bool = True,
+    unstable: bool = False,
+    references: References = NO_REFERENCES,
+    methods: Profile | None = None,
 ) -> Input:
     """Read one side. `checked`: every document must be a JSON object that its meta-schema allows. `unstable` picks the edition.
 
-    `references` say what absolute addresses mean. Raises `Faults`.
+    `references` say what absolute addresses mean. `methods` is the profile of both sides; without, the one that the project names for
+    the protocol. What it says of methods that only one side has is no fault.
+
+    Raises `Faults`.
     """
+    profile = None if methods is None else replace(methods, how="evident")
     if isinstance(given, Documents):
-        return Input(given.name, given)
+        return Input(given.name, given, methods=profile)
     given = given if isinstance(given, str) else Path(given)
     source = with_references(_edition(found(given), unstable=unstable), references)
-    return Input(str(given), parse(source) if checked else parse_unchecked(source), source)
+    if profile is None and isinstance(given, str):
+        profile = _configured(given)
+    return Input(str(given), parse(source) if checked else parse_unchecked(source), source, profile)
+
+
+def _configured(given: str) -> Profile | None:
+    """The profile that the project names for a protocol, here or at a revision. Raises `Faults`."""
+    _, colon, rest = given.partition(":")
+    name = rest if colon else given
+    try:
+        project = config.find(Path.cwd())
+    except Faults:
+        return None
+    profile = project.profile(name) if name in project.protocols else None
+    return None if profile is None else replace(profile, how="evident")
 
 
 def found(given: str | Path) -> Source:

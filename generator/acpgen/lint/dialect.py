@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from acpgen.errors import did_you_mean, shown
+from acpgen.errors import UnknownSide, did_you_mean, shown
 from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer
-from acpgen.schema.dialect import keywords, meta_schema
+from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
 from acpgen.schema.drafts import MODERN, draft_of
 from acpgen.schema.load import check
 
@@ -40,7 +40,12 @@ def keyword_misplaced(subject: Subject) -> Iterable[Remark]:
 
 def keyword_wrong(subject: Subject) -> Iterable[Remark]:
     """A keyword of the dialect has a value that it does not know, or lacks a keyword that it goes together with."""
-    return _remarks(subject, "wrong")
+    yield from _remarks(subject, "wrong")
+    sides = declared_sides(document.value for document in subject.documents)
+    for node in subject.nodes:
+        for fault in wrong_values(node.schema, node.at, sides):
+            if isinstance(fault, UnknownSide):
+                yield Remark(f"{node.at}/{fault.keyword}", fault.what())
 
 
 def keyword_meaningless(subject: Subject) -> Iterable[Remark]:

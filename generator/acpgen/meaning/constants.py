@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from acpgen import ir
 from acpgen.schema.unions import constant, kind_of
 from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
-
-LONGEST_TUPLE: Final = 8
-"""Constant arrays of more items have a list for a type."""
 
 
 def values(schema: Schema) -> list[Any] | None:
@@ -61,25 +58,16 @@ def overlap(listed: list[ir.EnumValue], base: ir.Type | None) -> bool:
 
 
 def any_like(listed: list[Any]) -> ir.Type:
-    """A type of all of some constants: scalars exactly, arrays and objects by what they hold."""
-    scalars = {(kind_of(value), value): value for value in listed if kind_of(value) not in ("object", "array", "null")}
-    arrays, objects = [one for one in listed if is_array(one)], [one for one in listed if is_object(one)]
+    """A type of all values of the JSON types that some constants have."""
+    accepted = {kind_of(value) for value in listed}
+    scalars = tuple(value for value in listed if kind_of(value) not in ("object", "array", "null"))
     types: list[ir.Type] = [
-        *([ir.Constant(tuple(scalars.values()))] if scalars else []),
-        *([_like_arrays(arrays)] if arrays else []),
-        *([ir.Map(any_like([item for one in objects for item in one.values()]))] if objects else []),
-        *([ir.Null()] if None in listed else []),
+        *([ir.Constant(scalars)] if scalars else []),
+        *([ir.Array(ir.Anything())] if "array" in accepted else []),
+        *([ir.Map(ir.Anything())] if "object" in accepted else []),
+        *([ir.Null()] if "null" in accepted else []),
     ]
-    if not types:
-        return ir.Nothing()
     return types[0] if len(types) == 1 else ir.AnyOf(tuple(types))
-
-
-def _like_arrays(listed: list[list[Any]]) -> ir.Type:
-    if len(listed) == 1 and 0 < len(listed[0]) <= LONGEST_TUPLE:
-        return ir.Tuple(tuple(any_like([item]) for item in listed[0]), ir.Nothing())
-    lengths = [len(one) for one in listed]
-    return ir.Array(any_like([item for one in listed for item in one]), min(lengths), max(lengths))
 
 
 def count(schema: Schema, keyword: str) -> int | None:

@@ -37,9 +37,11 @@ def method_row(method: ir.Method) -> Row:
         "capability": method.capability,
         "unstable": method.unstable,
         "null_result": method.null_result,
+        "optional_result": method.optional_result,
         "batch": method.batch,
     }
-    return row | {key: value for key, value in optional.items() if value}
+    omitted = {"omitted": method.omitted} if method.omitted != "object" else {}
+    return row | {key: value for key, value in optional.items() if value} | omitted
 
 
 def _gated(protocol: ir.Protocol) -> Mapping[str, Row]:

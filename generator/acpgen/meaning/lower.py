@@ -15,6 +15,7 @@ from acpgen.meaning.members import base, body, is_record, members, names_fields,
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.narrow import implies, narrowest
 from acpgen.meaning.nodes import Node, Schemas
+from acpgen.meaning.placing import placed
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.schema.bundle import Bundle, common_fields, sharing
 from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
@@ -40,15 +41,17 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     methods, sides = find_methods(schemas)
     if not definitions and not methods:
         raise Faults([NothingDefined(at=next(iter(bundle.files)) if len(bundle.files) == 1 else "")])
-    return ir.Protocol(
+    protocol = ir.Protocol(
         name=bundle.name,
         version=bundle.version,
         definitions=definitions,
         methods=methods,
         sides=sides,
         batch=any(is_object(b) and b.get("type") == "array" for b in bundle.schema.get("anyOf", ())),
+        envelope=bundle.profile.envelope,
         doc=str(bundle.schema.get("description", "")),
     )
+    return placed(protocol, bundle)
 
 
 def _definitions(schemas: Schemas, keep_unknown: bool, inexact: frozenset[str]) -> dict[str, ir.Definition]:

@@ -1,41 +1,88 @@
-"""The method table: which definitions are the params and results of which JSON-RPC method, and who handles it.
+"""The method table: which definitions are the params and results of which method, and who handles it.
 
-Two notations are read. ACP marks params and results with `x-method` and `x-side`. MCP has whole messages: an object whose
-`method` is a constant is a request or a notification, the result of `NameRequest` is `NameResult`, and unions named
-`ClientRequest`, `ServerNotification` and so on say who sends what.
+`bundle` finds the methods of most schemas, as a profile says. Of those that mark params and results with `x-method` and `x-side`, the
+marks are read here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults, NoRole, RoleTaken
-from acpgen.meaning.nodes import Node
-from acpgen.schema.unions import constant
-
-_SIDES: Final[tuple[ir.Side, ...]] = ("agent", "client", "proxy", "server")
+from acpgen.errors import Fault, Faults, NoMethods, NoRole, RoleTaken
+from acpgen.meaning.nodes import Node, Schemas
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.calls import Bound
+from acpgen.schema.dialect import DECLARING, SIDES, declared_sides
 
 _ROLES: Final = {"Request": "request", "Response": "result", "Result": "result", "Notification": "notification"}
 
 
-def find_methods(definitions: Mapping[str, Node]) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
-    """The methods in the order of the schema, and the sides of the protocol in alphabetical order: those that handle methods, and who
-    calls them. Raises `Faults` of definitions whose `x-method` binds them to nothing.
+def find_methods(schemas: Schemas) -> tuple[tuple[ir.Method, ...], tuple[ir.Side, ...]]:
+    """The methods in the order of the schema, and the sides of the protocol. Raises `Faults` of definitions whose `x-method` binds them
+    to nothing.
     """
-    methods = _marked(definitions) or _by_message(definitions)
+    bundle = schemas.bundle
+    if not bundle.profile.marked:
+        methods = tuple(_found(schemas, bundle))
+        return methods, _sides(methods, bundle) if methods else ()
+    methods = tuple(_marked(schemas))
+    if not methods and bundle.profile.how == "named":
+        raise Faults([NoMethods(at=next(iter(bundle.files)), profile=bundle.profile.name)])
+    return methods, _sides(methods, bundle)
+
+
+def _sides(methods: Collection[ir.Method], bundle: Bundle) -> tuple[ir.Side, ...]:
+    """The sides: those that are declared, else those that handle methods and who calls them."""
+    if bundle.profile.at or not bundle.profile.marked:
+        return bundle.profile.sides
+    if any(DECLARING in source for source in bundle.sources.values()):
+        return declared_sides(bundle.sources.values())
     handling = {method.side for method in methods}
     if handling & {"agent", "proxy", "server"}:
         handling.add("client")
     elif "client" in handling:
         handling.add("server")
-    return tuple(methods), tuple(side for side in _SIDES if side in handling)
+    known = tuple(side for side in sorted({*SIDES, *handling}) if side in handling - {"both", "protocol"})
+    return known or (("client", "server") if methods else ())
 
 
 def role_of(name: str) -> str | None:
     """What a marked definition is to its method, told from the end of its name as ACP does it."""
     return next((role for suffix, role in _ROLES.items() if name.endswith(suffix)), None)
+
+
+def _found(schemas: Schemas, bundle: Bundle) -> list[ir.Method]:
+    """The methods that the profile found."""
+    return [
+        ir.Method(
+            name=call.name,
+            side=call.side,
+            kind=call.kind,
+            params=call.params,
+            result=call.result,
+            omitted="object" if call.params is None else _omitted(schemas[call.params], call, bundle.profile.envelope),
+            optional_result=call.has_optional_result,
+            unstable=call.unstable,
+            doc=call.doc,
+            at=call.at,
+        )
+        for call in bundle.calls
+    ]
+
+
+def _omitted(params: Node, call: Bound, envelope: ir.Envelope) -> ir.Omitted:
+    """What params stand for that are left out. JSON-RPC lets every request leave them out."""
+    if envelope == "dap":
+        return "nothing" if call.is_optional else "refused"
+    if "object" in params.kinds and not (call.is_optional and params.flat.required):
+        return "object"
+    if "null" in params.kinds:
+        return "null"
+    if call.is_optional:
+        return "array" if "array" in params.kinds and not params.says.get("minItems") else "nothing"
+    return "array" if "array" in params.kinds else "object"
 
 
 def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
@@ -80,50 +127,3 @@ def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str |
         doc=node.text("description"),
         at=node.at,
     )
-
-
-def _by_message(definitions: Mapping[str, Node]) -> list[ir.Method]:
-    """Methods of whole-message definitions, with sides told from the unions of messages."""
-    senders = _senders(definitions)
-    methods: list[ir.Method] = []
-    for name, node in definitions.items():
-        members = node.named("properties")
-        method = constant(members["method"].schema) if "method" in members else None
-        role = role_of(name)
-        if not isinstance(method, str) or role not in ("request", "notification"):
-            continue
-        sent_by = senders.get(name, set())
-        result = f"{name.removesuffix('Request')}Result" if role == "request" else None
-        if role == "request" and result not in definitions:
-            result = "EmptyResult" if "EmptyResult" in definitions else None
-        methods.append(
-            ir.Method(
-                name=method,
-                side="both" if len(sent_by) != 1 else "server" if sent_by == {"Client"} else "client",
-                kind="request" if role == "request" else "notification",
-                params=_only_reference(members["params"]) if "params" in members else None,
-                result=result,
-                doc=node.text("description"),
-                at=node.at,
-            )
-        )
-    return methods
-
-
-def _only_reference(node: Node) -> str | None:
-    """The definition that a schema refers to, a union of one branch counting as the branch."""
-    if node.union is not None and len(node.union[1]) == 1:
-        return node.union[1][0].reference
-    return node.reference
-
-
-def _senders(definitions: Mapping[str, Node]) -> dict[str, set[str]]:
-    """Who sends each message, by its definition."""
-    found: dict[str, set[str]] = {}
-    for sender in ("Client", "Server"):
-        for kind in ("Request", "Notification"):
-            node = definitions.get(sender + kind)
-            for branch in node.union[1] if node is not None and node.union is not None else ():
-                if branch.reference is not None:
-                    found.setdefault(branch.reference, set()).add(sender)
-    return found

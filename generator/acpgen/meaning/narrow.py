@@ -168,7 +168,7 @@ def fields_at_most(node: Node) -> frozenset[str] | None:
     found = [names for part in node.parts if (names := fields_at_most(part.referred or part)) is not None]
     if node.says.get("additionalProperties") is False and not node.says.get("patternProperties"):
         found.append(frozenset(node.says.get("properties", ())))
-    return frozenset.intersection(*found) if found else None
+    return frozenset(set(found[0]).intersection(*found)) if found else None
 
 
 def of_type(branch: Node, owner: Node) -> Node:

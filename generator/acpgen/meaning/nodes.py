@@ -33,6 +33,7 @@ class Schemas(Mapping[str, "Node"]):
     def __init__(self, bundle: Bundle) -> None:
         self.written: Final = bundle.definitions
         self.framing: Final = bundle.framing
+        self.bundle: Final = bundle
         self._nodes: Final = {name: Node(self, self.written[name], at, name) for name, at in bundle.origins.items()}
         self._kinds: Final = dict[str, frozenset[str]]()
 

@@ -14,16 +14,29 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
-from acpgen.errors import Fault, Faults, LeftOut, NameCollision, NamedByPosition, UnusedName
-from acpgen.pointers import escape, reference_to, unescape
+from acpgen.errors import (
+    Fault,
+    Faults,
+    LeftOut,
+    MalformedKeyword,
+    NameCollision,
+    NamedByPosition,
+    UnknownSide,
+    UnusedName,
+)
+from acpgen.pointers import escape, pointer_parts, reference_to, unescape
+from acpgen.schema.calls import Bound, Calls, bind, find_calls, payloads
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
+from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
 from acpgen.schema.labels import labels, members, otherwise
 from acpgen.schema.load import Documents
 from acpgen.schema.names import class_name, spelled_out
+from acpgen.schema.positions import positions
+from acpgen.schema.profile import MARKED, Profile, choose
 from acpgen.schema.unions import (
     OBJECTS,
     Tag,
@@ -39,6 +52,7 @@ from acpgen.schema.unions import (
     lone_reference,
     own_tag,
     recognise,
+    types_of,
 )
 from acpgen.schema.walk import (
     ANNOTATIONS,
@@ -58,6 +72,9 @@ ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 
+SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
+
+
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """One version of a protocol as one JSON Schema 2020-12; read, never changed.
@@ -68,6 +85,9 @@ class Bundle:
     was distributed over the branches of another one is referred to no more. `framing` are the definitions that only frame messages.
     `unmatched` are the entries of shared names that match nothing here.
     `notes` say what of the files means nothing and was left out.
+    `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
+    `doubled` are the places of messages whose method has another one already.
+    `places` lead from a place of what was made of a foreign document to the place in the document itself.
     """
 
     name: str
@@ -80,6 +100,10 @@ class Bundle:
     framing: frozenset[str] = field(default=frozenset(), repr=False)
     unmatched: frozenset[str] = field(default=frozenset(), repr=False)
     notes: tuple[LeftOut, ...] = field(default=(), repr=False)
+    profile: Profile = field(default=MARKED, repr=False)
+    calls: tuple[Bound, ...] = field(default=(), repr=False)
+    doubled: tuple[str, ...] = field(default=(), repr=False)
+    places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -102,19 +126,42 @@ def bundle(
     names: Mapping[str, str] | None = None,
     shared: Collection[str] = (),
     may_count: bool = False,
+    methods: Profile | None = None,
 ) -> Bundle:
     """Bundle the files of one protocol version.
 
     `names` maps places of the source to generated names, as `chosen` says. A place that matches nothing is a fault, unless it is
-    `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them.
+    `shared` with other protocols; so is a pointer that counts the variants of a tagged union, unless it `may_count` them. `methods`
+    is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess.
     Raises `Faults`.
     """
     wanted = ChosenNames(names or {})
-    collected = collect(documents, wanted)
+    profile = choose(documents, methods)
+    foreign = translated(documents, profile)
+    try:
+        return _bundle(documents, foreign, wanted, profile, shared, may_count=may_count)
+    except Faults as caught:
+        raise Faults(_told(fault, documents, foreign.places) for fault in caught.faults) from None
+
+
+def _bundle(
+    documents: Documents,
+    foreign: Translated,
+    wanted: ChosenNames,
+    profile: Profile,
+    shared: Collection[str],
+    *,
+    may_count: bool,
+) -> Bundle:
+    collected = collect(foreign.documents, wanted, profile.sides if profile.at else ())
+    calls = find_calls(collected.definitions, collected.origins, profile)
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
-    beside = {at.partition("#")[0] for at in collected.origins.values()} - read.keys()
-    sources = {**read, **{path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}}
-    work = _Bundler(collected, wanted, sources, shared, may_count=may_count)
+    made = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
+    beside = {at.partition("#")[0] for at in collected.origins.values()} - made.keys()
+    found = {path: one.value for path in sorted(beside) if (one := documents.find(path)) is not None}
+    sources = {**read, **found}
+    files = {**made, **found}
+    work = _Bundler(collected, wanted, files, shared, may_count=may_count, calls=calls)
     work.run()
     schema: Schema = {"$schema": DIALECT}
     schema.update({key: value for key, value in collected.root.items() if key not in ("$schema", "$id")})
@@ -122,7 +169,7 @@ def bundle(
     return Bundle(
         name=documents.name,
         schema=schema,
-        origins={name: spelled_as_written(at, sources) for name, at in work.origins.items()},
+        origins={name: relocated(spelled_as_written(at, files), foreign.places) for name, at in work.origins.items()},
         files={path: _about(value) for path, value in read.items()},
         migration={key: text for value in read.values() for key, text in value.get(MIGRATION, {}).items()},
         sources=sources,
@@ -130,7 +177,25 @@ def bundle(
         framing=_frames(schema["$defs"]),
         unmatched=frozenset(work.unused),
         notes=collected.notes,
+        profile=replace(profile, sides=calls.sides or profile.sides),
+        calls=work.calls if profile.document is None else foreign.bound(work.origins),
+        doubled=calls.doubled,
+        places=foreign.places,
     )
+
+
+def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Fault:
+    """A fault with the place that the file itself has; of keywords of the dialect, with line and column."""
+    at = relocated(fault.at, places)
+    path, mark, fragment = at.partition("#")
+    if mark and isinstance(fault, MalformedKeyword | UnknownSide):
+        text = next((one.text for one in documents.documents if one.path == path), None)
+        if text is not None:
+            found = positions(text)
+            offset, _ = found.nearest([*pointer_parts(fragment), fault.keyword], SPELLINGS)
+            line, column = found.line_and_column(offset)
+            at = f"{path}:{line}:{column}#{fragment}"
+    return replace(fault, at=at)
 
 
 def _about(document: Schema) -> tuple[str, str]:
@@ -212,6 +277,7 @@ class _Bundler:
         shared: Collection[str],
         *,
         may_count: bool,
+        calls: Calls,
     ) -> None:
         self.files = files
         self.definitions = collected.definitions
@@ -220,6 +286,9 @@ class _Bundler:
         self.shared = shared
         self.unused: dict[str, str] = {}
         self.may_count = may_count
+        self.found = calls
+        self.payloads = payloads(calls, self.origins)
+        self.calls: tuple[Bound, ...] = ()
         self.variants: dict[str, str] = {}
         self.tags: dict[str, str] = {}
         self.keyed: set[str] = set()
@@ -242,6 +311,7 @@ class _Bundler:
         for name in sorted(named, key=self._position):
             for narrowed in narrow_inherited(name, self.definitions, self.origins, self.found_again, self._joined):
                 self.bodies.pop(narrowed, None)  # no other thing demands just that
+        self.calls = bind(self.found, self.definitions, self.origins)
         self.sources = copy.deepcopy(self.definitions)
         for name in sorted(self.definitions, key=self._position):
             if name not in framing:
@@ -433,9 +503,9 @@ class _Bundler:
             names = (f"{wanted}{word}", f"{apart}{wanted}{word}")
             schema["prefixItems"][index] = self._named(owner, names, entry, f"{at}/prefixItems/{index}")
         rest = schema.get("additionalProperties", True)
-        patterns = (
-            schema.get("patternProperties", {}) if rest not in (True, {}) else {}
-        )  # else any value may stand there
+        patterns: Schema = {}
+        if rest not in (True, {}):  # else any value may stand there
+            patterns = schema.get("patternProperties", {})
         for pattern in sorted(patterns):
             is_alone = len(patterns) == 1 and not is_object(rest)
             word = "" if is_alone or not re.search("[A-Za-z0-9]", pattern) else class_name(pattern)
@@ -447,10 +517,11 @@ class _Bundler:
         """`schema` for a field, with whatever needs a name replaced by a reference."""
         if not is_object(schema) or lone_reference(schema) is not None:
             return schema
-        rest, nullable = _without_null(schema, self.definitions)
-        if rest is not None and _needs_name(rest):
+        payload = self.payloads.get(at, ())
+        rest, nullable = (schema, False) if payload else _without_null(schema, self.definitions)
+        if rest is not None and (payload or _needs_name(rest)):
             body = {key: value for key, value in rest.items() if key not in OF_FIELDS and not _is_leniency(key)}
-            name, is_new = self._add(owner, wanted, body, at)
+            name, is_new = self._add(owner, payload or wanted, body, at)
             if is_new:
                 self._name_inline(name, class_name(name), body, at)
             kept = {key: schema[key] for key in schema if key in (*OF_FIELDS, "description") or _is_leniency(key)}
@@ -673,6 +744,8 @@ def _is_mergeable(one: Schema, other: Schema) -> bool:
     """
     if not _CONDITIONAL.isdisjoint(one) and not _CONDITIONAL.isdisjoint(other):
         return False
+    if not all("object" in types_of(each) for each in (one, other) if "type" in each):
+        return False  # one of them takes no object
     rests, patterns = (
         _rests(one, other),
         [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
@@ -753,6 +826,8 @@ def _without_null(schema: Schema, definitions: Mapping[str, Schema]) -> tuple[Sc
         return {**schema, keyword: left}, True
     types = schema.get("type")
     if is_array(types) and "null" in types and len(types) > 1:
+        if not schema.keys().isdisjoint(("const", "$ref", "allOf", "not", "if")):
+            return schema, False  # what stands beside the types may refuse null
         left_types = [name for name in types if name != "null"]
         narrowed = {**schema, "type": left_types[0] if len(left_types) == 1 else left_types}
         if is_array(schema.get("enum")):

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, cast
 
 from acpgen.errors import BadSetting, Faults, shown
 from acpgen.schema.names import is_class_name
@@ -25,7 +25,8 @@ class ChosenNames:
     """The entries, and which of them named something. Raises `Faults` where a name is none."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        wrong = [key for key, name in names.items() if not isinstance(name, str) or not is_class_name(name)]
+        given = cast("Mapping[str, object]", names)  # a library's user may pass anything
+        wrong = [key for key, name in given.items() if not isinstance(name, str) or not is_class_name(name)]
         if wrong:
             expected = "the name of a Python class: letters, digits and '_', a capital first"
             raise Faults([BadSetting(at="names", key=f"the value of {shown(key)}", expected=expected) for key in wrong])

@@ -256,6 +256,14 @@ def _stem(path: str) -> str:
     return class_name(posixpath.basename(path).split(".")[0])
 
 
+def _base(path: str) -> str:
+    return class_name(posixpath.basename(path).removesuffix(".json"))
+
+
+def _whole(path: str) -> str:
+    return class_name(path.removesuffix(".json"))
+
+
 def _before(word: str, name: str) -> str:
     """A name with the name of its file before it, once."""
     return word if word.endswith(name) and word != name else f"{word}{name}"
@@ -263,11 +271,7 @@ def _before(word: str, name: str) -> str:
 
 def _labels(paths: Sequence[str]) -> dict[str, str]:
     """A word for each file: as little of its path as tells them apart."""
-    forms = (
-        _stem,
-        lambda path: class_name(posixpath.basename(path).removesuffix(".json")),
-        lambda path: class_name(path.removesuffix(".json")),
-    )
+    forms: tuple[Callable[[str], str], ...] = (_stem, _base, _whole)
     for form in forms:
         found = {path: form(path) for path in paths}
         if len(set(found.values())) == len(found):

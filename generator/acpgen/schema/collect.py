@@ -27,7 +27,7 @@ from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.addresses import FILES, REFERRING, Addresses, SchemaPlace
 from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
-from acpgen.schema.dialect import wrong_values
+from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.schema.drafts import ONLY_OLDER, Draft, meaningless, modern
 from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
@@ -69,19 +69,20 @@ class Collected:
     notes: tuple[LeftOut, ...] = ()
 
 
-def collect(documents: Documents, names: ChosenNames | None = None) -> Collected:
+def collect(documents: Documents, names: ChosenNames | None = None, sides: Iterable[str] = ()) -> Collected:
     """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
     unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
-    the name that the thing there shall have. Raises `Faults`: dangling references, loops of references alone, two definitions of
+    the name that the thing there shall have; `sides` are those that a profile
+    declares. Raises `Faults`: dangling references, loops of references alone, two definitions of
     one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
-    return _Collector(documents, names or ChosenNames({})).run()
+    return _Collector(documents, names or ChosenNames({}), sides).run()
 
 
 class _Collector:
-    def __init__(self, documents: Documents, names: ChosenNames) -> None:
+    def __init__(self, documents: Documents, names: ChosenNames, sides: Iterable[str]) -> None:
         self.names = names
         self.faults: list[Fault] = []
         self.notes: list[LeftOut] = []
@@ -90,6 +91,7 @@ class _Collector:
             for document in documents.documents
             if is_object(document.value)
         }
+        self.sides = declared_sides(self.files.values(), sides)
         self.own = tuple(self.files)
         self.silent = frozenset(path for path, value in self.files.items() if "$schema" not in value)
         self.addresses = Addresses(documents.given)
@@ -197,7 +199,7 @@ class _Collector:
         self._hide(place, schema, draft)
         self.addresses.enter(place, schema, draft)
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
-        self.faults.extend(wrong_values(schema, place.at))
+        self.faults.extend(wrong_values(schema, place.at, self.sides))
         for below, child in _children(schema):
             inside = place.below(*below)
             if below[0] in DEFINITIONS:
@@ -381,7 +383,7 @@ class _Collector:
         path, value = chosen[0]
         name = self.named.get(SchemaPlace(path, ()))
         if name is None:
-            said: Schema = self._modern(SchemaPlace(path, ()), _without(value, (MIGRATION,)))
+            said: Schema = self._modern(SchemaPlace(path, ()), _without(value, (MIGRATION, DECLARING)))
             return said
         about: Schema = {key: value[key] for key in ("title", "description") if key in value}
         return {**about, "$ref": reference_to(name)}
@@ -398,7 +400,10 @@ class _Collector:
         for parent, part, name in moved:
             if not is_object(parent) or part in parent:  # what a draft hides stays hidden
                 parent[_key(parent, part)] = {"$ref": reference_to(name)}
-        return {name: self._modern(place, _without(_as_object(schema), (MIGRATION,))) for place, name, schema in found}
+        return {
+            name: self._modern(place, _without(_as_object(schema), (MIGRATION, DECLARING)))
+            for place, name, schema in found
+        }
 
     def _modern(self, place: SchemaPlace, schema: Any) -> Any:
         """The same schema with 2020-12's keywords; its definitions have been taken out, and branches are objects."""
@@ -429,7 +434,7 @@ def _meaning(parts: tuple[str, ...]) -> list[str]:
     """A place below a definition by what it means: `Thing.field`, `Thing.list[]`."""
     if len(parts) < 2 or parts[0] not in DEFINITIONS:
         return []
-    found, rest = parts[1], parts[2:]
+    found, rest = parts[1], list(parts[2:])
     while rest:
         if rest[0] == "properties" and len(rest) > 1:
             found, rest = f"{found}.{rest[1]}", rest[2:]

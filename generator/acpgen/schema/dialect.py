@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import resources
-from acpgen.errors import Fault, MalformedKeyword
+from acpgen.errors import Fault, MalformedKeyword, UnknownSide
 from acpgen.schema.load import decode, parse_json, place, read_bytes
+from acpgen.schema.walk import is_array, is_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,11 +18,22 @@ if TYPE_CHECKING:
     import jsonschema_rs
 
 
+SIDES: Final = ("agent", "client", "server", "proxy")
+"""The sides that need no declaration."""
+
+EITHER: Final = ("both", "protocol")
+"""What stands for either side."""
+
+DECLARING: Final = "x-sides"
+
 _BESIDE: Final = {
     "x-unknown": "on a union or a set of constants, beside 'anyOf', 'oneOf' or 'enum'",
     "x-deserialize-default-on-null": "where no 'x-null' says what null means",
 }
 """Where keywords must stand, of those that the meta-schema asks about the keywords beside them."""
+
+_NAMING: Final = frozenset({"x-side", "x-capability", "x-required-with"})
+"""Keywords that name a side, before a colon if they say more."""
 
 _KINDS: Final = {"array": "a list", "object": "an object of texts", "string": "a string"}
 
@@ -47,14 +59,27 @@ def keywords() -> Mapping[str, str]:
     return {key: schema["description"] for key, schema in declared.items() if key.startswith("x-")}
 
 
-def wrong_values(schema: Mapping[str, Any], at: str) -> Iterator[Fault]:
-    """What the dialect says against the values of its keywords in one schema. Keywords of others are theirs."""
+def wrong_values(schema: Mapping[str, Any], at: str, sides: Collection[str] = SIDES) -> Iterator[Fault]:
+    """What the dialect says against the values of its keywords in one schema of a protocol with these sides.
+
+    Keywords of others are theirs.
+    """
     for key in schema:
         if key.startswith("x-") and key in keywords():
             if not _judge(key).is_valid(schema[key]):
                 yield MalformedKeyword(at=at, keyword=key, expected=expected(key))
             elif key in _BESIDE and not _judge_of_neighbours(key).is_valid(schema):
                 yield MalformedKeyword(at=at, keyword=key, expected=_BESIDE[key])
+            elif key in _NAMING and schema[key].partition(":")[0] not in (*sides, *(EITHER if key == "x-side" else ())):
+                known = (*sides, *EITHER) if key == "x-side" else tuple(sides)
+                yield UnknownSide(at=at, keyword=key, side=schema[key].partition(":")[0], known=known)
+
+
+def declared_sides(documents: Iterable[object], known: Iterable[str] = ()) -> tuple[str, ...]:
+    """The sides of a protocol: those of the profile that a person named, else those that its files declare; else those that all know."""
+    said = [value[DECLARING] for value in documents if is_object(value) and DECLARING in value]
+    listed = (side for value in said if is_array(value) for side in value if isinstance(side, str))
+    return tuple(dict.fromkeys((*known, *listed))) or SIDES
 
 
 def expected(keyword: str) -> str:

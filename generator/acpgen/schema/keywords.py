@@ -120,6 +120,7 @@ TABLE: Final = (
     # the dialect
     Keyword("x-method", "annotates"),
     Keyword("x-side", "annotates"),
+    Keyword("x-sides", "annotates"),
     Keyword("x-batch", "annotates"),
     Keyword("x-capability", "annotates", is_of_field=True),
     Keyword("x-required-with", "annotates", is_of_field=True),

@@ -254,7 +254,11 @@ def keyed(branches: Sequence[object], definitions: Mapping[str, Schema]) -> dict
 
 def lone_key(branch: object) -> str | None:
     """The one key that a schema lets an object have, and asks for."""
-    if not is_object(branch) or {key for key in branch if asserts(key)} != _OF_KEYED or branch["type"] != "object":
+    if (
+        not is_object(branch)
+        or frozenset(key for key in branch if asserts(key)) != _OF_KEYED
+        or branch["type"] != "object"
+    ):
         return None
     named = list(branch["properties"])
     return (

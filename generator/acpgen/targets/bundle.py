@@ -30,7 +30,8 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
 def method_table(protocol: ir.Protocol) -> ir.JSON:
     """The methods by handling side and key, as ACP publishes them: `{"version": 1, "agentMethods": {"session_new": "session/new"}}`."""
     table: dict[str, ir.JSON] = {"version": protocol.version} if protocol.version is not None else {}
-    for side, group in _GROUPS.items():
+    groups = {**_GROUPS, **{side: f"{side}Methods" for side in protocol.sides if side not in _GROUPS}}
+    for side, group in groups.items():
         keys = method_keys([*dict.fromkeys(m.name for m in protocol.methods if m.side == side)])
         methods: dict[str, ir.JSON] = {key: name for name, key in keys.items()}
         if methods or side in protocol.sides:

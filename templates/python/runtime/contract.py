@@ -16,6 +16,11 @@ Path: TypeAlias = tuple["str | int", ...]
 
 Payload = TypeVar("Payload")
 
+Omitted: TypeAlias = Literal["object", "array", "null", "nothing", "refused"]
+
+Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
+"""How messages stand on the wire: JSON-RPC 2.0, the same without the member `jsonrpc`, or the frames of the Debug Adapter Protocol."""
+
 
 @dataclass(frozen=True, slots=True)
 class Method(Generic[Payload]):
@@ -24,7 +29,8 @@ class Method(Generic[Payload]):
     `params` and `result` are its payloads: names of definitions in a contract, classes or aliases in the method table of the bindings;
     `None` where the schema says nothing about them. `capability` is the gate: the side that advertises, a colon, and the path in its
     initialize payload. `batch`: `never` keeps the method out of batches. `null_result`: a receiver reads a result of null as the empty
-    one; the schema itself refuses it.
+    one; the schema itself refuses it. `optional_result`: a response may come without. `omitted` is what params that are left out are
+    read as: an empty object or array, null, or `nothing` at all, whatever their type asks for; or they are `refused`.
     """
 
     name: str
@@ -35,7 +41,13 @@ class Method(Generic[Payload]):
     capability: str | None = None
     unstable: bool = False
     null_result: bool = False
+    optional_result: bool = False
     batch: Literal["never"] | None = None
+    omitted: Omitted = "object"
+
+    def empty(self) -> Any:
+        """What left out params are read as."""
+        return {} if self.omitted == "object" else [] if self.omitted == "array" else None
 
 
 class Member(NamedTuple):
@@ -85,11 +97,16 @@ class Contract:
     batch: bool
     methods: tuple[Method[str], ...]
     gated: Mapping[str, Gated]
+    envelope: Envelope = "json-rpc"
 
     @property
     def peers(self) -> tuple[str, str]:
-        """The two sides of a connection, the client first."""
-        return ("client", "server") if "server" in self.sides else ("client", "agent")
+        """The two sides of a connection, the one that opens it first. Of more than two, the first two; ACP's proxy is none."""
+        known = [side for side in self.sides if side != "proxy"]
+        if "client" in known:
+            known.remove("client")
+            return ("client", known[0] if known else "agent")
+        return (known[0], known[1]) if len(known) > 1 else ("client", "agent")
 
     def unjudged(self, method: str, *, is_request: bool) -> str:
         """Why a message with this method, or the result of it, is not judged beyond its envelope; empty where it is, or may be

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision, Witness
 from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
 from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
+from acpgen.meaning import framing
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema
@@ -33,24 +34,18 @@ class Route:
     definition: str = ""
 
 
-_ENVELOPE: Final[Schema] = {"jsonrpc": {"const": "2.0"}}
-_ID: Final[Schema] = {"type": ["string", "integer", "null"]}
-
-
-def message(route: Route, value: ir.JSON) -> ir.JSON:
+def message(envelope: ir.Envelope, route: Route, value: ir.JSON) -> ir.JSON:
     """The whole message around params, a result, an error or an id."""
     if route.part == "document":
         return value
     if route.part == "error":
-        return {"jsonrpc": "2.0", "id": 1, "error": value}
+        return {**framing.failure(envelope, route.method, value)}
     if route.part == "result":
-        return {"jsonrpc": "2.0", "id": 1, "result": value}
+        return {**framing.answer(envelope, route.method, value)}
     if route.part == "id":
-        return {"jsonrpc": "2.0", "id": value, "result": {}}
+        return {**framing.answer(envelope, route.method, {}, id_=value)}
     assert route.method is not None
-    if route.method.kind == "notification":
-        return {"jsonrpc": "2.0", "method": route.method.name, "params": value}
-    return {"jsonrpc": "2.0", "id": 1, "method": route.method.name, "params": value}
+    return {**framing.call(envelope, route.method, value)}
 
 
 def message_schema(revised: Revised, route: Route, type_name: str | None) -> Schema:
@@ -59,18 +54,10 @@ def message_schema(revised: Revised, route: Route, type_name: str | None) -> Sch
     if route.part == "document":
         whole: Schema = {"$schema": DIALECT, "$defs": revised.bundle.definitions}
         return whole | inner if isinstance(inner, dict) else whole
-    properties: Schema = {**_ENVELOPE, "id": inner if route.part == "id" else _ID}
-    required = ["jsonrpc", "id", "result" if route.part == "id" else route.part]
-    if route.part != "id":
-        properties[route.part] = inner
-    if route.method is not None and route.part == "params":
-        properties["method"] = {"const": route.method.name}
-        required = ["jsonrpc", "method", "params"]
-        if route.method.kind == "request":
-            required.insert(1, "id")
-        else:
-            properties["id"] = False
-    one: Schema = {"type": "object", "properties": properties, "required": required}
+    held = "result" if route.part == "id" else route.part
+    one: Schema = framing.frame(revised.protocol.envelope, route.method, held, True if route.part == "id" else inner)
+    if route.part == "id":
+        one["properties"]["id"] = inner
     many: Schema = {"type": "array", "minItems": 1, "items": one}
     return {
         "$schema": DIALECT,
@@ -97,7 +84,7 @@ class Court:
         """A message that one revision accepts and the other refuses because of what stands at the steps; `None` if none was found."""
         refused_by: Revision = "new" if accepted_by == "old" else "old"
         route, _ = routes[accepted_by]
-        where = _instance_path(route, steps)
+        where = _instance_path(self.sides[accepted_by].protocol.envelope, route, steps)
         for value in self.messages(routes, steps, accepted_by, leaf):
             verified = self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where)
             if verified:
@@ -126,7 +113,7 @@ class Court:
         type_: ir.Type = ir.Anything() if name is None else ir.Ref(name)
         try:
             for value in self.make[side].build(type_, steps, side, leaf):
-                yield message(route, value)
+                yield message(self.sides[side].protocol.envelope, route, value)
         except NoExample:
             return
 
@@ -175,9 +162,11 @@ class Court:
         return self._validators[key]
 
 
-def _instance_path(route: Route, steps: Sequence[Step]) -> tuple[str | int, ...]:
+def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step]) -> tuple[str | int, ...]:
     """Where the steps lead in the messages that `Examples.build` makes."""
     path: list[str | int] = [] if route.part == "document" else [route.part]
+    if route.method is not None and route.part in ("params", "result", "error"):
+        path = [framing.key(envelope, route.method, route.part)]
     for step in steps:
         match step.kind:
             case "field":

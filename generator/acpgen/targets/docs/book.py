@@ -5,10 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.markup import Markdown, code, identifier, prose
+from acpgen.meaning import framing
 from acpgen.meaning.checks import checks
 from acpgen.schema.bundle import Bundle
 from acpgen.targets.docs import lifecycles
@@ -20,6 +21,9 @@ from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, ME
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.uses import Use, gates, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
+
+_EITHER: Final = ("both", "protocol")
+"""What a method's side is if either side may handle it."""
 
 Page: TypeAlias = tuple[str, str, dict[str, Any]]
 """Path, template, and what the template shows."""
@@ -137,9 +141,7 @@ class Book:
             "related": [other for other in dict.fromkeys(related) if other not in named],
             "area": self._area_link(self.places.area_of[named[0]]) if named else None,
             "since": _age(self.ages.methods.get(method.name)),
-            "sides": {side: f"the {side}" for side in ("agent", "client", "server", "proxy")}.get(
-                method.side, "either side"
-            ),
+            "sides": "either side" if method.side in _EITHER else f"the {method.side}",
         }
 
     def _type(self, definition: ir.Definition) -> dict[str, Any]:
@@ -188,12 +190,13 @@ class Book:
     def _messages(self) -> dict[str, Any]:
         request = next((m for m in self.protocol.methods if m.kind == "request" and m.name != "initialize"), None)
         notification = next((m for m in self.protocol.methods if m.kind == "notification"), None)
-        failure: ErrorCode | None = next((c for c in error_codes(self.protocol) if c.code == -32602), None)
+        codes = error_codes(self.protocol) if self.protocol.envelope != "dap" else ()
+        failure: ErrorCode | None = next((c for c in codes if c.code == -32602), None)
         return {
             "request": self._request(request) if request else None,
             "response": self._response(request) if request else None,
             "notification": self._request(notification) if notification else None,
-            "failure": {"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": failure.title}}
+            "failure": framing.failure(self.protocol.envelope, request, {"code": -32602, "message": failure.title})
             if failure
             else None,
             "request_id": self.protocol.definitions.get("RequestId"),
@@ -208,27 +211,20 @@ class Book:
         found = self.examples.get(method.params or "", ())
         if method.params is not None and not found:
             return None
-        message: dict[str, ir.JSON] = {"jsonrpc": "2.0"}
-        if method.kind == "request":
-            message["id"] = 1
-        message["method"] = method.name
-        if found:
-            message["params"] = found[0]
-        return message
+        return {**framing.call(self.protocol.envelope, method, found[0] if found else framing.ABSENT)}
 
     def _response(self, method: ir.Method) -> ir.JSON | None:
         found = self.examples.get(method.result or "", ())
         if method.kind != "request" or not found:
             return None
-        return {"jsonrpc": "2.0", "id": 1, "result": found[0]}
+        return {**framing.answer(self.protocol.envelope, method, found[0])}
 
     def _by_side(self) -> list[tuple[str, list[ir.Method]]]:
         """The methods by the side that handles them."""
-        heads = {side: f"Handled by the {side}" for side in ("agent", "client", "server", "proxy")}
-        heads |= {"protocol": "Handled by either side", "both": "Handled by either side"}
         groups: dict[str, list[ir.Method]] = {}
         for method in self.protocol.methods:
-            groups.setdefault(heads[method.side], []).append(method)
+            side = "either side" if method.side in _EITHER else f"the {method.side}"
+            groups.setdefault(f"Handled by {side}", []).append(method)
         return list(groups.items())
 
     def _by_kind(self, names: list[str] | None = None) -> list[tuple[str, list[ir.Definition]]]:
@@ -244,7 +240,7 @@ class Book:
         return lambda linker: linker.area(area, prose(self._about(area)[0]))
 
     def _sender(self, method: ir.Method) -> str:
-        if method.side in ("protocol", "both"):
+        if method.side in _EITHER:
             return "either side"
         others = [side for side in self.protocol.sides if side not in (method.side, "proxy")]
         return f"the {others[0]}" if len(others) == 1 else "the other side"

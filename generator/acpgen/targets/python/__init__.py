@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from acpgen import ir
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.beyond import Beyond, beyond, check_view
@@ -64,7 +65,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         f"{folder}/models.py": render_records(protocol, names, modules, NOTICE, found),
         f"{folder}/unions.py": _unions(protocol, names, modules, found),
         f"{folder}/_tables.py": _tables(protocol, names, modules, found),
-        f"{folder}/methods.py": _methods(protocol, names, modules),
+        f"{folder}/methods.py": _methods(protocol, bundle, names, modules),
         f"{folder}/_contract.py": _contract(protocol, names, modules),
         f"{folder}/_schema.json": schema_text(bundle),
         f"{folder}/strict.py": _strict(protocol, modules, settings.distribution or top),
@@ -156,11 +157,12 @@ def _strict(protocol: ir.Protocol, modules: Modules, distribution: str) -> str:
     return _lay_out("strict", title=_title(protocol), runtime=modules.runtime, extra=extra)
 
 
-def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
-    error = protocol.definitions.get("Error")
-    is_error = isinstance(error, ir.Record) and {"code", "message"} <= {field.name for field in error.fields}
+def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:
+    error = _error(protocol)
+    is_dap = protocol.envelope == "dap"
+    unknown = "jsonrpc.JSON" if is_dap else "jsonrpc.ErrorObject"
     used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
-    used |= {"Error"} if is_error else set()
+    used |= {error} if error is not None else set()
     kinds = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
     sides = list(protocol.sides) or ["client", "server"]
     message = "Message | list[Message]" if protocol.batch else "Message"
@@ -168,18 +170,20 @@ def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
         "title": _title(protocol),
         "runtime": modules.runtime,
         "sides": ", ".join(literal(side) for side in sides),
-        "null_id": _allows_null_id(protocol),
-        "batch": protocol.batch,
+        "frames": "dap" if is_dap else "jsonrpc",
+        "codec": "dap" if is_dap else "codec",
         "returns": message,
         "encodes": "Message | list[Message] | Any" if protocol.batch else "Message | Any",
     }
     groups = _groups(protocol, names)
-    own = _bound(_lay_out("methods", **about, models=[], unions=[], groups=groups, methods=[], error="None"))
+    plain = {"models": [], "unions": [], "groups": groups, "methods": [], "error": "None", "options": ""}
+    own = _bound(_lay_out("methods", **about, **plain))
     here = names.beside(own)
     imported = {
         name: class_ if class_ == here.classes[name] else f"{class_} as {here.classes[name]}"
         for name, class_ in names.classes.items()
     }
+    error_class = here.classes[error] if error is not None else unknown
     return _lay_out(
         "methods",
         **about,
@@ -187,8 +191,38 @@ def _methods(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
         unions=sorted(imported[name] for name, is_record in kinds.items() if not is_record),
         groups=_groups(protocol, here),
         methods=method_rows(protocol, here),
-        error=here.classes["Error"] if is_error else "jsonrpc.ErrorObject",
+        error=error_class,
+        options=_options(protocol, bundle, error_class if error is not None or not is_dap else None, sides),
     )
+
+
+def _error(protocol: ir.Protocol) -> str | None:
+    """The definition of what a failed request is answered with."""
+    if protocol.envelope == "dap":
+        return "ErrorResponseBody" if "ErrorResponseBody" in protocol.definitions else None
+    error = protocol.definitions.get("Error")
+    is_error = isinstance(error, ir.Record) and {"code", "message"} <= {field.name for field in error.fields}
+    return "Error" if is_error else None
+
+
+def _options(protocol: ir.Protocol, bundle: Bundle, error: str | None, sides: list[str]) -> str:
+    """The arguments of the codec after its tables."""
+    options = [] if error is None else [f"error={error}"]
+    if protocol.envelope != "dap":
+        options.append(f"null_id={_allows_null_id(protocol)}")
+    options.append(f"batch={protocol.batch}")
+    options.append(f"sides=({', '.join(map(literal, sides))})")
+    if protocol.envelope == "json-rpc-unversioned":
+        options.append("versioned=False")
+    least = _least(bundle) if protocol.envelope == "dap" else None
+    return ", ".join([*options, *([f"least={least}"] if least is not None else [])])
+
+
+def _least(bundle: Bundle) -> int | None:
+    """The smallest sequence number of a message."""
+    schema: Any = bundle.definitions.get("ProtocolMessage", {}).get("properties", {}).get("seq")
+    found = schema.get("minimum") if is_object(schema) else None
+    return found if isinstance(found, int) else None
 
 
 def _bound(source: str) -> set[str]:

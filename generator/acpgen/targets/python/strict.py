@@ -23,6 +23,7 @@ def contract_view(protocol: ir.Protocol) -> dict[str, Any]:
         "sides": _tuple(protocol.sides),
         "batch": protocol.batch,
         "methods": [_call("Method", row) for row in found.methods],
+        "envelope": literal(protocol.envelope) if protocol.envelope != "json-rpc" else "",
         "gated": [{"name": literal(name), **_gated(row)} for name, row in found.gated.items()],
     }
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from acpgen import ir
-from acpgen.errors import Faults, NotASchema
+from acpgen.errors import Faults, NotASchema, Unsupported
 from acpgen.meaning.values import Values
 from acpgen.resources import templates
 from acpgen.schema.bundle import Bundle
@@ -32,8 +32,12 @@ _LONGEST: Final = 60
 def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
     """`methods/*.jsonl`, `types/*.jsonl` and `index.json` below the prefix; `README.md` and `row.schema.json` beside the prefixes.
 
-    Raises `Faults` where the schema is one that no judge can read.
+    Raises `Faults` where the schema is one that no judge can read, or messages are none of JSON-RPC.
     """
+    if protocol.envelope == "dap":
+        reason = "its messages have the frames of the Debug Adapter Protocol, and a row of the vectors is a message of JSON-RPC"
+        remedy = "Leave the target 'vectors' out; python, docs, bundle and ir know these frames"
+        raise Faults([Unsupported(at=protocol.name, subject="the target 'vectors'", reason=reason, remedy=remedy)])
     try:
         judge = Judge(bundle, protocol)
     except jsonschema_rs.ValidationError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.meaning import framing
 from acpgen.meaning.values import EXTENSION, UNKNOWN_FIELD, UNKNOWN_VALUE
 from acpgen.targets.vectors.definition_rows import Maker
 from acpgen.targets.vectors.rows import (
@@ -19,7 +20,11 @@ from acpgen.targets.vectors.rows import (
     RowSubject,
 )
 
-_PEERS: Final = {"agent": "client", "client": "agent", "proxy": "agent", "server": "client"}
+_EITHER: Final = ("both", "protocol")
+"""What a method's side is if either side may handle it."""
+
+_EMPTY: Final[dict[str, Any]] = {"object": {}, "array": [], "null": None}
+"""What params that are left out are read as."""
 
 _NOT_JSON: Final = {
     "empty": "",
@@ -64,10 +69,7 @@ class Messages:
                 )
 
     def _calls(self, method: ir.Method) -> Iterator[Row]:
-        head: dict[str, Any] = {"jsonrpc": "2.0"}
-        if method.kind == "request":
-            head["id"] = "request-1"
-        head["method"] = method.name
+        head: dict[str, Any] = {**framing.call(self.protocol.envelope, method, id_="request-1")}
         typed = () if method.params is None else self.maker.rows(method.params)
         for row in typed:
             yield row.inside(head, "params")
@@ -76,18 +78,20 @@ class Messages:
             yield Row("valid-minimal", "valid-minimal", head)
         elif small is not None:
             yield _stranger({**head, "params": small.message})
-        if method.params is None or self.maker.judge.is_valid(method.params, {}):
+        empty = _EMPTY.get(method.omitted, {})
+        is_left_out = method.params is None or method.omitted == "nothing"
+        if is_left_out or self.maker.judge.is_valid(method.params or "", empty):
             yield Row("omitted", "omitted /params", head)
             yield Row("null", "null /params", {**head, "params": None})
         else:
-            one = self.maker.judge.only_break(method.params, {})
+            one = self.maker.judge.only_break(method.params or "", empty)
             if one is not None:
                 label = f"invalid:{one.rule}"
                 refusal = Refusal(one.rule, ("params", *one.path), one.schema)
                 yield Row(label, f"{label} without params", head, valid=False, decodes=False, refusal=refusal)
 
     def _answers(self, method: ir.Method) -> Iterator[Row]:
-        head: dict[str, Any] = {"jsonrpc": "2.0", "id": "request-1"}
+        head = self._answer_head()
         if method.result is None:
             yield Row("valid-minimal", "valid-minimal", {**head, "result": {}})
             return
@@ -114,7 +118,7 @@ class Messages:
 
     def envelopes(self) -> Iterator[tuple[RowSubject, tuple[Row, ...]]]:
         """What is the same for all methods, shown with the first request that takes nothing or little."""
-        requests = (one for one in self.protocol.methods if one.kind == "request" and one.side in _PEERS)
+        requests = (one for one in self.protocol.methods if one.kind == "request" and one.side not in _EITHER)
         method = next((one for one in requests if not one.unstable), None)
         if method is None:
             return
@@ -139,10 +143,11 @@ class Messages:
             )
 
     def _broken_calls(self, call: dict[str, Any], method: ir.Method) -> Iterator[Row]:
-        without = {key: value for key, value in call.items() if key != "jsonrpc"}
-        yield _broken("without jsonrpc", (), without)
-        yield _broken("jsonrpc of another version", ("jsonrpc",), {**call, "jsonrpc": "1.0"})
-        yield _broken("jsonrpc that is a number", ("jsonrpc",), {**call, "jsonrpc": 2.0})
+        if self.protocol.envelope == "json-rpc":
+            without = {key: value for key, value in call.items() if key != "jsonrpc"}
+            yield _broken("without jsonrpc", (), without)
+            yield _broken("jsonrpc of another version", ("jsonrpc",), {**call, "jsonrpc": "1.0"})
+            yield _broken("jsonrpc that is a number", ("jsonrpc",), {**call, "jsonrpc": 2.0})
         for id_ in _NO_IDS:
             yield self._broken_id(f"id {json.dumps(id_)}", {**call, "id": id_})
         for name, id_ in _IDS.items():
@@ -196,7 +201,7 @@ class Messages:
             yield _broken("a message in a batch that is none", (1,), [call, 7])
 
     def _errors(self) -> Iterator[Row]:
-        head: dict[str, Any] = {"jsonrpc": "2.0", "id": "request-1"}
+        head = self._answer_head()
         if isinstance(self.protocol.definitions.get("Error"), ir.Record):
             for row in self.maker.rows("Error"):
                 found = row.inside(head, "error")
@@ -210,10 +215,11 @@ class Messages:
 
     def senders(self, method: ir.Method) -> tuple[str, ...]:
         """The peers that send a method."""
-        peers = tuple(side for side in self.protocol.sides if side in _PEERS) or ("client", "server")
-        if method.side in ("both", "protocol"):
+        peers = self.protocol.sides or ("client", "server")
+        if method.side in _EITHER:
             return peers
-        return (self._other(method.side),)
+        others = tuple(side for side in peers if side != method.side)
+        return others[:1] if "proxy" in peers else others
 
     def _answering(self, method: ir.Method, sender: str) -> str:
         if method.side == "protocol":
@@ -221,8 +227,10 @@ class Messages:
         return self._other(sender) if method.side == "both" else method.side
 
     def _other(self, side: str) -> str:
-        peers = [one for one in self.protocol.sides if one in _PEERS and one != side]
-        return peers[0] if peers else _PEERS[side]
+        return next(one for one in self.protocol.sides or ("client", "server") if one != side)
+
+    def _answer_head(self) -> dict[str, Any]:
+        return {**framing.answer(self.protocol.envelope, None, framing.ABSENT, id_="request-1")}
 
     def _broken_id(self, name: str, message: dict[str, Any]) -> Row:
         """A message whose id is none; the schema's definition of ids is named where it has one."""
@@ -241,7 +249,7 @@ class Messages:
         found = [
             one.name
             for one in self.protocol.methods
-            if one.kind == "request" and one.side in _PEERS and one.side != method.side and one.name not in names
+            if one.kind == "request" and one.side not in _EITHER and one.side != method.side and one.name not in names
         ]
         return found[0] if found else None
 

@@ -161,7 +161,10 @@ class Strict:
         if not is_object(value):
             yield _wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
             return
-        if value.get("jsonrpc") != "2.0":
+        if self.contract.envelope == "dap":
+            yield from self._frame(value, at, sender)
+            return
+        if self.contract.envelope == "json-rpc" and value.get("jsonrpc") != "2.0":
             stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
             yield _wrong(f"the field 'jsonrpc' must be \"2.0\"{stands}", (*at, "jsonrpc") if stands else at)
         name = value.get("method")
@@ -189,7 +192,54 @@ class Strict:
             return
         if route.params is not None:
             params = value.get("params")
-            yield from self._against(route.params, {} if params is None else params, (*at, "params"), INVALID_PARAMS)
+            if params is None and route.omitted == "nothing":
+                return
+            yield from self._against(
+                route.params, route.empty() if params is None else params, (*at, "params"), INVALID_PARAMS
+            )
+
+    def _frame(self, value: dict[str, Any], at: Path, sender: str) -> Iterator[Violation]:
+        """What is wrong with a message in a frame of the Debug Adapter Protocol."""
+        from .dap import frame_problems  # few protocols have these frames
+
+        kind = value.get("type")
+        frame = kind.capitalize() if isinstance(kind, str) else ""
+        problems = frame_problems(value, None)
+        if kind in ("request", "response", "event") and frame in self.schema["$defs"]:
+            yield from self._against(frame, value, at, INVALID_REQUEST)
+        else:
+            yield from (_wrong(sentence, (*at, *path)) for sentence, path in problems)
+        if problems:
+            return
+        key = "event" if kind == "event" else "command"
+        route = self._routes.get((value[key], kind != "event"))
+        is_answer = kind == "response"
+        if route is None:
+            known = [method for method, is_request in self._routes if is_request == (kind != "event")]
+            sentence = f"the {key} {shown(value[key])} is not known{did_you_mean(value[key], known)}"
+            yield Violation(json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method")
+        elif is_answer and route.side not in (sender, "both"):
+            yield _wrong(f"{value[key]!r} is answered by the {route.side}, not by the {sender}", at)
+        elif not is_answer and route.side == sender:
+            sentence = f"{value[key]!r} is handled by the {route.side}, so the {sender} does not send it"
+            yield Violation(json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method")
+        else:
+            yield from self._carried(value, route, at)
+
+    def _carried(self, value: dict[str, Any], route: Method[str], at: Path) -> Iterator[Violation]:
+        """What is wrong with the arguments or the body of a message."""
+        is_answer, key = value["type"] == "response", "arguments" if value["type"] == "request" else "body"
+        definition = route.result if is_answer else route.params
+        if is_answer and not value["success"]:
+            definition, key = ("ErrorResponse", "") if "ErrorResponse" in self.schema["$defs"] else (None, "")
+        if definition is None:
+            return
+        if not key:
+            yield from self._against(definition, value, at, INVALID_REQUEST)
+        elif key in value:
+            yield from self._against(definition, value[key], (*at, key), INVALID_PARAMS)
+        elif not route.optional_result if is_answer else route.omitted == "refused":
+            yield Violation(json_pointer(at), "", f"the field {key!r} is required", INVALID_PARAMS, "required")
 
     def _answer(self, value: dict[str, Any], at: Path, sender: str, method: str | None) -> Iterator[Violation]:
         if "result" in value and "error" in value:
@@ -216,8 +266,10 @@ class Strict:
             for violation in self._against("RequestId", value, (*at, "id"), INVALID_REQUEST):
                 yield _wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
                 return
-        elif isinstance(value, bool) or not isinstance(value, str | int | float):
-            yield _wrong(f"an id must be a string or a number, not {told(value)}", (*at, "id"))
+        elif isinstance(value, bool) or not (
+            isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
+        ):
+            yield _wrong(f"an id must be an integer or a string, not {told(value)}", (*at, "id"))
 
     def _ids(self) -> str:
         nullable = not any(True for _ in self._against("RequestId", None, (), INVALID_REQUEST))

@@ -40,7 +40,8 @@ class Codec:
     """Decodes and encodes the messages of one protocol version.
 
     `lenient` and `owners` are the generated tables of forgiving fields and of fields declared by another definition than
-    their class. `null_id`: a request's id may be null. `batch`: a message may be an array. `sides` are the senders.
+    their class. `null_id`: a request's id may be null. `batch`: a message may be an array. `sides` are the senders. `versioned`:
+    messages have the member `jsonrpc`.
     """
 
     methods: Mapping[str, Method[Any]]
@@ -50,6 +51,7 @@ class Codec:
     null_id: bool = False
     batch: bool = False
     sides: tuple[str, ...] = ()
+    versioned: bool = True
     _adapters: dict[Any, TypeAdapter[Any]] = field(default_factory=dict[Any, TypeAdapter[Any]], repr=False)
     _routes: dict[tuple[str, bool], Method[Any]] = field(
         default_factory=dict[tuple[str, bool], Method[Any]], repr=False
@@ -100,7 +102,7 @@ class Codec:
     ) -> Message:
         if not is_object(value):
             raise _invalid(f"a JSON-RPC message is an object, not {told(value)}", at)
-        if value.get("jsonrpc") != "2.0":
+        if self.versioned and value.get("jsonrpc") != "2.0":
             raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
         name = value.get("method")
         if name is None and "method" not in value and ("result" in value or "error" in value):
@@ -113,18 +115,28 @@ class Codec:
         if "result" in value or "error" in value:
             raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
         row = self._routes.get((name, is_request))
-        form, params = _form(value, "params")
         if row is None or row.side == sender:
             if row is not None or not name.startswith("_"):
                 raise self._unknown(name, is_request, sender, at, value)
-            typed: Any = value.get("params")
-        elif row.params is None:
-            typed = value.get("params")
-        else:
-            typed = self._typed(row.params, params, (*at, "params"), INVALID_PARAMS, value, on_drop, lenient)
+            row = None
+        form, typed = self._payload(row, value, "params", at, on_drop, lenient)
         if is_request:
-            return Request(value["id"], name, typed, _extra(value, _REQUEST), form)
-        return Notification(name, typed, _extra(value, _NOTIFICATION), form)
+            return Request(value["id"], name, typed, self._extra(value, _REQUEST), form)
+        return Notification(name, typed, self._extra(value, _NOTIFICATION), form)
+
+    def _payload(
+        self, row: Method[Any] | None, value: dict[str, Any], key: str, at: Path, on_drop: Hook | None, lenient: bool
+    ) -> tuple[Form, Any]:
+        """The params of a call by its row, plain JSON without one, and how they stood."""
+        form: Form = "absent" if key not in value else "null" if value[key] is None else "value"
+        params = value.get(key)
+        if row is None or row.params is None:
+            return form, params
+        if form != "value":
+            if row.omitted == "nothing":
+                return form, None
+            params = row.empty()
+        return form, self._typed(row.params, params, (*at, key), INVALID_PARAMS, value, on_drop, lenient)
 
     def _answer(
         self,
@@ -145,7 +157,7 @@ class Codec:
             raise _invalid(f"a response id must be {self._ids()}", (*at, "id"), value)
         if method is None and pending is not None:
             method = pending.get(id_)
-        extra = _extra(value, _ERROR if "error" in value else _RESPONSE)
+        extra = self._extra(value, _ERROR if "error" in value else _RESPONSE)
         if "error" in value:
             error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
             return ErrorResponse(id_, error, method or "", extra)
@@ -219,6 +231,14 @@ class Codec:
                     on_drop(drop)
             return result
 
+    def _extra(self, value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
+        """The fields of an envelope that JSON-RPC does not name for its kind of message."""
+        if value.keys() <= named and (self.versioned or "jsonrpc" not in value):
+            return {}
+        return {
+            key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
+        }
+
     def _is_id(self, value: Any) -> bool:
         if isinstance(value, bool):
             return False
@@ -249,7 +269,7 @@ class Codec:
             return b"[" + b",".join(self.encode(item) for item in message) + b"]"
         match message:
             case Request():
-                named, head = _REQUEST, b'"id":' + _json(message.id) + b"," + self._method(message.method)
+                named, head = _REQUEST, b'"id":' + to_json(message.id) + b"," + self._method(message.method)
                 text = head + _body(message, b',"params":')
             case Notification():
                 named, text = (
@@ -257,22 +277,20 @@ class Codec:
                     self._method(message.method) + _body(message, b',"params":'),
                 )
             case Response():
-                named, text = _RESPONSE, b'"id":' + _json(message.id) + _body(message, b',"result":')
+                named, text = _RESPONSE, b'"id":' + to_json(message.id) + _body(message, b',"result":')
             case ErrorResponse():
                 error: Any = message.error  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-                named, text = _ERROR, b'"id":' + _json(message.id) + b',"error":' + _json(error)
+                named, text = _ERROR, b'"id":' + to_json(message.id) + b',"error":' + to_json(error)
             case _:
-                return _json(message)
+                return to_json(message)
         if message.extra:
-            if not named.isdisjoint(message.extra):
-                raise EncodeError(f"{', '.join(sorted(named & message.extra.keys()))}: not to be set by 'extra'")
-            text += b"".join(b"," + _json(key) + b":" + _json(item) for key, item in message.extra.items())
-        return b'{"jsonrpc":"2.0",' + text + b"}"
+            text += more(message.extra, named if self.versioned else named - _VERSION)
+        return (b'{"jsonrpc":"2.0",' if self.versioned else b"{") + text + b"}"
 
     def _method(self, name: str) -> bytes:
         written = self._written.get(name)
         if written is None:
-            written = b'"method":' + _json(name)
+            written = b'"method":' + to_json(name)
             if name in self.methods:
                 self._written[name] = written
         return written
@@ -283,11 +301,14 @@ _REQUEST = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE = frozenset({"jsonrpc", "id", "result"})
 _ERROR = frozenset({"jsonrpc", "id", "error"})
+_VERSION = frozenset({"jsonrpc"})
 
 
-def _extra(value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
-    """The fields of an envelope that JSON-RPC does not name for its kind of message."""
-    return {} if value.keys() <= named else {key: item for key, item in value.items() if key not in named}
+def more(extra: Mapping[str, Any], named: frozenset[str]) -> bytes:
+    """Further fields of an envelope, as the end of its text. Raises `EncodeError` for those that the envelope names itself."""
+    if not named.isdisjoint(extra):
+        raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
+    return b"".join(b"," + to_json(key) + b":" + to_json(item) for key, item in extra.items())
 
 
 def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
@@ -297,20 +318,25 @@ def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
 
 
 def _body(message: Any, key: bytes) -> bytes:
-    """Params or result as they came: omitted and null stay so while nothing was set in them."""
-    value = getattr(message, "result" if isinstance(message, Response) else "params")
-    if message.form != "value":
+    """Params or result as they came."""
+    return written(getattr(message, "result" if isinstance(message, Response) else "params"), message.form, key)
+
+
+def written(value: Any, form: Form, key: bytes) -> bytes:
+    """A payload after its key as it came: omitted and null stay so while nothing was set in it."""
+    if form != "value":
         is_set = (
             bool(value.model_fields_set or value.model_extra or changed_defaults(value))
             if isinstance(value, BaseModel)
-            else value is not None
+            else value is not None and value != []
         )
         if not is_set:
-            return b"" if message.form == "absent" else key + b"null"
-    return key + _json(value)
+            return b"" if form == "absent" else key + b"null"
+    return key + to_json(value)
 
 
-def _json(value: Any) -> bytes:
+def to_json(value: Any) -> bytes:
+    """A value as JSON text. Raises `EncodeError` for what no JSON can hold."""
     if type(value) is int and abs(value) < 1 << 63:  # Python limits how long a number it writes
         return str(value).encode()
     try:

@@ -1,0 +1,45 @@
+"""What is told of the methods that were found: by which profile, how many, and what stays without a type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from acpgen import ir
+from acpgen.schema.bundle import Bundle
+
+_ENVELOPES: Final = {
+    "json-rpc": "",
+    "json-rpc-unversioned": "Messages have no member 'jsonrpc'.",
+    "dap": "Messages have the frames of the Debug Adapter Protocol.",
+}
+
+
+def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
+    """Lines for people about the methods of a protocol; none where a schema has no methods and nobody asked for any."""
+    methods, profile = protocol.methods, bundle.profile
+    requests = [method for method in methods if method.kind == "request"]
+    untyped = [method.name for method in requests if method.result is None]
+    if not methods:
+        return
+    kinds = f"{_counted(len(requests), 'request')}, {_counted(len(methods) - len(requests), 'notification')}"
+    typed = f"results of {len(requests) - len(untyped)}"
+    if profile.how == "guessed":
+        yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {typed} by name."
+    elif profile.how != "marked":  # what the schema says itself needs no telling
+        why = "as named" if profile.how == "named" else "which this evidently is"
+        about = f"by the profile '{profile.name}' ({profile.title}, {why})"
+        yield f"{label}: {_counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()
+    if untyped:
+        yield f"{label}: no type for the result of {', '.join(untyped)}."
+    anyone = [method.name for method in methods if method.side == "both"]
+    if profile.how == "guessed":
+        if anyone:
+            yield f"{label}: nothing says who handles {', '.join(anyone)}; either side may send them."
+        yield f"{label}: to say for sure where methods stand, give a profile to --methods."
+    if bundle.doubled:
+        yield f"{label}: left out, because another message has the same method: {', '.join(bundle.doubled)}."
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,86 @@
+"""Documents that are no JSON Schema but hold some: what is made of them, and where each piece of it stands in the document.
+
+What is made are definitions in the document's own place, so that all that follows reads a schema. `places` lead back: from the place
+of a piece to that in the file, where the two differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from acpgen.errors import Fault, Faults, NotThatDocument
+from acpgen.schema.calls import Bound
+from acpgen.schema.load import Document, Documents, check
+from acpgen.schema.lsp import read_metamodel
+from acpgen.schema.made import Made
+from acpgen.schema.openrpc import read_openrpc
+from acpgen.schema.profile import Profile, is_document
+from acpgen.schema.walk import is_object
+
+_KINDS = {"openrpc": "an OpenRPC document", "lsp-metamodel": "a meta model of the Language Server Protocol"}
+_READERS = {"openrpc": read_openrpc, "lsp-metamodel": read_metamodel}
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result."""
+
+    documents: Documents
+    methods: tuple[Bound, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def bound(self, origins: Mapping[str, str]) -> tuple[Bound, ...]:
+        """The methods with the names that the definitions at their places have got."""
+        names = {at: name for name, at in origins.items()}
+        return tuple(
+            replace(
+                one,
+                params=names[one.params] if one.params is not None else None,
+                result=names[one.result] if one.result is not None else None,
+                at=relocated(one.at, self.places),
+            )
+            for one in self.methods
+        )
+
+
+def translated(documents: Documents, profile: Profile) -> Translated:
+    """The documents as JSON Schema. Raises `Faults` where one is not of the kind that the profile reads, or is not well formed."""
+    if profile.document is None:
+        return Translated(documents)
+    made: list[Document] = []
+    methods: list[Bound] = []
+    places: dict[str, str] = {}
+    faults: list[Fault] = []
+    for document in documents.documents:
+        if not is_object(document.value) or not is_document(document.value, profile.document):
+            if len(documents.documents) == 1:
+                kind = _KINDS[profile.document]
+                faults.append(NotThatDocument(at=document.path, kind=kind, reason="its members are others"))
+            made.append(document)
+            continue
+        found: Made = _READERS[profile.document](document.value, document.path)
+        faults.extend(found.faults)
+        places.update(found.places)
+        methods.extend(found.methods)
+        made.append(replace(document, value=found.value))
+        if not found.faults:
+            wrong = check(found.value, document.path)
+            faults.extend(replace(fault, at=relocated(fault.at, places)) for fault in wrong)
+    if faults:
+        raise Faults(faults)
+    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places)
+
+
+def relocated(at: str, places: Mapping[str, str]) -> str:
+    """The place in the document itself of something at a place of what was made of it."""
+    for _ in range(len(at)):
+        steps = at.split("/")
+        for depth in range(len(steps), 0, -1):
+            found = places.get("/".join(steps[:depth]))
+            if found is not None:
+                at = "/".join((found, *steps[depth:]))
+                break
+        else:
+            return at
+    return at

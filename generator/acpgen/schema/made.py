@@ -1,0 +1,49 @@
+"""What is made of a document that is no JSON Schema: a schema, its methods, and the places in the document that both stand at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from acpgen.errors import Fault, NotThatDocument
+from acpgen.pointers import plain_pointer
+from acpgen.schema.calls import Bound
+from acpgen.schema.names import class_name
+from acpgen.schema.walk import Schema
+
+
+@dataclass(slots=True)
+class Made:
+    """A schema in the making. Params and results of `methods` are places of definitions in `value`."""
+
+    path: str
+    kind: str
+    definitions: Schema = field(default_factory=dict[str, Any])
+    value: Schema = field(default_factory=dict[str, Any])
+    methods: list[Bound] = field(default_factory=list[Bound])
+    places: dict[str, str] = field(default_factory=dict[str, str])
+    faults: list[Fault] = field(default_factory=list[Fault])
+
+    def at(self, *keys: str | int) -> str:
+        """The place of something in the document."""
+        return f"{self.path}#{plain_pointer(*keys)}"
+
+    def define(self, name: str, schema: Any, at: str) -> str:
+        """Make a definition of what stands at a place of the document, and return the definition's place."""
+        here = self.at("definitions", name)
+        self.definitions[name] = schema
+        self.places[here] = at
+        return here
+
+    def free(self, *names: str) -> str:
+        """The first of these names that no definition has, whatever its letters; else the last one with an underscore."""
+        taken = {class_name(name) for name in self.definitions}
+        return next((name for name in names if class_name(name) not in taken), f"{names[-1]}_")
+
+    def wrong(self, at: str, reason: str) -> None:
+        self.faults.append(NotThatDocument(at=at, kind=self.kind, reason=reason))
+
+
+def reference(name: str) -> Schema:
+    """A reference to a definition of what is made."""
+    return {"$ref": f"#{plain_pointer('definitions', name)}"}

@@ -1,0 +1,175 @@
+"""OpenRPC documents: the schemas of their components are definitions, and each method's params and result become one of their own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Final
+
+from acpgen.errors import DanglingReference
+from acpgen.pointers import escape, follow, pointer_parts
+from acpgen.schema.calls import Bound
+from acpgen.schema.made import Made, reference
+from acpgen.schema.names import class_name
+from acpgen.schema.walk import Schema, children, is_array, is_object
+
+_DRAFT: Final = "http://json-schema.org/draft-07/schema#"
+"""What OpenRPC says that its schemas are."""
+
+_SCHEMAS: Final = "#/components/schemas/"
+_STRUCTURES: Final = ("by-name", "by-position", "either")
+
+
+def read_openrpc(document: Mapping[str, Any], path: str) -> Made:
+    """The schema and the methods of an OpenRPC document. What is wrong with it is among the faults."""
+    made = Made(path, "an OpenRPC document")
+    components = document.get("components", {})
+    schemas: Any = components.get("schemas") if is_object(components) else None
+    for name, schema in schemas.items() if is_object(schemas) else ():
+        made.define(name, _local(schema), made.at("components", "schemas", name))
+    reader = _Reader(document, made)
+    for index, method in enumerate(document["methods"]):
+        found, at = reader.resolved(method, made.at("methods", index))
+        if is_object(found):
+            reader.method(found, at)
+        elif found is not None or method is None:
+            made.wrong(at, "a method is an object")
+    info = document.get("info")
+    about = info if is_object(info) else {}
+    words = {key: about[key] for key in ("title", "description") if isinstance(about.get(key), str)}
+    kept = {key: value for key, value in document.items() if key not in ("$schema", "$defs", "$id")}
+    made.value = {**kept, **words, "$schema": _DRAFT, "definitions": made.definitions}
+    return made
+
+
+class _Reader:
+    def __init__(self, document: Mapping[str, Any], made: Made) -> None:
+        self.document = document
+        self.made = made
+
+    def resolved(self, value: Any, at: str) -> tuple[Any, str]:
+        """What a reference object leads to, and where that stands; `None` with a fault where it leads nowhere."""
+        seen: set[str] = set()
+        while is_object(value) and isinstance(value.get("$ref"), str):
+            ref = value["$ref"]
+            try:
+                if not ref.startswith("#/") or ref in seen:
+                    raise KeyError(ref)
+                value, seen = follow(dict(self.document), pointer_parts(ref)), seen | {ref}
+            except KeyError:
+                self.made.faults.append(DanglingReference(at=at, ref=ref))
+                return None, at
+            at = f"{self.made.path}{ref}"
+        return value, at
+
+    def method(self, method: Schema, at: str) -> None:
+        name = method.get("name")
+        params = method.get("params", [])
+        structure = method.get("paramStructure", "either")
+        if not isinstance(name, str) or not name:
+            self.made.wrong(at, "a method has a 'name', a text")
+        elif not is_array(params):
+            self.made.wrong(f"{at}/params", "'params' is a list of content descriptors")
+        elif structure not in _STRUCTURES:
+            self.made.wrong(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
+        else:
+            stem = class_name(name)
+            words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
+            given = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
+            self.made.methods.append(
+                Bound(
+                    name=name,
+                    kind="request" if "result" in method else "notification",
+                    side="server",
+                    params=self.params(stem, [one for one in given if one is not None], structure, f"{at}/params"),
+                    result=self.result(stem, method.get("result"), f"{at}/result"),
+                    is_optional=not any(one is not None and one[0].get("required") is True for one in given),
+                    doc="\n\n".join(words),
+                    at=at,
+                )
+            )
+
+    def descriptor(self, value: Any, at: str) -> tuple[Schema, str] | None:
+        """A content descriptor and its place; `None` with a fault where it is none."""
+        found, at = self.resolved(value, at)
+        if found is None:
+            return None
+        if (
+            not is_object(found)
+            or not isinstance(found.get("name"), str)
+            or not isinstance(found.get("schema"), dict | bool)
+        ):
+            self.made.wrong(at, "a content descriptor has a 'name' and a 'schema'")
+            return None
+        return found, at
+
+    def params(self, stem: str, given: list[tuple[Schema, str]], structure: str, at: str) -> str | None:
+        """The definition of the params; `None` of a method that names none."""
+        if not given:
+            return None
+        name = self.made.free(f"{stem}Params", f"{stem}MethodParams")
+        if structure == "by-name":
+            return self.by_name(name, given, at)
+        if structure == "by-position":
+            return self.by_position(name, given, at)
+        here = self.made.define(name, {}, at)
+        forms = [self.made.free(f"{name}ByName"), self.made.free(f"{name}ByPosition")]
+        self.by_name(forms[0], given, at)
+        self.by_position(forms[1], given, at)
+        self.made.definitions[name] = {"anyOf": [reference(form) for form in forms]}
+        return here
+
+    def by_name(self, name: str, given: list[tuple[Schema, str]], at: str) -> str:
+        properties = {one["name"]: _described(one) for one, _ in given}
+        for one, place in given:
+            self.made.places[f"{at}/properties/{escape(one['name'])}"] = f"{place}/schema"
+        required = [one["name"] for one, _ in given if one.get("required") is True]
+        schema = {"type": "object", "properties": properties} | ({"required": required} if required else {})
+        return self.made.define(name, schema, at)
+
+    def by_position(self, name: str, given: list[tuple[Schema, str]], at: str) -> str:
+        for index, (_, place) in enumerate(given):
+            for keyword in ("items", "prefixItems"):
+                self.made.places[f"{at}/{keyword}/{index}"] = f"{place}/schema"
+        needed = max((index + 1 for index, (one, _) in enumerate(given) if one.get("required") is True), default=0)
+        schema = {"type": "array", "items": [_described(one) for one, _ in given], "additionalItems": False}
+        return self.made.define(name, {**schema, "minItems": needed, "maxItems": len(given)}, at)
+
+    def result(self, stem: str, value: Any, at: str) -> str | None:
+        found = None if value is None else self.descriptor(value, at)
+        if found is None:
+            return None
+        descriptor, at = found
+        ref = descriptor["schema"].get("$ref") if is_object(descriptor["schema"]) else None
+        if isinstance(ref, str) and ref.startswith(_SCHEMAS) and "/" not in ref.removeprefix(_SCHEMAS):
+            name = pointer_parts(ref)[-1]
+            if name in self.made.definitions:
+                return self.made.at("definitions", name)
+        return self.made.define(
+            self.made.free(f"{stem}Result", f"{stem}MethodResult"), _described(descriptor), f"{at}/schema"
+        )
+
+
+def _described(descriptor: Schema) -> Any:
+    """The schema of a content descriptor, with the descriptor's words where it has none of its own."""
+    schema = _local(descriptor["schema"])
+    words = next((descriptor[key] for key in ("description", "summary") if isinstance(descriptor.get(key), str)), None)
+    if words is None or not is_object(schema) or "description" in schema or "$ref" in schema:
+        return schema
+    return {**schema, "description": words}
+
+
+def _local(schema: Any) -> Any:
+    """A copy of a schema whose references lead to definitions in place of components."""
+    schema = copy.deepcopy(schema)
+    waiting = [schema]
+    while waiting:
+        one = waiting.pop()
+        if is_object(one):
+            ref = one.get("$ref")
+            if isinstance(ref, str) and ref.startswith(_SCHEMAS):
+                one["$ref"] = f"#/definitions/{ref.removeprefix(_SCHEMAS)}"
+            waiting.extend(child for _, child in children(one))
+            if is_object(one.get("dependencies")):
+                waiting.extend(one["dependencies"].values())
+    return schema

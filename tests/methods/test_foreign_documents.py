@@ -1,0 +1,363 @@
+"""OpenRPC documents and the meta model of the Language Server Protocol: what they mean, and where things stand in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from acpgen import Faults, compare, ir
+from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
+from acpgen.generate import understand
+from acpgen.schema.profile import built_in
+from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
+
+NAME: Final = {"name": "name", "required": True, "schema": {"type": "string"}}
+COUNT: Final = {"name": "count", "description": "How many.", "schema": {"$ref": "#/components/schemas/Count"}}
+
+
+def openrpc(*methods: Any, **components: Any) -> dict[str, Any]:
+    schemas = {
+        "Count": {"type": "integer", "minimum": 0},
+        "Door": {"type": "object", "properties": {"id": {"type": "integer"}}},
+    }
+    return {
+        "openrpc": "1.3.2",
+        "info": {"title": "Doors", "version": "1"},
+        "methods": list(methods),
+        "components": {"schemas": schemas, **components},
+    }
+
+
+def method(name: str, *params: Any, structure: str = "by-name", result: Any = None, **more: Any) -> dict[str, Any]:
+    told = {"name": name, "params": list(params), "paramStructure": structure, **more}
+    return told if result is None else {**told, "result": {"name": "result", "schema": result}}
+
+
+# --- OpenRPC ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_petstore_has_its_methods_with_params_and_results(tmp_path: Path) -> None:
+    protocol, found = understand(wild("openrpc-petstore"))
+    assert (found.profile.name, found.profile.how, protocol.sides) == ("openrpc", "evident", ("client", "server"))
+    assert rows(protocol) == [
+        ("list_pets", "server", "request", "ListPetsParams", "Pets"),
+        ("create_pet", "server", "request", "CreatePetParams", "PetId"),
+        ("get_pet", "server", "request", "GetPetParams", "Pet"),
+    ]
+    v1 = package(wild("openrpc-petstore"), "petstore_wire", tmp_path)
+    for line in (
+        b'{"jsonrpc":"2.0","id":1,"method":"create_pet","params":{"newPetName":"a","newPetTag":"b"}}',
+        b'{"jsonrpc":"2.0","id":1,"method":"create_pet","params":["a","b"]}',
+        b'{"jsonrpc":"2.0","id":1,"method":"create_pet","params":["a"]}',
+        b'{"jsonrpc":"2.0","id":1,"method":"list_pets"}',
+    ):
+        assert v1.encode(v1.decode(line, sender="client")) == line
+        assert v1.validate(line, sender="client") == ()
+    answer = b'{"jsonrpc":"2.0","id":1,"result":[{"id":7,"name":"a","tag":"b"}]}'
+    assert type(v1.decode(answer, sender="server", method="list_pets").result[0]) is v1.Pet
+    for params in ([], {}, ["a", 1], ["a", "b", "c"], {"newPetName": 1}, None):
+        message = {"jsonrpc": "2.0", "id": 1, "method": "create_pet", "params": params}
+        assert v1.validate(message, sender="client"), params
+
+
+def test_params_are_read_by_name_by_position_or_either_way() -> None:
+    schema = openrpc(
+        method("named", NAME, COUNT, result={"type": "null"}),
+        method("placed", NAME, COUNT, structure="by-position", result={"$ref": "#/components/schemas/Door"}),
+        method(
+            "either", NAME, structure="either", result={"type": "array", "items": {"$ref": "#/components/schemas/Door"}}
+        ),
+        method("none", result=True),
+        method("told", COUNT),
+    )
+    protocol, found = meaning(schema)
+    assert rows(protocol) == [
+        ("named", "server", "request", "NamedParams", "NamedResult"),
+        ("placed", "server", "request", "PlacedParams", "Door"),
+        ("either", "server", "request", "EitherParams", "EitherResult"),
+        ("none", "server", "request", None, "NoneResult"),
+        ("told", "server", "notification", "ToldParams", None),
+    ]
+    record = protocol.definitions["NamedParams"]
+    assert isinstance(record, ir.Record)
+    assert [(field.name, field.required, field.at, field.doc) for field in record.fields] == [
+        ("name", True, "schema.json#/methods/0/params/0/schema", ""),
+        ("count", False, "schema.json#/methods/0/params/1/schema", ""),
+    ]
+    written = found.definitions
+    assert (written["PlacedParams"]["minItems"], len(written["PlacedParams"]["prefixItems"])) == (1, 2)
+    assert written["EitherParams"] == {
+        "anyOf": [{"$ref": "#/$defs/EitherParamsByName"}, {"$ref": "#/$defs/EitherParamsByPosition"}]
+    }
+    assert found.origins["Door"] == "schema.json#/components/schemas/Door"
+    assert found.origins["EitherResult"] == "schema.json#/methods/2/result/schema"
+    assert [one.at for one in protocol.methods[:2]] == ["schema.json#/methods/0", "schema.json#/methods/1"]
+
+
+def test_descriptors_and_methods_may_be_references() -> None:
+    schema = openrpc(
+        {"$ref": "#/components/methods/open"},
+        contentDescriptors={"Name": NAME, "Door": {"name": "door", "schema": {"$ref": "#/components/schemas/Door"}}},
+        methods={
+            "open": {
+                "name": "open",
+                "params": [{"$ref": "#/components/contentDescriptors/Name"}],
+                "result": {"$ref": "#/components/contentDescriptors/Door"},
+            }
+        },
+    )
+    protocol, _ = meaning(schema)
+    assert rows(protocol) == [("open", "server", "request", "OpenParams", "Door")]
+    record = protocol.definitions["OpenParamsByName"]
+    assert isinstance(record, ir.Record)
+    assert record.fields[0].at == "schema.json#/components/contentDescriptors/Name/schema"
+
+
+def test_names_that_are_taken_get_others() -> None:
+    schema = openrpc(method("open", NAME, result={"type": "null"}))
+    schema["components"]["schemas"] |= {"OpenParams": {"type": "object"}, "OpenResult": {"type": "object"}}
+    assert rows(meaning(schema)[0]) == [("open", "server", "request", "OpenMethodParams", "OpenMethodResult")]
+
+
+def test_what_is_wrong_with_an_openrpc_document_is_told_where_it_stands() -> None:
+    loop = openrpc({"$ref": "#/components/methods/a"}, methods={"a": {"$ref": "#/components/methods/a"}})
+    assert kinds_of(loop) == [DanglingReference]
+    wrong = openrpc(
+        {"params": []},
+        {"name": "a", "params": {}},
+        method("b", {"name": "x"}),
+        method("c", structure="by-number"),
+        method("d", {"$ref": "#/components/contentDescriptors/Nowhere"}),
+        method("e", {"$ref": "other.json#/x"}),
+        3,
+        method("f", result={"$ref": "#/components/schemas/Nowhere"}),
+    )
+    assert [line.partition(": ")[0] for line in faults_of(wrong)] == [
+        "schema.json#/methods/0",
+        "schema.json#/methods/1/params",
+        "schema.json#/methods/2/params/0",
+        "schema.json#/methods/3/paramStructure",
+        "schema.json#/methods/4/params/0",
+        "schema.json#/methods/5/params/0",
+        "schema.json#/methods/6",
+    ]
+    assert set(kinds_of(wrong)) == {NotThatDocument, DanglingReference}
+    dangling = openrpc(method("f", result={"$ref": "#/components/schemas/Nowhere"}))
+    assert faults_of(dangling)[0].startswith("schema.json#/methods/0/result/schema: ")
+    broken = openrpc(method("f", {"name": "a", "schema": {"type": "text"}}, result={"minimum": "0"}))
+    assert kinds_of(broken) == [NotASchema, NotASchema]
+    assert [line.partition(": ")[0] for line in faults_of(broken)] == [
+        "schema.json#/methods/0/params/0/schema/type",
+        "schema.json#/methods/0/result/schema/minimum",
+    ]
+    assert kinds_of({"$defs": {"A": {"type": "object"}}}, built_in("openrpc")) == [NotThatDocument]
+
+
+def test_two_revisions_of_a_document_are_compared_by_their_messages_and_not_as_schemas() -> None:
+    old = openrpc(method("open", NAME, result={"type": "string"}))
+    new = openrpc(method("open", NAME, {**COUNT, "required": True}, result={"type": "string"}))
+    report = compare(documents(old), documents(new))
+    found = next(one for one in report.findings if one.rule == "required-field-added")
+    assert (report.verdict, found.method) == ("breaking", "open")
+    assert found.new is not None and found.new.pointer.startswith("/methods/0/params")
+    with pytest.raises(Faults, match="no JSON Schema"):
+        compare(documents(old), documents(new), mode="language")
+
+
+# --- the meta model of LSP -------------------------------------------------------------------------------------------
+
+
+def base(name: str) -> dict[str, Any]:
+    return {"kind": "base", "name": name}
+
+
+def ref(name: str) -> dict[str, Any]:
+    return {"kind": "reference", "name": name}
+
+
+def field(name: str, type_: Any, **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": type_, **more}
+
+
+def metamodel(**more: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {
+        "metaData": {"version": "3.17.0"},
+        "requests": [],
+        "notifications": [],
+        "structures": [],
+        "enumerations": [],
+        "typeAliases": [],
+    }
+    return empty | more
+
+
+MODEL: Final = metamodel(
+    requests=[
+        {
+            "method": "doc/hover",
+            "typeName": "HoverRequest",
+            "messageDirection": "clientToServer",
+            "params": ref("HoverParams"),
+            "result": {"kind": "or", "items": [ref("Hover"), base("null")]},
+            "documentation": "Asks.",
+        },
+        {"method": "shutdown", "messageDirection": "clientToServer", "result": base("null")},
+        {
+            "method": "ask",
+            "messageDirection": "serverToClient",
+            "params": [base("string"), base("uinteger")],
+            "result": ref("Hover"),
+        },
+        {"method": "try", "messageDirection": "clientToServer", "result": base("boolean"), "proposed": True},
+    ],
+    notifications=[{"method": "$/progress", "messageDirection": "both", "params": ref("Progress")}],
+    structures=[
+        {"name": "Where", "properties": [field("line", base("uinteger"), documentation="Counted from 0.")]},
+        {
+            "name": "Token",
+            "properties": [field("token", {"kind": "or", "items": [base("integer"), base("string")]}, optional=True)],
+        },
+        {
+            "name": "HoverParams",
+            "extends": [ref("Where")],
+            "mixins": [ref("Token")],
+            "properties": [field("uri", base("DocumentUri"))],
+        },
+        {
+            "name": "Hover",
+            "properties": [
+                field("kind", {"kind": "stringLiteral", "value": "hover"}),
+                field("span", {"kind": "tuple", "items": [base("uinteger"), base("uinteger")]}, optional=True),
+                field("notes", {"kind": "map", "key": base("string"), "value": ref("Kind")}, optional=True),
+                field(
+                    "more",
+                    {"kind": "literal", "value": {"properties": [field("deep", base("decimal"))]}},
+                    optional=True,
+                ),
+                field("both", {"kind": "and", "items": [ref("Where"), ref("Token")]}, optional=True),
+                field("any", ref("Any"), optional=True, proposed=True),
+            ],
+        },
+        {"name": "_HoverParams", "properties": []},
+        {"name": "Progress", "properties": [field("level", ref("Level")), field("kind", ref("Kind"))]},
+    ],
+    enumerations=[
+        {
+            "name": "Kind",
+            "type": base("string"),
+            "supportsCustomValues": True,
+            "values": [{"name": "A", "value": "a", "documentation": "First."}],
+        },
+        {
+            "name": "Level",
+            "type": base("uinteger"),
+            "values": [{"name": "Low", "value": 1}, {"name": "High", "value": 2}],
+        },
+    ],
+    typeAliases=[
+        {
+            "name": "Any",
+            "type": {"kind": "or", "items": [{"kind": "array", "element": ref("Any")}, base("string"), base("null")]},
+        }
+    ],
+)
+
+
+def test_a_meta_model_has_its_methods_and_types() -> None:
+    protocol, found = meaning(MODEL)
+    assert (found.profile.name, protocol.sides, protocol.envelope) == ("lsp", ("client", "server"), "json-rpc")
+    assert rows(protocol) == [
+        ("doc/hover", "server", "request", "HoverParams", "HoverResult"),
+        ("shutdown", "server", "request", None, "ShutdownResult"),
+        ("ask", "client", "request", "AskParams", "Hover"),
+        ("try", "server", "request", None, "TryResult"),
+        ("$/progress", "both", "notification", "Progress", None),
+    ]
+    assert [one.name for one in protocol.methods if one.unstable] == ["try"]
+    assert (protocol.methods[0].doc, protocol.methods[0].at) == ("Asks.", "schema.json#/requests/0")
+    params = protocol.definitions["HoverParams"]
+    assert isinstance(params, ir.Record)
+    assert {one.name: one.required for one in params.fields} == {"uri": True, "line": True, "token": False}
+    level, kind = protocol.definitions["Level"], protocol.definitions["Kind"]
+    assert isinstance(level, ir.Enum) and isinstance(kind, ir.Enum)
+    assert (level.openness, [one.value for one in level.values]) == ("closed", [1, 2])
+    assert (kind.openness, kind.values[0].doc) == ("open", "First.")
+    hover = protocol.definitions["Hover"]
+    assert isinstance(hover, ir.Record)
+    assert [one.unstable for one in hover.fields if one.name == "any"] == [True]
+    assert "HoverParamsBase" in protocol.definitions
+
+
+def test_places_are_those_of_the_meta_model() -> None:
+    protocol, found = meaning(MODEL)
+    params, kind = protocol.definitions["HoverParams"], protocol.definitions["Kind"]
+    assert isinstance(params, ir.Record) and isinstance(kind, ir.Enum)
+    assert params.at == found.origins["HoverParams"] == "schema.json#/structures/2"
+    assert {one.name: one.at for one in params.fields} == {
+        "uri": "schema.json#/structures/2/properties/0/type",
+        "line": "schema.json#/structures/0/properties/0/type",
+        "token": "schema.json#/structures/1/properties/0/type",
+    }
+    assert kind.values[0].at == "schema.json#/enumerations/0/values/0"
+    assert found.origins["HoverMore"] == "schema.json#/structures/3/properties/3/type"
+    assert found.origins["HoverResult"] == "schema.json#/requests/0/result"
+
+
+def test_messages_of_a_meta_model_come_through(tmp_path: Path) -> None:
+    v1 = package(documents(MODEL), "lsp_wire", tmp_path)
+    for sender, line in (
+        ("client", b'{"jsonrpc":"2.0","id":1,"method":"doc/hover","params":{"uri":"file:///a","line":0,"token":"t"}}'),
+        ("client", b'{"jsonrpc":"2.0","id":1,"method":"shutdown"}'),
+        ("server", b'{"jsonrpc":"2.0","id":1,"method":"ask","params":["a",1]}'),
+        ("server", b'{"jsonrpc":"2.0","method":"$/progress","params":{"level":2,"kind":"custom"}}'),
+    ):
+        assert json.loads(v1.encode(v1.decode(line, sender=sender))) == json.loads(line)
+        assert v1.validate(line, sender=sender) == ()
+    for result in (b"null", b'{"kind":"hover","span":[1,2],"notes":{"x":"a"},"more":{"deep":1.5},"any":[["a"],null]}'):
+        line = b'{"jsonrpc":"2.0","id":1,"result":' + result + b"}"
+        assert v1.encode(v1.decode(line, sender="server", method="doc/hover")) == line
+        assert v1.validate(line, sender="server", method="doc/hover") == ()
+    for params in ({"level": 3, "kind": "a"}, {"level": 1, "kind": 1}, {"kind": "a"}):
+        message = {"jsonrpc": "2.0", "method": "$/progress", "params": params}
+        assert v1.validate(message, sender="client")
+        with pytest.raises(ValueError, match="/params"):
+            v1.decode(json.dumps(message).encode(), sender="client")
+
+
+def test_what_is_wrong_with_a_meta_model_is_told_where_it_stands() -> None:
+    wrong = metamodel(
+        requests=[{"method": "a"}, {"method": "b", "messageDirection": "up"}],
+        structures=[
+            {"properties": []},
+            {
+                "name": "A",
+                "properties": [
+                    {"type": base("string")},
+                    field("x", base("text")),
+                    field("y", {"kind": "or"}),
+                    field("z", 3),
+                ],
+            },
+            {"name": "A", "properties": []},
+            "text",
+        ],
+        enumerations=[{"name": "E", "type": base("string"), "values": [{"name": "x"}]}],
+    )
+    assert [line.partition(": ")[0].removeprefix("schema.json#") for line in faults_of(wrong)] == [
+        "/structures/0",
+        "/structures/1/properties/0",
+        "/structures/1/properties/1/type",
+        "/structures/1/properties/2/type",
+        "/structures/1/properties/3/type",
+        "/structures/2",
+        "/structures/3",
+        "/enumerations/0/values/0",
+        "/requests/0",
+        "/requests/1",
+    ]
+    assert set(kinds_of(wrong)) == {NotThatDocument}
+    dangling = metamodel(structures=[{"name": "A", "properties": [field("b", ref("B"))]}])
+    assert faults_of(dangling)[0].startswith("schema.json#/structures/0/properties/0/type: ")
