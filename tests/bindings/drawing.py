@@ -90,7 +90,7 @@ class Drawing:
         rest = schema.get("additionalProperties", True)
         value: dict[str, Any] = {}
         for key, member in properties.items():
-            if key in needed or (depth < _DEEPEST and choose.once_in(2 + depth)):
+            if key in needed or (depth < _DEEPEST and choose.once_in(max(2 + depth, len(properties) // 6))):
                 value[key] = self.value(choose, member, depth + 1)
         for key in needed:
             value.setdefault(key, self.value(choose, rest, depth + 1))

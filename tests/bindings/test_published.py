@@ -27,7 +27,7 @@ VALUES: Final = 24
 LIMIT: Final = 3000
 """How many values each definition is tried with, and the definitions of one schema together."""
 
-NO_SCHEMA: Final = frozenset({"extra", "tool"})
+NO_SCHEMA: Final = frozenset({"extra", "tool", "openrpc-petstore"})
 PUBLISHED: Final = [
     name
     for name in (*evidence.known("published/*/*.json", "wild/*.json"), "wild/cyclonedx-1.6-dir")
@@ -41,7 +41,6 @@ REFUSED: Final[Mapping[str, str]] = {
     "published/validate-pyproject/pdm.schema.json": "DanglingReference",
     "wild/jsonrpc-meta.json": "UnknownDialect",
     "wild/openrpc-meta.json": "UnknownDialect",
-    "wild/openrpc-petstore.json": "NothingDefined",
     "wild/pyproject.json": "DanglingReference",
 }
 """The schemas that nothing can be made of, each with the fault that says why."""
