@@ -774,8 +774,8 @@ def test_generate_says_at_its_end_what_decoding_does_not_enforce_where_the_file_
         "validate does (extra strict); the package lists every place in UNENFORCED."
     )
     assert lines[:3] == [
-        "  Pair: pattern; at loose.json#/definitions/Pair/items/0/pattern",
         "  PairItem: pattern; at loose.json#/definitions/Pair/additionalItems/pattern",
+        "  PairFirst: pattern; at loose.json#/definitions/Pair/items/0/pattern",
         "  Keys: patternProperties; at loose.json#/definitions/Keys/patternProperties/^(?!x)",
     ]
     assert lines[-1] == "  and 5 more definitions"

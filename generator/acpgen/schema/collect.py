@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -87,9 +86,7 @@ class _Collector:
         self.faults: list[Fault] = []
         self.notes: list[LeftOut] = []
         self.files: dict[str, Schema] = {
-            document.path: copy.deepcopy(document.value)
-            for document in documents.documents
-            if is_object(document.value)
+            document.path: _unshared(document.value) for document in documents.documents if is_object(document.value)
         }
         self.sides = declared_sides(self.files.values(), sides)
         self.own = tuple(self.files)
@@ -143,7 +140,7 @@ class _Collector:
     def _open(self, path: str, value: Any, known: str) -> None:
         if is_object(value):
             if path not in self.files:
-                self.files[path] = copy.deepcopy(value)
+                self.files[path] = _unshared(value)
             self.addresses.admit(path, value, known, is_entry=path in self.own)
 
     def _bring(self) -> None:
@@ -419,6 +416,13 @@ class _Collector:
             inside = self._modern(place.below(*below), _as_object(child) if is_array(around) else child)
             around[_key(around, below[-1])] = inside
         return modern(changed, self.addresses.around(place).draft)
+
+
+def _unshared(value: Any) -> Any:
+    """A copy in which nothing stands twice: what is made by hand may hold one object at several places."""
+    if is_object(value):
+        return {key: _unshared(item) for key, item in value.items()}
+    return [_unshared(item) for item in value] if is_array(value) else value
 
 
 def _other_spelling(key: str) -> str:
