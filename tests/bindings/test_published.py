@@ -19,6 +19,7 @@ from acpgen.errors import Faults
 from acpgen.meaning.lower import used
 from acpgen.pointers import place_parts
 from acpgen.schema.drafts import as_written
+from acpgen.schema.walk import is_array, is_object
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
 from bindings.subjects import Source, Subject, Subjects, same
@@ -112,9 +113,9 @@ class Original:
 
 def _whole(value: Any) -> Any:
     """A value with its whole numbers as integers, which draft-04 alone tells from fractions that are whole. We do not."""
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: _whole(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if is_array(value):
         return [_whole(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
