@@ -80,7 +80,9 @@ class Original:
             path: str(source.get("$id", source.get("id", f"urn:{path}"))) for path, source in self.sources.items()
         }
         beside = {
-            urljoin(base, posixpath.basename(path)): path for base in self.bases.values() for path in self.sources
+            urljoin(base, posixpath.basename(path)): path
+            for base in (self.bases.values() if len(self.sources) > 1 else ())  # files that name one another
+            for path in self.sources
         }
         known = {**beside, **{base.rstrip("#"): path for path, base in self.bases.items()}}
         self.registry = jsonschema_rs.Registry([(address, self.sources[path]) for address, path in known.items()])
