@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 
 import typer
 
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_REF = "What a $ref or $schema with this absolute address means: a file, or a draft such as draft-07. May be repeated."
+Ref: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ref",
+        metavar="URL=FILE",
+        help="What a $ref or $schema with this absolute address means: a file, or a draft such as draft-07. May be repeated.",
+    ),
+]
+"""The option `--ref` of every command that reads schemas."""
 
 app = typer.Typer(
     name="acpgen",
@@ -113,7 +121,7 @@ def generate(
     keep_unknown: Annotated[
         bool, typer.Option("--keep-unknown", help="With --schema: closed unions keep unknown tags when receiving.")
     ] = False,
-    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
+    ref: Ref = None,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -223,7 +231,7 @@ def lint(
             show_default=False,
         ),
     ] = None,
-    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
+    ref: Ref = None,
 ) -> None:
     """Check schema files: JSON Schema, the dialect and the house rules, one finding a line.
 
@@ -373,7 +381,7 @@ def validate(
     allow_unjudged: Annotated[
         bool, typer.Option("--allow-unjudged", help="What was not judged does not make the exit code 1.")
     ] = False,
-    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
+    ref: Ref = None,
 ) -> None:
     """Judge messages strictly by the schema: one verdict a line. With --session, print what breaks a rule of the conversation.
 
@@ -431,7 +439,7 @@ def tap(
         ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
-    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
+    ref: Ref = None,
 ) -> None:
     """Run an agent or server with a monitor on its standard input and output. Every byte passes through as it came.
 
@@ -529,7 +537,7 @@ def diff(
         ),
     ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
-    ref: Annotated[list[str] | None, typer.Option("--ref", metavar="URL=FILE", help=_REF)] = None,
+    ref: Ref = None,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
 

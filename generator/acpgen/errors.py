@@ -309,7 +309,7 @@ class LeftOut:
 
     def what(self) -> str:
         """What it is, and what to do, as one line."""
-        raise NotImplementedError
+        raise AssertionError(f"{type(self).__name__} does not say what it is")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -56,8 +56,8 @@ def start(folder: Path, schemas: Mapping[str, Path]) -> Start:
     of two methods. Raises `Faults`: a schema cannot be used, two protocols are one package.
     """
     name = _identifier(folder.resolve().name)
-    given = schemas or {f"{name}/v1": templates() / "project" / _STARTER}
-    versions = [_version(protocol, path) for protocol, path in given.items()]
+    sources = [read(path, name=protocol) for protocol, path in schemas.items()] or [_starter(f"{name}/v1")]
+    versions = [_Version(source.name, _package(source.name), source) for source in sources]
     _require_packages_apart(versions)
     levels: dict[str, None] = {}
     for version in versions:
@@ -77,13 +77,16 @@ def start(folder: Path, schemas: Mapping[str, Path]) -> Start:
     return Start(files, tuple(sorted(levels)))
 
 
-def _version(protocol: str, path: Path) -> _Version:
-    source = read(path, name=protocol)
-    if path.name == _STARTER:
-        source = Source(protocol, source.root, (("schema.json", source.files[0][1]),))
+def _starter(protocol: str) -> Source:
+    """The schema of a small protocol to begin with."""
+    source = read(templates() / "project" / _STARTER, name=protocol)
+    return replace(source, files=(("schema.json", source.files[0][1]),))
+
+
+def _package(protocol: str) -> str:
+    """The Python package of a protocol: `acme.v1` for `acme/v1`, and for `acme`."""
     first, *rest = protocol.split("/")
-    package = ".".join(map(_identifier, (first, *(rest or ["v1"]))))
-    return _Version(protocol, package, source)
+    return ".".join(map(_identifier, (first, *(rest or ["v1"]))))
 
 
 def _identifier(text: str) -> str:

@@ -36,12 +36,12 @@ class Draft:
         return keyword not in self.without and keyword not in _UNKNOWN[self.name]
 
 
-_OLD: Final = {"is_lone_ref": True, "names_by_fragment": True}
+_DRAFT_07: Final = Draft("draft-07", "http://json-schema.org/draft-07/schema", is_lone_ref=True, names_by_fragment=True)
 
 ALL: Final = (
-    Draft("draft-04", "http://json-schema.org/draft-04/schema", identifier="id", **_OLD),  # type: ignore[arg-type]
-    Draft("draft-06", "http://json-schema.org/draft-06/schema", **_OLD),  # type: ignore[arg-type]
-    Draft("draft-07", "http://json-schema.org/draft-07/schema", **_OLD),  # type: ignore[arg-type]
+    replace(_DRAFT_07, name="draft-04", address="http://json-schema.org/draft-04/schema", identifier="id"),
+    replace(_DRAFT_07, name="draft-06", address="http://json-schema.org/draft-06/schema"),
+    _DRAFT_07,
     Draft(
         "2019-09",
         "https://json-schema.org/draft/2019-09/schema",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from sys import stdlib_module_names
 from typing import Final
 
 _LINE: Final = 88
-"""Characters of an import that stays on one line, as in the modules."""
+"""Characters of an import that stays on one line, as the emitter writes it."""
 
 
 def joined(modules: Sequence[str], module: str) -> str:
@@ -42,11 +42,12 @@ def _imports(imported: dict[str, set[str]]) -> list[str]:
     blocks: list[list[str]] = [[], [], []]
     for module, names in sorted(imported.items()):
         top = module.partition(".")[0]
-        blocks[0 if top == "__future__" else 1 if top in stdlib_module_names else 2].append(_import(module, names))
+        blocks[0 if top == "__future__" else 1 if top in stdlib_module_names else 2].append(import_of(module, names))
     return ["\n".join(block) for block in blocks if block]
 
 
-def _import(module: str, names: set[str]) -> str:
+def import_of(module: str, names: Collection[str], widest: int = _LINE) -> str:
+    """The source of an import, on one line if that has `widest` characters at most. Names may be written `A as B`."""
     one_line = f"from {module} import {', '.join(sorted(names))}"
     lines = "".join(f"    {name},\n" for name in sorted(names))
-    return one_line if len(one_line) <= _LINE else f"from {module} import (\n{lines})"
+    return one_line if len(one_line) <= widest else f"from {module} import (\n{lines})"

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 from acpgen import ir
 from acpgen.resources import templates
 from acpgen.targets.python.beyond import Beyond
-from acpgen.targets.python.joined import joined
+from acpgen.targets.python.joined import import_of, joined
 from acpgen.targets.python.literals import docstring, json_literal, literal
 from acpgen.targets.python.naming import Names
 from acpgen.targets.python.notes import field_notes
@@ -430,17 +430,8 @@ def _written_imports(
         module, _, name = path.rpartition(".")
         is_ours = module != f"{modules.package}.unions"
         by_module.setdefault(module, set()).add(names.imported(name) if is_ours else name)
-    lines = (_import(module, sorted(found)) for module, found in sorted(by_module.items()))
+    lines = (import_of(module, found, _WIDEST) for module, found in sorted(by_module.items()))
     return "\n".join(["from __future__ import annotations", "", *lines])
-
-
-def _import(module: str, names: list[str]) -> str:
-    line = f"from {module} import {', '.join(names)}"
-    return (
-        line
-        if len(line) <= _WIDEST
-        else "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
-    )
 
 
 _SOURCES: Final = {
