@@ -60,6 +60,49 @@ class Waived:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Lines of a file, counted from 1, and the text that takes their place."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """The edits of one file: a JSON Patch (RFC 6902) against it, and the same as lines."""
+
+    file: str
+    patch: tuple[JSON, ...] = field(hash=False)
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """An edit of the new schema that ends a finding and makes nothing worse: the comparison has been made again with it.
+
+    `keeps`: what the change was made for remains; otherwise `why` says why it cannot. `alone`: it holds without the repairs of other
+    findings; otherwise together with them.
+    """
+
+    description: str
+    keeps: bool
+    why: str
+    alone: bool
+    patches: tuple[FilePatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """All repairs at once: the verdict that remains, and how many of the findings that count they end."""
+
+    verdict: Verdict
+    ended: int
+    findings: int
+    patches: tuple[FilePatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that changed and what it does to peers.
 
@@ -80,6 +123,8 @@ class Finding:
     breaks: str = ""
     witness: Witness | None = None
     waived: Waived | None = None
+    repair: Repair | None = None
+    no_repair: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +159,7 @@ class Report:
     """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
 
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
-    `None` in language mode, which compares the documents as they are.
+    `None` in language mode, which compares the documents as they are. `fix` is there where repairs were asked for and some were found.
     """
 
     mode: Mode
@@ -127,6 +172,7 @@ class Report:
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...] = ()
     coverage: Coverage | None = None
+    fix: Fix | None = None
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:
