@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urljoin
 
 from acpgen.compat.findings import (
     Answer,
@@ -22,6 +20,7 @@ from acpgen.compat.findings import (
     order,
     worst,
 )
+from acpgen.compat.fingerprints import asked, fingerprint, texts
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
@@ -30,7 +29,7 @@ from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import choose
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check import Checked, Judged
@@ -259,10 +258,10 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
     """The findings with their places in files, worst first, then by method and location."""
     before, after = Spots(old), Spots(new)
 
-    def fingerprint(each: Judged) -> str:
+    def known_by(each: Judged) -> str:
         """What has no subject is told by what stands at both places: another text there may be another matter."""
-        texts = [*_texts(before, each.old_at), *_texts(after, each.new_at)] if each.subject is None else []
-        return _fingerprint(*each.about, *texts)
+        sides = ((before, each.old_at), (after, each.new_at)) if each.subject is None else ()
+        return fingerprint(*each.about, *(text for side, at in sides for text in texts(side.value, at)))
 
     findings = [
         Finding(
@@ -276,30 +275,13 @@ def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, 
             new=after.spot(each.new_at),
             message=each.message,
             advice=each.advice,
-            fingerprint=fingerprint(each),
+            fingerprint=known_by(each),
             breaks=each.breaks,
             witness=each.witness,
         )
         for each in judged
     ]
     return tuple(sorted(findings, key=order))
-
-
-def _texts(side: Spots, at: str) -> list[JSON]:
-    """What stands at a place and at all places that it refers to, however far."""
-    found: dict[str, JSON] = {}
-    pending = [at]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            found[place] = side.value(place)
-            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
-    return [found[place] for place in sorted(found)]
-
-
-def _fingerprint(*about: object) -> str:
-    """What a finding is about, in a short text."""
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _start(side: Input) -> str:
@@ -388,8 +370,8 @@ def _language_findings(comparison: Comparison, old: Input, new: Input, schemas: 
         language_undecided(comparison.forward, "new", "old"),
     ):
         if found is not None:
-            about = found.rule, found.fingerprint, *schemas
-            yield replace(found, old=spots[0], new=spots[1], fingerprint=_fingerprint(*about))
+            about = found.rule, found.fingerprint, *map(asked, schemas)
+            yield replace(found, old=spots[0], new=spots[1], fingerprint=fingerprint(*about))
 
 
 def language_narrowed(backward: Relation) -> Finding | None:
