@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from acpgen.compat.protocol.revision import Revised
     from acpgen.compat.sources import Input
 
-BUDGET: Final = 400
+BUDGET: Final = 200
 """As many comparisons are made for the repairs of one report of small schemas."""
 
-SCALE: Final = 100_000
+SCALE: Final = 30_000
 """For large ones: definitions of both sides times comparisons."""
 
 

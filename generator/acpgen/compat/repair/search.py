@@ -91,29 +91,43 @@ class Search:
                 continue
             outcome = self._judged([*self._parts(self.accepted()), *self._parts(group)])
             if isinstance(outcome, Report):
-                gone = [each for each in group if is_gone(each.finding, self.report, outcome)]
-                if not harm(self.report, outcome):
-                    for each in gone:
-                        each.settled = True
-                    self._share(outcome)
-                    for each in group:
-                        if each not in gone:
-                            each.failed = "the finding stays"
+                worse = harms(self.report, outcome)
+                if not worse:
+                    self._keep(group, outcome)
                     continue
-                why = harm(self.report, outcome)
+                why, suspects = told(worse[0]), self._suspects(group, worse)
             else:
-                why = outcome
+                why, suspects = outcome, []
             if len(group) == 1:
                 group[0].failed = why
-                continue
-            middle = len(group) // 2
-            pending += [group[middle:], group[:middle]]
+            elif 0 < len(suspects) < len(group):
+                pending += [suspects, [each for each in group if each not in suspects]]
+            else:
+                middle = len(group) // 2
+                pending += [group[middle:], group[:middle]]
 
-    def _share(self, outcome: Report) -> None:
-        """Findings that went with the repairs of others need none of their own."""
+    def _keep(self, group: list[Attempt], outcome: Report) -> None:
+        """Settle what ended its finding."""
         for each in self.attempts:
             if not each.settled and is_gone(each.finding, self.report, outcome):
-                each.settled, each.chosen = True, None
+                each.settled = True
+                if each not in group:
+                    each.chosen = None  # the repairs of others have ended it
+        for each in group:
+            if not each.settled:
+                each.failed = "the finding stays"
+
+    def _suspects(self, group: list[Attempt], worse: Iterable[Finding]) -> list[Attempt]:
+        """Those whose edits are made in a definition in which something is worse now."""
+        ground = self.ground
+        places = [ground.place(each.new, ground.new) for each in worse]
+        around = {(at.path, at.keys[:2]) for at in places if at is not None}
+        return [
+            each
+            for each in group
+            if each.chosen is not None
+            and any((part.path, part.edit.at[:2]) in around for part in each.chosen.parts)
+        ]
 
     def _parts(self, attempts: Iterable[Attempt]) -> list[Placed]:
         return [part for each in attempts if each.chosen is not None for part in each.chosen.parts]
@@ -173,7 +187,7 @@ class Search:
         if candidate is None or self.exhausted:
             return None
         outcome = self._judged(candidate.parts)
-        holds = isinstance(outcome, Report) and not harm(self.report, outcome)
+        holds = isinstance(outcome, Report) and not harms(self.report, outcome)
         return outcome if holds and isinstance(outcome, Report) and is_gone(finding, self.report, outcome) else None
 
     def _reduced(self, each: Attempt, outcome: Report) -> Report:
@@ -197,7 +211,7 @@ class Search:
         """The report with all repairs at once, if all findings that they are for are gone and nothing is worse."""
         parts = self._parts(self.accepted())
         outcome = self._judged(parts) if parts else self.report
-        if not isinstance(outcome, Report) or harm(self.report, outcome):
+        if not isinstance(outcome, Report) or harms(self.report, outcome):
             return None
         settled = [each for each in self.attempts if each.settled]
         return outcome if all(is_gone(each.finding, self.report, outcome) for each in settled) else None
@@ -237,8 +251,8 @@ def is_gone(finding: Finding, before: Report, after: Report) -> bool:
     return counts[1][_where(finding)] < counts[0][_where(finding)]
 
 
-def harm(before: Report, after: Report) -> str:
-    """What is worse after an edit, in words; empty if nothing is.
+def harms(before: Report, after: Report) -> list[Finding]:
+    """What is worse after an edit.
 
     A finding that comes to light at another message is none that is new, if its cause stood there before.
     """
@@ -248,14 +262,20 @@ def harm(before: Report, after: Report) -> str:
         for key in (_where(each), ("", *_cause(each))):
             known[key] = min(known.get(key, len(SEVERITIES)), _rank(each))
             counts[key] += each.severity in BAD
+    found: list[Finding] = []
     for each in after.findings:
         if each.severity not in BAD:
             continue
         keys = _where(each), ("", *_cause(each))
         for key in keys:
             counts[key] -= 1
-        worse = _rank(each) < min(known.get(key, len(SEVERITIES)) for key in keys)
-        if worse or all(counts[key] < 0 for key in keys):
-            where = f" at {each.location}" if each.location else ""
-            return f"{each.severity} {each.rule}{where} would take its place"
-    return ""
+        is_worse = _rank(each) < min(known.get(key, len(SEVERITIES)) for key in keys)
+        if is_worse or all(counts[key] < 0 for key in keys):
+            found.append(each)
+    return found
+
+
+def told(worse: Finding) -> str:
+    """What an edit would bring, in words."""
+    where = f" at {worse.location}" if worse.location else ""
+    return f"{worse.severity} {worse.rule}{where} would take its place"

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 from acpgen.compat.findings import Coverage, Finding, Note, Report, Spot, counts, failing
+from acpgen.compat.report import repairs
 from acpgen.ir import JSON
 
 
@@ -29,6 +30,7 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "failing": len(failing(report, fail_on)),
         "findings": [finding_data(finding) for finding in report.findings],
         "notes": [_note_data(note) for note in report.notes],
+        **({} if report.fix is None else {"fix": repairs.fix_data(report.fix)}),
         **({} if report.coverage is None else {"coverage": _coverage_data(report.coverage)}),
     }
 
@@ -57,7 +59,7 @@ def finding_data(finding: Finding) -> dict[str, JSON]:
         }
     if finding.waived is not None:
         found["waived"] = {"reason": finding.waived.reason, "expires": finding.waived.expires}
-    return found
+    return {**found, **repairs.data(finding)}
 
 
 def _coverage_data(coverage: Coverage) -> JSON:

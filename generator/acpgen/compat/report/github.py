@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from acpgen.compat.findings import Finding, Note, Report, Spot
+from acpgen.compat.findings import Finding, Note, Report, Spot, Suggestion
+from acpgen.compat.report import repairs
 
 _LEVELS: Final = {"breaking": "error", "undecided": "error", "risky": "warning", "additive": "notice"}
 
@@ -16,6 +17,7 @@ _LEVELS: Final = {"breaking": "error", "undecided": "error", "risky": "warning",
 def workflow_commands(report: Report, _: str = "risky") -> str:
     """One line a finding or note; what is editorial or waived is left out, since nobody need look at it."""
     lines = [_line(each) for each in report.findings if each.severity in _LEVELS and each.waived is None]
+    lines += [_suggestion(each, *place) for each in report.findings for place in repairs.suggested(each)]
     lines += [_note(each) for each in report.notes]
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
@@ -29,7 +31,18 @@ def _line(finding: Finding) -> str:
     if finding.witness is not None:
         text += f"\n{json.dumps(finding.witness.value, ensure_ascii=False)}"
     text += f"\n{finding.advice} [{finding.fingerprint}]"
+    if repair := repairs.sentence(finding):
+        text += f"\n{repair}"
     return _command(_LEVELS[finding.severity], spot, f"{finding.severity}: {finding.rule}", text)
+
+
+def _suggestion(finding: Finding, file: str, suggestion: Suggestion) -> str:
+    """The lines that repair a finding, as a suggestion at their place."""
+    fence = repairs.fenced(suggestion.text)
+    text = f"{finding.repair.description if finding.repair else ''}\n{fence}suggestion\n{suggestion.text}\n{fence}"
+    place = {"file": repairs.inside(file), "line": str(suggestion.first), "endLine": str(suggestion.last)}
+    joined = ",".join(f"{key}={_property(value)}" for key, value in {**place, "title": f"repair: {finding.rule}"}.items())
+    return f"::notice {joined}::{_data(text)}"
 
 
 def _note(note: Note) -> str:

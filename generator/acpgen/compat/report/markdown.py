@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from acpgen.compat.findings import Finding, Report, Spot, failing
-from acpgen.compat.report import wording
+from acpgen.compat.report import repairs, wording
 from acpgen.markup import code, plain
 
 LONGEST: Final = 60_000
@@ -44,6 +44,8 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
     if report.findings or report.notes:
         fail = "finding fails" if stopping == 1 else "findings fail"
         yield f"{wording.tally(report)}. {stopping} {fail} `--fail-on {fail_on}`.\n"
+    if report.fix is not None:
+        yield f"{_said(repairs.summary(report))}\n"
     yield "| | |\n| --- | --- |"
     for name, value in wording.summary(report):
         yield f"| {name} | {value} |"
@@ -90,6 +92,7 @@ def finding_markdown(finding: Finding) -> str:
             "",
         ]
     lines.append(f"  {_said(finding.advice)}")
+    lines += repairs.markdown(finding, _said(repairs.sentence(finding)))
     return "\n".join(lines) + "\n"
 
 

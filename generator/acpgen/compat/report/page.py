@@ -8,7 +8,7 @@ from html import escape
 from typing import Final
 
 from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, counts
-from acpgen.compat.report import wording
+from acpgen.compat.report import repairs, wording
 from acpgen.errors import visible
 
 LONGEST_EXCERPT: Final = 24
@@ -90,6 +90,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     if finding.severity != "editorial":
         if finding.advice != "Nothing needs to be done.":
             yield f'<p class="advice">{_text(finding.advice)}</p>'
+        yield from _repair(finding)
         if finding.witness is not None:
             body = _text(wording.message(finding.witness.value, 90), lines=True)
             yield f'<figure class="witness"><figcaption>{_text(wording.proof(finding.witness))}'
@@ -101,6 +102,16 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield "</div></details>"
     facts = f"{_text(wording.flow(finding))} · {finding.effect} · <code>{_text(finding.fingerprint)}</code>"
     yield f'<p class="facts">{facts}</p></article>'
+
+
+def _repair(finding: Finding) -> Iterator[str]:
+    """What repairs a finding, and the lines that it changes."""
+    if told := repairs.sentence(finding):
+        yield f"<p>{_text(told)}</p>"
+    for file, each in repairs.suggested(finding):
+        place = f"{repairs.inside(file)}:{each.first}–{each.last}"
+        yield f"<details><summary>Edit of <code>{_text(place)}</code></summary>"
+        yield f"<pre>{_text(each.text, lines=True)}</pre></details>"
 
 
 def _note(note: Note) -> str:

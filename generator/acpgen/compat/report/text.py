@@ -8,7 +8,7 @@ from typing import Final
 from unicodedata import combining, east_asian_width
 
 from acpgen.compat.findings import Finding, Note, Report
-from acpgen.compat.report import wording
+from acpgen.compat.report import repairs, wording
 from acpgen.errors import visible
 
 WIDTH: Final = 80
@@ -48,6 +48,9 @@ def _lines(report: Report) -> Iterator[str]:
         yield ""
         yield _paint(_cut(heading, WIDTH), "heading")
         yield from _group(findings)
+    if report.fix is not None:
+        yield ""
+        yield from _wrapped(repairs.summary(report), "")
     if report.notes:
         yield ""
         yield _paint(wording.NOTES, "heading")
@@ -80,6 +83,7 @@ def _group(findings: list[Finding]) -> Iterator[str]:
             for each in group:
                 at = f"{each.location}: " if each.location else ""
                 yield from _wrapped(f"{at}{each.message} [{each.fingerprint}]", "    ")
+                yield from _wrapped(repairs.sentence(each), "      ")
             if first.advice != _NOTHING:
                 yield from _wrapped(first.advice, "    → ")
         else:
@@ -102,6 +106,7 @@ def _whole(finding: Finding, head: str) -> Iterator[str]:
             yield f"      {_cut(line, WIDTH - 6)}"
     if finding.advice != _NOTHING:
         yield from _wrapped(finding.advice, "    → ")
+    yield from _wrapped(repairs.sentence(finding), "    ")
     if finding.waived is not None:
         yield from _wrapped(f"Waived until {finding.waived.expires}: {finding.waived.reason}", "    ")
     yield _paint(f"    {finding.fingerprint}", "faint")
