@@ -390,7 +390,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "compare", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "report": (

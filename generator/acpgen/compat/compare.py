@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urljoin
 
+from acpgen.compat.causes import fingerprint, placed
 from acpgen.compat.findings import (
     Answer,
     Bindings,
@@ -30,7 +29,7 @@ from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import choose
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
 
 if TYPE_CHECKING:
     from acpgen.compat.protocol.check import Judged
@@ -85,7 +84,7 @@ def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
     same = _values(old.documents) == _values(new.documents)
     if not judged and not same:
         judged = (restructured(before, after, _start(old), _start(new)),)
-    findings = _placed(judged, old, new)
+    findings = placed(judged, old, new)
     return Report(
         mode="protocol",
         old=old.label,
@@ -230,53 +229,6 @@ def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
     return "undecided" if any(refused_by in each.doubtful for each in found) else "yes"
 
 
-def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, ...]:
-    """The findings with their places in files, worst first, then by method and location."""
-    before, after = Spots(old), Spots(new)
-
-    def fingerprint(each: Judged) -> str:
-        """What has no subject is told by what stands at both places: another text there may be another matter."""
-        texts = [*_texts(before, each.old_at), *_texts(after, each.new_at)] if each.subject is None else []
-        return _fingerprint(*each.about, *texts)
-
-    findings = [
-        Finding(
-            rule=each.rule,
-            severity=each.severity,
-            effect=each.effect,
-            method=each.method,
-            flow=each.flow,
-            location=each.location,
-            old=before.spot(each.old_at),
-            new=after.spot(each.new_at),
-            message=each.message,
-            advice=each.advice,
-            fingerprint=fingerprint(each),
-            breaks=each.breaks,
-            witness=each.witness,
-        )
-        for each in judged
-    ]
-    return tuple(sorted(findings, key=order))
-
-
-def _texts(side: Spots, at: str) -> list[JSON]:
-    """What stands at a place and at all places that it refers to, however far."""
-    found: dict[str, JSON] = {}
-    pending = [at]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            found[place] = side.value(place)
-            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
-    return [found[place] for place in sorted(found)]
-
-
-def _fingerprint(*about: object) -> str:
-    """What a finding is about, in a short text."""
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
-
-
 def _start(side: Input) -> str:
     return f"{side.documents.documents[0].path}#"
 
@@ -364,7 +316,7 @@ def _language_findings(comparison: Comparison, old: Input, new: Input, schemas: 
     ):
         if found is not None:
             about = found.rule, found.fingerprint, *schemas
-            yield replace(found, old=spots[0], new=spots[1], fingerprint=_fingerprint(*about))
+            yield replace(found, old=spots[0], new=spots[1], fingerprint=fingerprint(*about))
 
 
 def language_narrowed(backward: Relation) -> Finding | None:
