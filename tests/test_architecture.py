@@ -388,7 +388,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"protocol.bindings", "protocol.check"}),
         frozenset({"facts", "findings", "proof", "rules"}),
     ),
-    "files": (frozenset({"sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset({"catalogue", "causes", "compare", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),

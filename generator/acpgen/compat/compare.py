@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.causes import fingerprint, placed
+from acpgen.compat.causes import placed
 from acpgen.compat.findings import (
     Answer,
     Bindings,
@@ -21,6 +21,7 @@ from acpgen.compat.findings import (
     order,
     worst,
 )
+from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
@@ -315,7 +316,7 @@ def _language_findings(comparison: Comparison, old: Input, new: Input, schemas: 
         language_undecided(comparison.forward, "new", "old"),
     ):
         if found is not None:
-            about = found.rule, found.fingerprint, *schemas
+            about = found.rule, found.fingerprint, *map(asked, schemas)
             yield replace(found, old=spots[0], new=spots[1], fingerprint=fingerprint(*about))
 
 

@@ -95,8 +95,8 @@ class Judged:
 
     @property
     def about(self) -> list[str | None]:
-        """What tells this finding from others, so that edits elsewhere change nothing of it."""
-        return [self.rule, self.method, self.flow, self.location, self.subject]
+        """What tells this finding from others, so that edits elsewhere change nothing of it, and what becomes worse is another one."""
+        return [self.severity, self.rule, self.method, self.flow, self.location, self.subject]
 
 
 @dataclass(frozen=True, slots=True)
