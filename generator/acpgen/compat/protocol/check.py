@@ -69,9 +69,9 @@ _UNPROVEN: Final = "No message that proves it was found, so this is undecided."
 class Judged:
     """A finding before it is placed in files: `old_at` and `new_at` are `file#/pointer` of the sources.
 
-    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `declaration` is
-    what people call the thing that changed, `cause` tells it from all others, and `said` is what its rule says of it: where several
-    messages hold it, these are the same.
+    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
+    revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
+    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same.
     """
 
     rule: str
@@ -92,6 +92,7 @@ class Judged:
     said: str
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
+    sender: Revision | None = None
 
     @property
     def about(self) -> list[str | None]:
@@ -650,6 +651,7 @@ class _Check:
             said=whole.said,
             refuses=refuses,
             doubtful=doubtful,
+            sender=judgement.accepted_by or judgement.carried_by,
         )
 
     def _gate(self, capability: str | None, joined: _Joined) -> policy.Gate:
