@@ -75,7 +75,9 @@ def bindings(
             written.add(path)
     invalidate_caches()
     module, runtime = import_module(package), import_module(f"{package.partition('.')[0]}.runtime")
-    type_ = getattr(module, name_all(protocol).classes[root(protocol, made, documents.documents[0].value)])
+    schema = documents.documents[0].value
+    assert is_object(schema)
+    type_ = getattr(module, name_all(protocol).classes[root(protocol, made, schema)])
 
     def judge(value: Any) -> bool:
         try:
