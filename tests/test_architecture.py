@@ -112,7 +112,9 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "meaning": frozenset(),
     "schema": frozenset(),
-    "starting": frozenset({"errors", "generate", "lint", "resources", "schema.load"}),
+    "starting": frozenset(
+        {"config", "errors", "generate", "lint", "resources", "schema.drafts", "schema.load", "schema.profile"}
+    ),
     "targets": frozenset(
         {
             *(
