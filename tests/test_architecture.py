@@ -26,6 +26,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
+    "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.walk"}),
@@ -112,7 +113,9 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "meaning": frozenset(),
     "schema": frozenset(),
-    "starting": frozenset({"errors", "generate", "lint", "resources", "schema.load"}),
+    "starting": frozenset(
+        {"config", "errors", "generate", "lint", "resources", "schema.drafts", "schema.load", "schema.profile"}
+    ),
     "targets": frozenset(
         {
             *(
@@ -136,6 +139,8 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "save",
+            "schema.edits",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -154,8 +159,10 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.walk",
         },
     ),
+    "save": frozenset({"errors", "schema.load"}),
     "adopt": frozenset(
         {
+            "save",
             "schema.bundle",
             "schema.collect",
             "errors",
@@ -235,7 +242,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "watch": frozenset(),
 }
 
-READERS = frozenset({"adopt", "schema.load", "recording", "site", "stamp", "tap", "write"})
+READERS = frozenset({"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write"})
 """Open files. `stamp` reads the generator itself, `adopt` writes the schema that people edit, `recording` opens conversations,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
 
@@ -392,19 +399,39 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "compare", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
+    ),
+    "repair": (
+        frozenset(
+            f"repair.{name}"
+            for name in (
+                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
+            )
+        ),
+        frozenset({"facts", "files", "findings"}),
     ),
     "report": (
         frozenset(
             f"report.{name}"
-            for name in ("__init__", "data", "github", "junit", "markdown", "page", "sarif", "text", "wording")
+            for name in (
+                "__init__",
+                "data",
+                "github",
+                "junit",
+                "markdown",
+                "page",
+                "repairs",
+                "sarif",
+                "text",
+                "wording",
+            )
         ),
         frozenset({"compare", "findings"}),
     ),
     "front": (
-        frozenset({"command", "guide"}),
-        frozenset({"check", "compare", "facts", "files", "findings", "proof", "report"}),
+        frozenset({"command", "fixing", "guide"}),
+        frozenset({"check", "compare", "facts", "files", "findings", "proof", "repair", "report"}),
     ),
 }
 """The steps of the comparison: the modules of each, and the steps whose modules they may import beside their own."""

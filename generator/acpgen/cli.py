@@ -193,11 +193,20 @@ def init(
             show_default=False,
         ),
     ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the protocols keep their methods: a profile, by file or name.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
+    ref: Ref = None,
 ) -> None:
     """Make a project from a schema: its files, the configuration, CI, pre-commit hooks, and all outputs.
 
     Rules of lint that the schema breaks become warnings of that project. Exit codes: 0 all is well, 2 the input cannot be used, and
-    nothing was written.
+    nothing was written. Files of --methods and --ref become files of the project.
     """
     from acpgen import project, starting
     from acpgen.write import created
@@ -211,7 +220,7 @@ def init(
             )
         given[protocol] = Path(path)
     with _faults_end_with_2():
-        begun = starting.start(folder, given)
+        begun = starting.start(folder, given, config.references(ref or ()), methods)
         with created(folder, begun.files):
             _run(project.configured(config.find(folder.resolve()), (), ()))
     if begun.levels:
@@ -538,6 +547,21 @@ def diff(
     ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
     ref: Ref = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Tell of each finding the smallest edit of NEW that makes it additive, or why none does."
+        ),
+    ] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Make these edits in the files of NEW, then report what is left.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="With --fix: write nothing, print the edits as a diff, exit 1 if there are any."
+        ),
+    ] = False,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
 
@@ -545,10 +569,28 @@ def diff(
     """
     from acpgen.compat import command
 
+    if dry_run and not fix:
+        raise typer.BadParameter("--dry-run needs --fix.")
     with _faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings)
+        if fix:
+            found = command.fixed(
+                old,
+                new,
+                chosen,
+                waivers,
+                unstable=unstable,
+                references=_references(ref),
+                methods=methods,
+                dry_run=dry_run,
+            )
+            for line in found.told():
+                terminal.say(line)
+            if dry_run:
+                _deliver(found.difference, output)
+                raise typer.Exit(1 if found.difference or command.stops(found.report, chosen) else 0)
         report = command.compared(
-            old, new, chosen, waivers, unstable=unstable, references=_references(ref), methods=methods
+            old, new, chosen, waivers, unstable=unstable, references=_references(ref), methods=methods, repair=repair
         )
         _deliver(command.written(report, chosen, coloured=output is None and terminal.is_coloured()), output)
         if command.stops(report, chosen):

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
 from acpgen.compat import report as reports
-from acpgen.compat.compare import compare
+from acpgen.compat.compare import both
+from acpgen.compat.compare import compared as compared_sides
 from acpgen.compat.findings import FailOn, Mode, Report, fails
 from acpgen.compat.waivers import read, standard_file, waive
 from acpgen.config import find_profile
@@ -18,6 +19,9 @@ from acpgen.schema.load import NO_REFERENCES, References
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from acpgen.compat.fixing import Fixed
+    from acpgen.compat.sources import Input
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +61,53 @@ def compared(
     unstable: bool,
     references: References = NO_REFERENCES,
     methods: str | None = None,
+    repair: bool = False,
 ) -> Report:
-    """The report, with the waivers of the file given or of the standard one applied. Raises `Faults`."""
+    """The report, with the waivers of the file given or of the standard one applied, and with repairs. Raises `Faults`."""
+    sides, report = _read(old, new, chosen, waivers, unstable, references, methods)
+    if not repair:
+        return report
+    from acpgen.compat.fixing import with_repairs
+
+    return with_repairs(report, *sides, mode=chosen.mode, unstable=unstable).report
+
+
+def fixed(
+    old: str,
+    new: str,
+    chosen: Options,
+    waivers: Path | None,
+    *,
+    unstable: bool,
+    references: References = NO_REFERENCES,
+    methods: str | None = None,
+    dry_run: bool = False,
+) -> Fixed:
+    """Repair what can be repaired in the files of the new side. Raises `Faults`; then nothing was written."""
+    from acpgen.compat.fixing import fixed as made
+    from acpgen.compat.fixing import with_repairs
+
+    sides, report = _read(old, new, chosen, waivers, unstable, references, methods)
+    return made(with_repairs(report, *sides, mode=chosen.mode, unstable=unstable), sides[1], dry_run=dry_run)
+
+
+def _read(
+    old: str,
+    new: str,
+    chosen: Options,
+    waivers: Path | None,
+    unstable: bool,
+    references: References,
+    methods: str | None,
+) -> tuple[tuple[Input, Input], Report]:
+    """Both sides, and the report with waivers applied. Raises `Faults`."""
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
     accepted = read(file) if file is not None else ()
     profile = None if methods is None else find_profile(methods)
-    report = compare(old, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
-    return waive(report, accepted, date.today()) if accepted else report
+    sides = both(old, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
+    report = compared_sides(*sides, mode=chosen.mode, unstable=unstable)
+    return sides, waive(report, accepted, date.today()) if accepted else report
 
 
 def written(report: Report, chosen: Options, *, coloured: bool = False) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acpgen.compat.compare import compared, reported, side
 from acpgen.compat.repair.repair import Repaired, difference, repaired
+from acpgen.compat.report import repairs
 from acpgen.errors import Faults, Unwritable
 from acpgen.save import save
 from acpgen.schema.load import read_bytes
@@ -26,6 +27,14 @@ class Fixed:
     report: Report
     difference: str
     written: tuple[str, ...]
+
+    def told(self) -> Iterator[str]:
+        """What was repaired and what was not, in lines for people."""
+        for finding in self.report.findings:
+            said = repairs.sentence(finding)
+            if said:
+                yield f"{finding.rule} {finding.declaration or finding.location}: {said}"
+        yield f"Written: {', '.join(self.written)}." if self.written else "Nothing was written."
 
 
 def with_repairs(report: Report, old: Input, new: Input, *, mode: Mode, unstable: bool) -> Repaired:
@@ -76,5 +85,3 @@ def _obstacle(file: Path, content: bytes | None) -> str:
     if content is None or now is None:
         return "repairs are made in files of the working tree, and this is none"
     return "" if now == content else "it has changed since it was read"
-
-

@@ -80,7 +80,7 @@ def _made(text: str, edit: Edit, style: _Style) -> str:
     positions = Positions(text)
     if not edit.at:
         begins, _ = positions.members(())
-        return text[:begins] + style.written(edit.value, 0, 0) + text[positions.end(begins) :]
+        return text[:begins] + style.written(edit.value, "", 0) + text[positions.end(begins) :]
     *around, last = edit.at
     begins, members = positions.members(around)
     if edit.op == "add" and (isinstance(last, int) or last not in members):

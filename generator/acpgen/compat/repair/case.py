@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from acpgen.compat.repair.candidates import Placed, added
-from acpgen.compat.repair.differences import reversals
+from acpgen.compat.repair.attempts import FileEdit, added
 from acpgen.compat.repair.ground import At, Ground
+from acpgen.compat.repair.reversals import reversals
 from acpgen.schema.walk import DEFINITIONS, is_object
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Case:
         return self.new_at
 
     @cached_property
-    def atoms(self) -> tuple[Placed, ...]:
+    def atoms(self) -> tuple[FileEdit, ...]:
         """What to change in the definition around so that it says what the old one says."""
         if self.old_definition is None or self.new_definition is None:
             return ()
@@ -83,7 +83,7 @@ class Case:
             return None
 
 
-def between(ground: Ground, old: At, new: At) -> Iterator[Placed]:
+def between(ground: Ground, old: At, new: At) -> Iterator[FileEdit]:
     """The edits that make what stands at a place of the new side say what stands at one of the old side."""
     before, after = ground.value(old, ground.old), ground.value(new, ground.new)
     if not new.keys and is_object(before) and is_object(after):
@@ -91,10 +91,10 @@ def between(ground: Ground, old: At, new: At) -> Iterator[Placed]:
             {key: value for key, value in side.items() if key not in DEFINITIONS} for side in (before, after)
         )
     wanted = ground.translated(before, old.path, new.path)
-    yield from (Placed(new.path, edit) for edit in reversals(wanted, after, new.keys))
+    yield from (FileEdit(new.path, edit) for edit in reversals(wanted, after, new.keys))
 
 
-def complete(ground: Ground, parts: Iterable[Placed]) -> tuple[Placed, ...]:
+def complete(ground: Ground, parts: Iterable[FileEdit]) -> tuple[FileEdit, ...]:
     """The edits with the definitions that they refer to and the new side has not."""
     found = {part.identity: part for part in parts}
     for part in list(found.values()):
@@ -104,10 +104,12 @@ def complete(ground: Ground, parts: Iterable[Placed]) -> tuple[Placed, ...]:
     return tuple(found.values())
 
 
-def restored(ground: Ground, name: str, value: Any = None) -> Placed:
+def restored(ground: Ground, name: str, value: Any = None) -> FileEdit:
     """The definition that the old side alone has, behind the one that it follows there."""
     home, keys = ground.home(name), list(ground.before)
-    earlier = [each for each in keys[: keys.index(name)] if ground.home(each).path == home.path and each in ground.after]
+    earlier = [
+        each for each in keys[: keys.index(name)] if ground.home(each).path == home.path and each in ground.after
+    ]
     root = ground.value(At(home.path), ground.new)
     text = ground.as_new(name) if value is None else value
     if is_object(root) and home.keys[0] not in root:

@@ -77,7 +77,11 @@ class Ground:
         known = self.before if side is self.old else self.after
         found: tuple[str | None, At] = (None, At(at.path))
         for name, place in known.items():
-            if place.path == at.path and at.keys[: len(place.keys)] == place.keys and len(place.keys) > len(found[1].keys):
+            if (
+                place.path == at.path
+                and at.keys[: len(place.keys)] == place.keys
+                and len(place.keys) > len(found[1].keys)
+            ):
                 found = name, place
         return found
 

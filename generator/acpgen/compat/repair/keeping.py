@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.compat.repair.candidates import Candidate, Placed, added, removed, replaced
+from acpgen.compat.repair.attempts import Candidate, FileEdit, added, removed, replaced
 from acpgen.compat.repair.case import Case, between, complete, restored
-from acpgen.compat.repair.differences import same
 from acpgen.compat.repair.ground import At
+from acpgen.compat.repair.reversals import same
 from acpgen.schema.edits import Edit
 from acpgen.schema.names import class_name
 from acpgen.schema.walk import is_array, is_object, refs_anywhere
@@ -39,7 +39,7 @@ def make_optional(case: Case) -> Iterator[Candidate]:
         yield replace(gate, description=description, parts=(demand, *gate.parts))
 
 
-def _demand(case: Case, base: At, name: str) -> Placed | None:
+def _demand(case: Case, base: At, name: str) -> FileEdit | None:
     """The edit that takes a field from the required ones of an object."""
     names = case.value(base.below("required"))
     if not is_array(names) or name not in names:
@@ -64,7 +64,7 @@ def keep_deprecated(case: Case) -> Iterator[Candidate]:
     yield Candidate(f"Keep {told} until the next major version.", keeps=True, parts=bare)
 
 
-def _brings_back(case: Case, part: Placed) -> bool:
+def _brings_back(case: Case, part: FileEdit) -> bool:
     """Whether an edit adds what the finding misses, or requires it again."""
     anchor, edit = case.anchor, part.edit
     if anchor is None or edit.op != "add" or part.path != anchor.path:
@@ -84,7 +84,7 @@ def _brings_back(case: Case, part: Placed) -> bool:
     )
 
 
-def _deprecated(case: Case, part: Placed) -> Placed:
+def _deprecated(case: Case, part: FileEdit) -> FileEdit:
     """The same edit with a mark on what it brings back."""
     value = part.edit.value
     if not is_object(value) or not case.ground.deprecates(part.path):
@@ -92,7 +92,7 @@ def _deprecated(case: Case, part: Placed) -> Placed:
     return replace(part, edit=replace(part.edit, value={**value, "deprecated": True}))
 
 
-def _tags(parts: list[Placed]) -> list[Any]:
+def _tags(parts: list[FileEdit]) -> list[Any]:
     """The constants of branches that are brought back: what takes unknown tags excludes these."""
     found: list[Any] = []
     for part in parts:
@@ -104,7 +104,7 @@ def _tags(parts: list[Placed]) -> list[Any]:
     return found
 
 
-def _names(part: Placed, tags: list[Any]) -> bool:
+def _names(part: FileEdit, tags: list[Any]) -> bool:
     """Whether an edit adds nothing but one of the tags, as a constant or as what a schema demands."""
     if part.edit.op != "add":
         return False
@@ -119,7 +119,7 @@ def _called(case: Case) -> str:
     if case.old_at is None:
         return case.finding.location
     value = case.ground.value(case.old_at, case.ground.old)
-    tags = _tags([Placed(case.old_at.path, Edit("add", case.old_at.keys, value))])
+    tags = _tags([FileEdit(case.old_at.path, Edit("add", case.old_at.keys, value))])
     return repr(tags[0]) if tags else repr(value) if not isinstance(value, dict | list) else repr(case.finding.location)
 
 
@@ -141,7 +141,7 @@ def gates(case: Case) -> Iterator[Candidate]:
     key = _free(name, properties if is_object(properties) else {})
     gate = f"{case.receiver}:{path}.{key}"
     capability = {"description": f"Whether the peer takes {name!r}.", "type": "boolean"}
-    parts: list[Placed] = []
+    parts: list[FileEdit] = []
     if is_object(properties):
         parts.append(added(holder.below("properties", key), capability))
     else:
@@ -160,12 +160,12 @@ def _thing(case: Case, at: At) -> tuple[str, At] | None:
     if at.keys[-2:-1] == ("enum",):
         return str(value), at
     if at.keys[-2:-1] in (("anyOf",), ("oneOf",)) and is_object(value):
-        tags = _tags([Placed(at.path, Edit("add", at.keys, value))])
+        tags = _tags([FileEdit(at.path, Edit("add", at.keys, value))])
         return (str(tags[0]), at) if tags else None
     return None
 
 
-def _marked(case: Case, at: At, gate: str) -> list[Placed] | None:
+def _marked(case: Case, at: At, gate: str) -> list[FileEdit] | None:
     """The edits that put a gate on something; a constant in a list becomes a branch for it."""
     if at.keys[-2:-1] != ("enum",):
         if not is_object(case.value(at)):
@@ -268,15 +268,19 @@ def keep_method(case: Case) -> Iterator[Candidate]:
 
 def _old_message(case: Case, name: str) -> Any:
     value = case.ground.as_new(name)
-    return {**value, "deprecated": True} if is_object(value) and case.ground.deprecates(case.ground.home(name).path) else value
+    return (
+        {**value, "deprecated": True}
+        if is_object(value) and case.ground.deprecates(case.ground.home(name).path)
+        else value
+    )
 
 
 def _messages(case: Case) -> list[str]:
     """The definitions of the old side that make up the method of the finding: its params and its result."""
-    if case.old_definition is None or case.old_definition[0] is None:
-        return []
     ground = case.ground
-    name, at = case.old_definition
+    name, at = case.old_definition or (None, None)
+    if name is None or at is None:
+        return []
     method = _method(ground.value(at, ground.old))
     if method is None:
         return [name]
@@ -290,9 +294,9 @@ def _method(value: Any) -> str | None:
 _KINDS: Final = ("Request", "Notification", "Response", "Result")
 
 
-def _copies(case: Case, names: list[str]) -> list[Placed]:
+def _copies(case: Case, names: list[str]) -> list[FileEdit]:
     """The old definitions under names that are free, where the new side gave theirs to something else."""
-    found: list[Placed] = []
+    found: list[FileEdit] = []
     ground = case.ground
     for name in names:
         kind = next((each for each in _KINDS if name.endswith(each)), None)
@@ -308,7 +312,7 @@ def _copies(case: Case, names: list[str]) -> list[Placed]:
     return found
 
 
-def _listings(case: Case, parts: list[Placed]) -> Iterator[Placed]:
+def _listings(case: Case, parts: list[FileEdit]) -> Iterator[FileEdit]:
     """Branches of definitions and roots on both sides that refer to what is restored."""
     ground = case.ground
     back = {(part.path, tuple(map(str, part.edit.at))) for part in parts}
@@ -349,7 +353,9 @@ def method_beside(case: Case) -> Iterator[Candidate]:
         name, count = f"{method}_{kind}{count}", count + 1
     old = _messages(case)
     renamed = [each for each, at in ground.after.items() if _method(case.value(at)) == method]
-    parts: list[Placed] = [replaced(ground.after[each].below("x-method"), name) for each in renamed if each not in old]
+    parts: list[FileEdit] = [
+        replaced(ground.after[each].below("x-method"), name) for each in renamed if each not in old
+    ]
     again = [restored(ground, each) for each in old if each not in ground.after]
     if not parts or not again:
         return

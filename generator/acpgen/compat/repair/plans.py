@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from acpgen.compat.repair.candidates import Candidate
+from acpgen.compat.repair.attempts import Candidate
 from acpgen.compat.repair.case import Case
 from acpgen.compat.repair.keeping import gates, keep_deprecated, keep_method, make_optional, method_beside
 from acpgen.compat.repair.restoring import take_back

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen.compat.findings import FilePatch, Finding, Fix, Repair, Report, Suggestion
-from acpgen.compat.repair.candidates import Edits, combined
+from acpgen.compat.repair.attempts import Edits, combined
 from acpgen.compat.repair.ground import Ground
 from acpgen.compat.repair.plans import OTHERWISE, PLANS
 from acpgen.compat.repair.search import Attempt, Search
@@ -128,7 +128,9 @@ def _patches(edits: Edits, side: Input) -> tuple[FilePatch, ...]:
 def _patch(side: Input, path: str, edits: Edits) -> FilePatch:
     before = _text(side.documents, path)
     after = edited(before, edits[path])
-    suggestions = tuple(Suggestion(first, last, "\n".join(lines)) for first, last, lines in lines_changed(before, after))
+    suggestions = tuple(
+        Suggestion(first, last, "\n".join(lines)) for first, last, lines in lines_changed(before, after)
+    )
     return FilePatch(side.at(path), tuple(patch(edits[path])), suggestions)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from acpgen.compat.repair.candidates import Candidate, Placed
+from acpgen.compat.repair.attempts import Candidate, FileEdit
 from acpgen.compat.repair.case import Case, between, complete
 from acpgen.compat.repair.ground import At
 from acpgen.pointers import plain_pointer
@@ -21,15 +21,11 @@ def take_back(case: Case) -> Iterator[Candidate]:
     near = [part for part in case.atoms if _is_near(case, part)]
     for parts in (near, case.atoms, _around(case)):
         if parts:
-            yield taken_back(case, parts)
+            whole = complete(case.ground, parts)
+            yield Candidate(described(whole), keeps=False, parts=whole, divisible=True)
 
 
-def taken_back(case: Case, parts: list[Placed] | tuple[Placed, ...]) -> Candidate:
-    whole = complete(case.ground, parts)
-    return Candidate(described(whole), keeps=False, parts=whole, divisible=True)
-
-
-def _is_near(case: Case, part: Placed) -> bool:
+def _is_near(case: Case, part: FileEdit) -> bool:
     """Whether an edit is made at, below or around the place of the finding, or names its field."""
     anchor = case.anchor
     if anchor is None or anchor.path != part.path:
@@ -43,16 +39,16 @@ def _is_near(case: Case, part: Placed) -> bool:
     return keys[: len(base) + 1] == (*base, "required") and case.member in _named(case, part)
 
 
-def _named(case: Case, part: Placed) -> list[Any]:
+def _named(case: Case, part: FileEdit) -> list[Any]:
     """The fields that an edit of `required` is about."""
     value = case.value(At(part.path, part.edit.at)) if part.edit.op == "remove" else part.edit.value
     return value if isinstance(value, list) else [value]
 
 
-def _around(case: Case) -> list[Placed]:
+def _around(case: Case) -> list[FileEdit]:
     """The edits of all definitions that the one of the finding leads to."""
     ground = case.ground
-    found: dict[tuple[str, str], Placed] = {}
+    found: dict[tuple[str, str], FileEdit] = {}
     if case.old_definition is None or case.new_definition is None:
         return []
     both = [name for name in ground.before if name in ground.after]
@@ -72,7 +68,7 @@ def _is_of(case: Case, name: str) -> bool:
     return is_object(value) and case.finding.method is not None and value.get("x-method") == case.finding.method
 
 
-def described(parts: tuple[Placed, ...]) -> str:
+def described(parts: tuple[FileEdit, ...]) -> str:
     """What edits that take something back do, in words."""
     if len(parts) > _FEW:
         files = len({part.path for part in parts})
@@ -82,7 +78,7 @@ def described(parts: tuple[Placed, ...]) -> str:
     return f"Take the change back: {', '.join(told)}."
 
 
-def _told(part: Placed) -> str:
+def _told(part: FileEdit) -> str:
     edit = part.edit
     last = edit.at[-1] if edit.at else ""
     name = repr(last) if isinstance(last, str) else f"item {last}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from acpgen.compat.findings import SEVERITIES, Finding, Report, Spot
-from acpgen.compat.repair.candidates import Candidate, Edits, Placed, combined
+from acpgen.compat.repair.attempts import Candidate, Edits, FileEdit, combined
 from acpgen.compat.repair.case import Case
 from acpgen.compat.repair.plans import candidates
 from acpgen.compat.repair.restoring import described
@@ -125,14 +125,13 @@ class Search:
         return [
             each
             for each in group
-            if each.chosen is not None
-            and any((part.path, part.edit.at[:2]) in around for part in each.chosen.parts)
+            if each.chosen is not None and any((part.path, part.edit.at[:2]) in around for part in each.chosen.parts)
         ]
 
-    def _parts(self, attempts: Iterable[Attempt]) -> list[Placed]:
+    def _parts(self, attempts: Iterable[Attempt]) -> list[FileEdit]:
         return [part for each in attempts if each.chosen is not None for part in each.chosen.parts]
 
-    def _judged(self, parts: Sequence[Placed]) -> Report | str:
+    def _judged(self, parts: Sequence[FileEdit]) -> Report | str:
         """The report on the edited files; the reason why there is none."""
         edits = combined(parts, self.values)
         if edits is None:
@@ -231,7 +230,7 @@ def _rank(finding: Finding) -> int:
 
 
 def _where(finding: Finding) -> tuple[str, ...]:
-    return finding.rule, finding.method or "", finding.flow, finding.location
+    return finding.rule, finding.declaration or finding.location
 
 
 def _cause(finding: Finding) -> tuple[str, ...]:

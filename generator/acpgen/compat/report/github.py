@@ -41,7 +41,9 @@ def _suggestion(finding: Finding, file: str, suggestion: Suggestion) -> str:
     fence = repairs.fenced(suggestion.text)
     text = f"{finding.repair.description if finding.repair else ''}\n{fence}suggestion\n{suggestion.text}\n{fence}"
     place = {"file": repairs.inside(file), "line": str(suggestion.first), "endLine": str(suggestion.last)}
-    joined = ",".join(f"{key}={_property(value)}" for key, value in {**place, "title": f"repair: {finding.rule}"}.items())
+    joined = ",".join(
+        f"{key}={_property(value)}" for key, value in {**place, "title": f"repair: {finding.rule}"}.items()
+    )
     return f"::notice {joined}::{_data(text)}"
 
 

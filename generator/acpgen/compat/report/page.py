@@ -109,7 +109,7 @@ def _repair(finding: Finding) -> Iterator[str]:
     if told := repairs.sentence(finding):
         yield f"<p>{_text(told)}</p>"
     for file, each in repairs.suggested(finding):
-        place = f"{repairs.inside(file)}:{each.first}–{each.last}"
+        place = f"{repairs.inside(file)}:{each.first}-{each.last}"
         yield f"<details><summary>Edit of <code>{_text(place)}</code></summary>"
         yield f"<pre>{_text(each.text, lines=True)}</pre></details>"
 

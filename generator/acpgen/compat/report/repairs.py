@@ -65,7 +65,11 @@ def lines(file: str, suggestion: Suggestion) -> str:
     """Where a suggestion belongs, as markup."""
     from acpgen.markup import code
 
-    which = f"line {suggestion.first}" if suggestion.first == suggestion.last else f"lines {suggestion.first} to {suggestion.last}"
+    which = (
+        f"line {suggestion.first}"
+        if suggestion.first == suggestion.last
+        else f"lines {suggestion.first} to {suggestion.last}"
+    )
     return f"{code(inside(file))}, {which}:"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acpgen.compat.repair.differences import same
+from acpgen.compat.repair.reversals import same
 from acpgen.schema.edits import Edit
 from acpgen.schema.walk import is_array, is_object
 
@@ -19,7 +19,7 @@ Edits: TypeAlias = Mapping[str, tuple[Edit, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class FileEdit:
     """An edit of one file."""
 
     path: str
@@ -39,7 +39,7 @@ class Candidate:
 
     description: str
     keeps: bool
-    parts: tuple[Placed, ...] = field(repr=False)
+    parts: tuple[FileEdit, ...] = field(repr=False)
     divisible: bool = False
 
     @property
@@ -47,19 +47,22 @@ class Candidate:
         return frozenset(part.identity for part in self.parts)
 
 
-def added(at: At, value: Any, after: str | None = None) -> Placed:
-    return Placed(at.path, Edit("add", at.keys, value, after))
+def added(at: At, value: Any, after: str | None = None) -> FileEdit:
+    """Something new at a place; a member stands behind the one with the key `after`."""
+    return FileEdit(at.path, Edit("add", at.keys, value, after))
 
 
-def removed(at: At) -> Placed:
-    return Placed(at.path, Edit("remove", at.keys))
+def removed(at: At) -> FileEdit:
+    """Nothing at a place any more."""
+    return FileEdit(at.path, Edit("remove", at.keys))
 
 
-def replaced(at: At, value: Any) -> Placed:
-    return Placed(at.path, Edit("replace", at.keys, value))
+def replaced(at: At, value: Any) -> FileEdit:
+    """Something else at a place."""
+    return FileEdit(at.path, Edit("replace", at.keys, value))
 
 
-def combined(parts: Iterable[Placed], values: Mapping[str, Any]) -> Edits | None:
+def combined(parts: Iterable[FileEdit], values: Mapping[str, Any]) -> Edits | None:
     """All edits at once, by file; `values` are the files. `None` if two of them contradict one another."""
     unique = {part.identity: part for part in parts}
     files: dict[str, list[Edit]] = defaultdict(list)
@@ -105,9 +108,8 @@ def _union(one: Any, other: Any) -> Any:
     """What two additions at the same place come to; `None` if they contradict one another."""
     if is_array(one) and is_array(other):
         return [*one, *(item for item in other if item not in one)]
-    if is_object(one) and is_object(other):
-        if all(same(one[key], other[key]) for key in one if key in other):
-            return {**one, **other}
+    if is_object(one) and is_object(other) and all(same(one[key], other[key]) for key in one if key in other):
+        return {**one, **other}
     return None
 
 
