@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from acpgen.compat.compare import compared, reported, side
 from acpgen.compat.repair.repair import Repaired, difference, repaired
 from acpgen.compat.report import repairs
-from acpgen.errors import Faults, Unwritable
+from acpgen.errors import Faults, NotRepairable
 from acpgen.save import save
 from acpgen.schema.load import read_bytes
 
@@ -63,13 +63,13 @@ def fixed(found: Repaired, new: Input, *, dry_run: bool) -> Fixed:
 def _targets(new: Input, texts: Mapping[str, str]) -> dict[str, str]:
     """The texts by the file that each belongs to: one of the working tree, as it was when it was read. Raises `Faults`."""
     found: dict[str, str] = {}
-    faults: list[Unwritable] = []
+    faults: list[NotRepairable] = []
     known: Mapping[str, bytes] = dict(new.source.files) if new.source is not None else {}
     for path, text in texts.items():
         at = new.at(path)
         why = _obstacle(Path(at), known.get(path))
         if why:
-            faults.append(Unwritable(at=at, reason=why))
+            faults.append(NotRepairable(at=at, reason=why))
         found[os.path.realpath(at)] = text
     if faults:
         raise Faults(faults)
@@ -83,5 +83,5 @@ def _obstacle(file: Path, content: bytes | None) -> str:
     except (Faults, OSError, ValueError):
         now = None
     if content is None or now is None:
-        return "repairs are made in files of the working tree, and this is none"
+        return "it is no file of the working tree"
     return "" if now == content else "it has changed since it was read"

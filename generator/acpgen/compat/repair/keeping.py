@@ -28,12 +28,13 @@ def make_optional(case: Case) -> Iterator[Candidate]:
     if demand is None:
         return
     name = case.member
-    yield Candidate(f"Make {name!r} optional.", keeps=True, parts=(demand,))
+    keeps = case.finding.rule != "field-became-required"
+    yield Candidate(f"Make {name!r} optional.", keeps=keeps, parts=(demand,))
     default = next(
         (part for part in case.atoms if part.edit.op == "add" and part.edit.at == (*at.keys, "default")), None
     )
     if default is not None:
-        yield Candidate(f"Make {name!r} optional, with the default that it had.", keeps=True, parts=(demand, default))
+        yield Candidate(f"Make {name!r} optional, with the default that it had.", keeps=keeps, parts=(demand, default))
     for gate in gates(case):
         description = f"Make {name!r} optional. {gate.description}"
         yield replace(gate, description=description, parts=(demand, *gate.parts))
@@ -57,11 +58,13 @@ def keep_deprecated(case: Case) -> Iterator[Candidate]:
         return
     tags = _tags(parts)
     tagged = [part for part in case.atoms if part not in parts and _names(part, tags)]
-    whole = complete(case.ground, [*(_deprecated(case, part) for part in parts), *tagged])
+    marked = [_deprecated(case, part) for part in parts]
     told = _called(case)
-    yield Candidate(f"Keep {told}, marked as deprecated, until the next major version.", keeps=True, parts=whole)
+    if marked != parts:
+        whole = complete(case.ground, [*marked, *tagged])
+        yield Candidate(f"Keep {told}, marked as deprecated, until the next major version.", keeps=True, parts=whole)
     bare = complete(case.ground, [*parts, *tagged])
-    yield Candidate(f"Keep {told} until the next major version.", keeps=True, parts=bare)
+    yield Candidate(f"Keep {told} until the next major version.", keeps=False, parts=bare)
 
 
 def _brings_back(case: Case, part: FileEdit) -> bool:
@@ -77,6 +80,8 @@ def _brings_back(case: Case, part: FileEdit) -> bool:
         wanted = case.ground.translated(wanted, case.old_at.path, anchor.path)
         if edit.at[:-1] == anchor.keys[:-1] and edit.value == wanted:
             return True
+    if case.finding.rule == "untagged-variant-removed":
+        return edit.at[:-2] == anchor.keys and edit.at[-2:-1] in (("anyOf",), ("oneOf",))
     base = anchor.keys[:-2]
     named = edit.value if is_array(edit.value) else [edit.value]
     return anchor.keys[-2:-1] == ("properties",) and (
