@@ -136,6 +136,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "material",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -395,16 +396,27 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"catalogue", "compare", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "history": (
+        frozenset(
+            f"history.{name}"
+            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices")
+        ),
+        frozenset({"check", "compare", "facts", "files", "findings", "timeline"}),
+    ),
     "report": (
         frozenset(
             f"report.{name}"
             for name in ("__init__", "data", "github", "junit", "markdown", "page", "sarif", "text", "wording")
-        ),
-        frozenset({"compare", "findings"}),
+        )
+        | {f"report.history_{name}" for name in ("data", "markdown", "pictures", "text")},
+        frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "guide"}),
-        frozenset({"check", "compare", "facts", "files", "findings", "proof", "report"}),
+        frozenset({"command", "guide", "history.asked"}),
+        frozenset(
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "report", "timeline"},
+        ),
     ),
 }
 """The steps of the comparison: the modules of each, and the steps whose modules they may import beside their own."""

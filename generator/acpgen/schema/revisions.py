@@ -91,6 +91,11 @@ def age(since: str) -> int:
     return int(told.rpartition("=")[2])
 
 
+def ancestors(commit: str) -> frozenset[str]:
+    """A commit and all before it. Raises `Faults`."""
+    return frozenset(_git(["rev-list", commit], commit).decode().split())
+
+
 def log(place: Location) -> Log:
     """The commits up to one that changed a schema, along first parents and back to where it stood before. Raises `Faults`."""
     commits: list[Commit] = []
