@@ -572,16 +572,14 @@ def history(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[REVISION -- PATH | PROTOCOL | FILE...]",
+            metavar="[WHAT]...",
             help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: the commits that changed it. "
             "A protocol: the releases in schema/releases, or the commits. Several files: these, oldest first.",
             autocompletion=_protocol_names,
             show_default=False,
         ),
     ] = None,
-    output_format: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text, json, markdown or html.")
-    ] = "text",
+    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
     fail_on: Annotated[
         str,
         typer.Option(

@@ -35,7 +35,7 @@ def flows(revisions: Sequence[Revised]) -> tuple[str, ...]:
     (names,) = sides if len(sides) == 1 else [()]
     if len(names) != 2:
         return (EITHER,)
-    handled = Counter(method.side for method in speaking[-1].methods)
+    handled = Counter(method.side for method in speaking[-1].methods if method.kind == "request")
     handler = max(names, key=lambda name: (handled[name], name))
     (caller,) = (name for name in names if name != handler)
     return f"{caller}-to-{handler}", f"{handler}-to-{caller}"

@@ -107,6 +107,7 @@ def from_git(revision: str, path: str, how: How, *, since: str | None = None, mo
     ]
     merges = sum(len(each.parents) > 1 for each in chosen)
     notes += [f"Merges count as one step each, whatever they brought: {merges} here."] if merges else []
+    notes += ["This clone is shallow: what came before is not here."] if log.is_shallow else []
     notes += _left_out(len(commits) - len(chosen), "earlier")
     contents = revisions.Contents(tip)
     profile = how.methods or sources.configured(path)
