@@ -31,6 +31,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.drafts": frozenset({"schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
+    "schema.revisions": frozenset({"errors", "schema.load"}),
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
@@ -147,6 +148,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "meaning.lower",
             "schema.positions",
             "schema.profile",
+            "schema.revisions",
             "schema.unions",
             "meaning.values",
             "schema.walk",
@@ -396,12 +398,23 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "report": (
         frozenset(
             f"report.{name}"
-            for name in ("__init__", "data", "github", "junit", "markdown", "page", "sarif", "text", "wording")
+            for name in (
+                "__init__",
+                "data",
+                "github",
+                "gitlab",
+                "junit",
+                "markdown",
+                "page",
+                "sarif",
+                "text",
+                "wording",
+            )
         ),
         frozenset({"compare", "findings"}),
     ),
     "front": (
-        frozenset({"command", "guide"}),
+        frozenset({"command", "guide", "outputs", "waiving"}),
         frozenset({"check", "compare", "facts", "files", "findings", "proof", "report"}),
     ),
 }

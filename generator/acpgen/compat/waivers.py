@@ -46,19 +46,23 @@ class Waiver:
     line: int = 1
 
 
-def standard_file() -> Path | None:
-    """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder; `None` without one."""
-    try:
-        folder = config.find(Path.cwd()).root
-    except Faults:
-        folder = Path.cwd()
-    return folder / FILE if (folder / FILE).is_file() else None
+def standard_file() -> Path:
+    """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder. Nothing need be there.
+
+    Raises `Faults` where that configuration cannot be read.
+    """
+    project = config.around(Path.cwd())
+    return (Path.cwd() if project is None else project.root) / FILE
 
 
 def read(path: Path) -> tuple[Waiver, ...]:
     """The waivers in a file. Raises `Faults`."""
     at = place(path)
-    text = decode(read_bytes(path), at)
+    return parsed(decode(read_bytes(path), at), at)
+
+
+def parsed(text: str, at: str) -> tuple[Waiver, ...]:
+    """The waivers in the text of the file `at`. Raises `Faults`."""
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
