@@ -70,13 +70,27 @@ def opened(
     if isinstance(given, Documents):
         return Input(given.name, given, methods=profile)
     given = given if isinstance(given, str) else Path(given)
-    source = with_references(_edition(found(given), unstable=unstable), references)
+    source = found(given)
     if profile is None and isinstance(given, str):
-        profile = _configured(given)
-    return Input(str(given), parse(source) if checked else parse_unchecked(source), source, profile)
+        profile = configured(given)
+    return understood(source, str(given), profile, checked=checked, unstable=unstable, references=references)
 
 
-def _configured(given: str) -> Profile | None:
+def understood(
+    source: Source,
+    label: str,
+    methods: Profile | None,
+    *,
+    checked: bool = True,
+    unstable: bool = False,
+    references: References = NO_REFERENCES,
+) -> Input:
+    """One side whose files are read. Raises `Faults`."""
+    edition = with_references(_edition(source, unstable=unstable), references)
+    return Input(label, parse(edition) if checked else parse_unchecked(edition), edition, methods)
+
+
+def configured(given: str) -> Profile | None:
     """The profile that the project names for a protocol, here or at a revision. Raises `Faults`."""
     _, colon, rest = given.partition(":")
     name = rest if colon else given
@@ -91,7 +105,7 @@ def _configured(given: str) -> Profile | None:
 def found(given: str | Path) -> Source:
     """The files of a path, a protocol or a revision. Raises `Faults`."""
     text = str(given)
-    protocol = _protocol(text)
+    protocol = protocol_folder(text)
     if protocol is not None and protocol.exists():
         return read(protocol, name=text)
     if isinstance(given, Path) or _exists(Path(given)):
@@ -100,7 +114,7 @@ def found(given: str | Path) -> Source:
     if at_revision is None:
         raise Faults([NotFound(at=text)])
     revision, rest = at_revision
-    inside = _protocol(rest)
+    inside = protocol_folder(rest)
     return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
 
 
@@ -129,7 +143,7 @@ def is_new(old: str, new: str) -> bool:
 
 def _at_revision(given: str) -> tuple[str, str] | None:
     """The revision and what is meant at it; `None` for files that are here."""
-    protocol = _protocol(given)
+    protocol = protocol_folder(given)
     is_here = (protocol is not None and protocol.exists()) or _exists(Path(given))
     return None if is_here else _revision(given)
 
@@ -147,7 +161,7 @@ def _edition(source: Source, *, unstable: bool) -> Source:
     return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
 
 
-def _protocol(name: str) -> Path | None:
+def protocol_folder(name: str) -> Path | None:
     """Where the project keeps a protocol of this name; `None` without a project, or if it is no such name."""
     if not config.is_protocol(name):
         return None

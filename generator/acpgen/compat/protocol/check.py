@@ -67,7 +67,8 @@ _UNPROVEN: Final = "No message that proves it was found, so this is undecided."
 class Judged:
     """A finding before it is placed in files: `old_at` and `new_at` are `file#/pointer` of the sources.
 
-    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told.
+    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
+    revision whose messages suffer, as far as the rule says.
     """
 
     rule: str
@@ -85,6 +86,7 @@ class Judged:
     witness: Witness | None
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
+    sender: Revision | None = None
 
     @property
     def about(self) -> list[str | None]:
@@ -615,6 +617,7 @@ class _Check:
             witness=witness if shown else None,
             refuses=refuses,
             doubtful=doubtful,
+            sender=judgement.accepted_by or judgement.carried_by,
         )
 
     def _gate(self, capability: str | None, joined: _Joined) -> policy.Gate:
