@@ -582,6 +582,7 @@ def diff(
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
     from acpgen.compat import command
+    from acpgen.write import replace_files
 
     with _faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or ())
@@ -600,7 +601,9 @@ def diff(
         if compared is None:
             terminal.say(f"{old} is not there: {new} is new, and there is nothing to compare it with.")
             return
-        _print(command.delivered(compared, chosen, coloured=terminal.is_coloured()))
+        texts = command.written(compared, chosen, coloured=terminal.is_coloured())
+        replace_files({file: text for file, text in texts.items() if file is not None})
+        _print(texts.get(None, ""))
         if command.stops(compared.report, chosen):
             raise typer.Exit(1)
 
@@ -626,7 +629,8 @@ def _print(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.close()
     except OSError as error:
         raise Faults([Unwritable(at="standard output", reason=str(error.strerror))]) from None
 

@@ -188,3 +188,22 @@ def test_a_project_without_outputs_is_compared(folder: Path) -> None:
     (folder / "schema/acme/v1/s.json").write_text(json.dumps(SMALL))
     assert run(folder, "diff", "acme/v1", "acme/v1").returncode == 0
     assert "tool.acpgen.outputs must be" in run(folder, "generate").stderr
+
+
+def test_a_finding_is_accepted_from_the_command_line(folder: Path) -> None:
+    (finding,) = json.loads(run(folder, "diff", "a.json", "b.json", "--format", "json").stdout)["findings"]
+    decided = ("--waive", finding["fingerprint"], "--reason", "Nobody has it.", "--until", "9999-12-31")
+    (folder / "compat-waivers.toml").write_text("# ours\n")
+    refused = run(folder, "diff", "a.json", "b.json", *decided, "--waive", "x")
+    assert (refused.returncode, (folder / "compat-waivers.toml").read_text()) == (2, "# ours\n")
+    unwritable = run(folder, "diff", "a.json", "b.json", *decided, "--output", "a.json/x")
+    assert (unwritable.returncode, (folder / "compat-waivers.toml").read_text()) == (2, "# ours\n")
+    done = run(folder, "diff", "a.json", "b.json", *decided)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Waived until 9999-12-31: Nobody has it." in done.stdout
+    assert (folder / "compat-waivers.toml").read_text().startswith("# ours\n\n[[waiver]]\nrule = ")
+    assert run(folder, "diff", "a.json", "b.json").returncode == 0
+    assert run(folder, "diff", "a.json", "b.json", *decided).returncode == 2
+    other = run(folder, "diff", "a.json", "b.json", *decided, "--waivers", "w.toml")
+    assert (other.returncode, (folder / "w.toml").exists()) == (0, True)
+    assert run(folder, "diff", "a.json", "b.json", "--waivers", "none.toml").returncode == 2

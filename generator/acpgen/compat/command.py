@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast, get_args
 from acpgen.compat import report as reports
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import FailOn, Mode, Report, fails
-from acpgen.compat.outputs import Output, outputs
-from acpgen.compat.outputs import delivered as deliver
+from acpgen.compat.outputs import Destination, outputs
 from acpgen.compat.sources import is_new, since_parted
 from acpgen.compat.waivers import parsed, standard_file, waive
 from acpgen.compat.waiving import Decision, with_waivers
@@ -30,7 +29,7 @@ class Options:
     """How to compare, how to write, and what to stop at."""
 
     mode: Mode
-    outputs: tuple[Output, ...]
+    outputs: tuple[Destination, ...]
     fail_on: str
     fail_on_bindings: str
 
@@ -49,7 +48,7 @@ def options(
         for option, kind, value, known in words
         if value not in known
     ]
-    wanted: tuple[Output, ...] = ()
+    wanted: tuple[Destination, ...] = ()
     try:
         wanted = outputs(given, output_format, reports.FORMATS)
     except Faults as caught:
@@ -65,7 +64,7 @@ def decision(waived: Sequence[str], reason: str | None, until: str | None) -> De
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Reported:
     """A comparison: the report with waivers applied, and files that are written with it, by path."""
 
     report: Report
@@ -84,7 +83,7 @@ def compared(
     taken: Decision | None = None,
     references: References = NO_REFERENCES,
     methods: str | None = None,
-) -> Compared | None:
+) -> Reported | None:
     """The report, with the waivers of the file given or of the standard one applied, and those that are `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
@@ -103,23 +102,22 @@ def compared(
     report = replace(found, merge_base=base)
     today = date.today()
     whole = text if taken is None else with_waivers(text, at, report, taken, today)
-    return Compared(waive(report, parsed(whole, at), today), {} if whole == text else {file: whole})
+    return Reported(waive(report, parsed(whole, at), today), {} if whole == text else {file: whole})
 
 
-def delivered(compared: Compared, chosen: Options, *, coloured: bool = False) -> str:
-    """Write what goes to files, all of them or none. Returns what standard output shows, `coloured` if it is text.
+def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
+    """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
 
-    Raises `Faults`.
-    """
-
-    def written(output: Output) -> str:
-        if coloured and output == Output("text", None):
+    def text(to: Destination) -> str:
+        if coloured and to == Destination("text", None):
             from acpgen.compat.report import text
 
             return text.coloured(compared.report)
-        return reports.written(compared.report, output.format, chosen.fail_on)
+        return reports.written(compared.report, to.format, chosen.fail_on)
 
-    return deliver(chosen.outputs, written, compared.files) or ""
+    texts: dict[Path | None, str] = {to.file: text(to) for to in chosen.outputs}
+    texts.update(compared.files)
+    return texts
 
 
 def stops(report: Report, chosen: Options) -> bool:

@@ -1,12 +1,11 @@
-"""Where the reports of one run go: each in its format to standard output or to a file, all of them or none."""
+"""Where the reports of one run go: each in its format to standard output or to a file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
@@ -18,14 +17,14 @@ _PAIR: Final = re.compile(r"([A-Za-z][A-Za-z-]*)=(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
-    """One report: its format and its file; `None` is standard output."""
+class Destination:
+    """Where one report goes: its format and its file; `None` is standard output."""
 
     format: str
     file: Path | None
 
 
-def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[str]) -> tuple[Output, ...]:
+def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[str]) -> tuple[Destination, ...]:
     """What `--output` says, each `FORMAT=FILE`, or `FILE` in the format of `--format`; without any, standard output in that format.
 
     Raises `Faults`: a format that is not known, one place twice, `--format` where every output has a format of its own.
@@ -35,7 +34,7 @@ def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[s
     if output_format is not None and output_format not in known:
         faults.append(_unknown("--format", output_format, known))
     plain = output_format or "text"
-    found: tuple[Output, ...] = (Output(plain, None),)
+    found: tuple[Destination, ...] = (Destination(plain, None),)
     if given:
         found = tuple(_read(each, plain, known, faults) for each in given)
         if output_format is not None and all(_PAIR.fullmatch(each) for each in given):
@@ -47,7 +46,7 @@ def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[s
     return found
 
 
-def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> Output:
+def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> Destination:
     pair = _PAIR.fullmatch(given)
     name, file = pair.groups() if pair else (plain, given)
     if pair and name not in known:
@@ -55,10 +54,10 @@ def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> 
     if not file or "\0" in file:
         expected = "FORMAT=FILE such as html=report.html, FILE, or - for standard output"
         faults.append(BadSetting(at="--output", key=shown(given), expected=expected))
-    return Output(name, None if file == STANDARD else Path(file))
+    return Destination(name, None if file == STANDARD else Path(file))
 
 
-def _twice(found: Iterable[Output]) -> Iterator[Fault]:
+def _twice(found: Iterable[Destination]) -> Iterator[Fault]:
     seen: set[str] = set()
     for each in found:
         name = STANDARD if each.file is None else place(each.file)
@@ -69,17 +68,3 @@ def _twice(found: Iterable[Output]) -> Iterator[Fault]:
 
 def _unknown(at: str, name: str, known: Sequence[str]) -> Fault:
     return UnknownName(at=at, kind="format", name=name, hint=did_you_mean(name, known))
-
-
-def delivered(
-    wanted: Iterable[Output], written: Callable[[Output], str], more: Mapping[Path, str] = MappingProxyType({})
-) -> str | None:
-    """Write the reports that go to files, and `more` files, all of them or none. Returns the report for standard output.
-
-    Raises `Faults`.
-    """
-    from acpgen.write import replace_files
-
-    texts = {each.file: written(each) for each in wanted}
-    replace_files({**{file: text for file, text in texts.items() if file is not None}, **more})
-    return texts.get(None)

@@ -127,20 +127,23 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
     """The report with accepted findings marked, and a note for each waiver that has expired or matches nothing."""
     findings = list(report.findings)
     notes = list(report.notes)
-    for waiver in waivers:
+    for waiver in sorted(waivers, key=lambda each: each.expires < today):
         matched = [index for index, finding in enumerate(findings) if _matches(waiver, finding)]
         if not matched:
             notes.append(waiver_unused(waiver))
         elif waiver.expires < today:
-            notes.append(waiver_expired(waiver))
+            notes.append(waiver_expired(waiver, renewed=all(findings[index].waived is not None for index in matched)))
         else:
             for index in matched:
                 findings[index] = replace(findings[index], waived=Waived(waiver.reason, waiver.expires.isoformat()))
     return replace(report, findings=tuple(findings), notes=tuple(notes))
 
 
-def waiver_expired(waiver: Waiver) -> Note:
-    """A waiver is past its date. What it accepted counts again; the waiver itself is a note."""
+def waiver_expired(waiver: Waiver, *, renewed: bool = False) -> Note:
+    """A waiver is past its date. What it accepted counts again, unless another one accepts it; the waiver itself is a note."""
+    if renewed:
+        told = f"expired on {waiver.expires.isoformat()}, and another one accepts the same"
+        return _note(waiver, "waiver-expired", told, "Remove it.")
     return _note(
         waiver,
         "waiver-expired",
@@ -150,8 +153,12 @@ def waiver_expired(waiver: Waiver) -> Note:
 
 
 def waiver_unused(waiver: Waiver) -> Note:
-    """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing."""
-    return _note(waiver, "waiver-unused", "matches no finding", "Remove it once no comparison needs it.")
+    """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing.
+
+    A waiver holds for every comparison until its date, so that a comparison with the last release still finds it.
+    """
+    advice = "Keep it until what it accepted is released, then remove it."
+    return _note(waiver, "waiver-unused", "matches no finding", advice)
 
 
 def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
