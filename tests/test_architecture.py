@@ -112,7 +112,9 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "meaning": frozenset(),
     "schema": frozenset(),
-    "starting": frozenset({"errors", "generate", "lint", "resources", "schema.load"}),
+    "starting": frozenset(
+        {"config", "errors", "generate", "lint", "resources", "schema.drafts", "schema.load", "schema.profile"}
+    ),
     "targets": frozenset(
         {
             *(
@@ -392,7 +394,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "compare", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "report": (

@@ -331,7 +331,7 @@ def test_a_decision_is_added_to_what_is_there_and_covers_its_finding(before: str
     assert (added.rule, added.reason, added.expires) == (finding.rule, reason, date(2026, 12, 31))
     accepted = waive(report, [added], TODAY)
     assert the_finding(accepted).waived is not None
-    with pytest.raises(Faults, match=r"a finding that still counts: w\.toml accepts this one until 2026-12-31"):
+    with pytest.raises(Faults, match=r"a finding that still counts; w\.toml accepts this one already"):
         with_waivers(text, "w.toml", report, taken([finding.fingerprint]), TODAY)
     later = date(2027, 1, 1)
     renewed = with_waivers(text, "w.toml", report, replace(taken([finding.fingerprint]), until=later), later)
@@ -378,3 +378,20 @@ def test_a_decision_needs_a_finding_a_reason_and_a_day(
 
 def test_no_decision_is_none() -> None:
     assert decision([], None, None, TODAY) is None
+
+
+def test_one_message_of_a_finding_is_accepted_by_its_own_fingerprint() -> None:
+    def schema(*required: str) -> Schema:
+        part = {"type": "object", "properties": {"a": {"type": "string"}}, "required": list(required)}
+        holds = go({"part": {"$ref": "#/$defs/Part"}})
+        return protocol({"GoRequest": holds, "GoResponse": holds, "Part": part})
+
+    report = compared(schema(), schema("a"))
+    (finding,) = (each for each in report.findings if len(each.reaches) > 1)
+    texts = [""]
+    for reach in finding.reaches:
+        assert fails(waive(report, parsed(texts[-1], "w"), TODAY), "risky")
+        texts.append(with_waivers(texts[-1], "w", report, taken([reach.fingerprint]), TODAY))
+        with pytest.raises(Faults):
+            with_waivers(texts[-1], "w", report, taken([reach.fingerprint]), TODAY)
+    assert not fails(waive(report, parsed(texts[-1], "w"), TODAY), "risky")

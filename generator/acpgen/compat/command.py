@@ -116,7 +116,8 @@ def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> M
         return reports.written(compared.report, to.format, chosen.fail_on)
 
     texts: dict[Path | None, str] = {to.file: text(to) for to in chosen.outputs}
-    texts.update(compared.files)
+    for file, added in compared.files.items():
+        texts[file] = added
     return texts
 
 

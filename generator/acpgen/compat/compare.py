@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from acpgen.compat.causes import placed
 from acpgen.compat.findings import (
     Answer,
     Bindings,
@@ -20,7 +21,7 @@ from acpgen.compat.findings import (
     order,
     worst,
 )
-from acpgen.compat.fingerprints import asked, fingerprint, texts
+from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
@@ -100,7 +101,7 @@ def reported(old: Side, new: Side, found: Checked | None = None) -> Report:
     before, after = _revisions(old, new)
     if found is None:
         found = _checked(old, new, before, after)
-    findings = _placed(found.judged, old.input, new.input)
+    findings = placed(found.judged, old.input, new.input)
     return Report(
         mode="protocol",
         old=old.input.label,
@@ -252,36 +253,6 @@ def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
     if any(refused_by in each.refuses for each in found):
         return "no"
     return "undecided" if any(refused_by in each.doubtful for each in found) else "yes"
-
-
-def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, ...]:
-    """The findings with their places in files, worst first, then by method and location."""
-    before, after = Spots(old), Spots(new)
-
-    def known_by(each: Judged) -> str:
-        """What has no subject is told by what stands at both places: another text there may be another matter."""
-        sides = ((before, each.old_at), (after, each.new_at)) if each.subject is None else ()
-        return fingerprint(*each.about, *(text for side, at in sides for text in texts(side.value, at)))
-
-    findings = [
-        Finding(
-            rule=each.rule,
-            severity=each.severity,
-            effect=each.effect,
-            method=each.method,
-            flow=each.flow,
-            location=each.location,
-            old=before.spot(each.old_at),
-            new=after.spot(each.new_at),
-            message=each.message,
-            advice=each.advice,
-            fingerprint=known_by(each),
-            breaks=each.breaks,
-            witness=each.witness,
-        )
-        for each in judged
-    ]
-    return tuple(sorted(findings, key=order))
 
 
 def _start(side: Input) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from acpgen.compat.findings import Finding, Report, Spot
-from acpgen.compat.waivers import Waiver, parsed, waive
+from acpgen.compat.waivers import Waiver, is_waived, parsed, waive
 from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, UnknownName, did_you_mean
 
 
@@ -50,15 +50,14 @@ def with_waivers(text: str, at: str, report: Report, decided: Decision, today: d
     faults: list[Fault] = []
     added: list[str] = []
     for fingerprint in decided.fingerprints:
-        found = [each for each in standing.findings if each.fingerprint == fingerprint]
+        found = [each for each in standing.findings if fingerprint in _fingerprints(each)]
         if not found:
-            known = [each.fingerprint for each in report.findings]
+            known = [name for each in report.findings for name in _fingerprints(each)]
             faults.append(
                 UnknownName(at="--waive", kind="finding", name=fingerprint, hint=did_you_mean(fingerprint, known))
             )
-        elif all(each.waived is not None for each in found):
-            expires = found[0].waived.expires if found[0].waived else ""
-            expected = f"a finding that still counts: {at} accepts this one until {expires}"
+        elif all(is_waived(each, fingerprint) for each in found):
+            expected = f"a finding that still counts; {at} accepts this one already"
             faults.append(BadSetting(at="--waive", key=fingerprint, expected=expected))
         else:
             added.append(_entry(found[0], fingerprint, decided))
@@ -67,6 +66,11 @@ def with_waivers(text: str, at: str, report: Report, decided: Decision, today: d
     whole = "\n".join(filter(None, (text.rstrip("\n"), *added))) + "\n" if added else text
     _require_added(whole, at, before, len(added))
     return whole
+
+
+def _fingerprints(finding: Finding) -> list[str]:
+    """That of a finding, and those of the messages that hold what changed."""
+    return [finding.fingerprint, *(each.fingerprint for each in finding.reaches)]
 
 
 def _require_added(text: str, at: str, before: Sequence[Waiver], count: int) -> None:
