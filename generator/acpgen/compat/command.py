@@ -116,9 +116,7 @@ def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> M
         return reports.written(compared.report, to.format, chosen.fail_on)
 
     texts: dict[Path | None, str] = {to.file: text(to) for to in chosen.outputs}
-    for file, added in compared.files.items():
-        texts[file] = added
-    return texts
+    return texts | {file: added for file, added in compared.files.items()}  # noqa: C416 - its keys are of a wider type
 
 
 def stops(report: Report, chosen: Options) -> bool:
