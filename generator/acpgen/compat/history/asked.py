@@ -51,7 +51,7 @@ def asked_for(asked: Asked) -> Timeline:
     profile = None if asked.methods is None else replace(find_profile(asked.methods), how="evident")
     found = _gathered(asked, How(asked.unstable, asked.references, profile))
     file = asked.waivers or waivers.standard_file()
-    accepted = waivers.read(file) if file is not None else ()
+    accepted = waivers.read(file) if asked.waivers is not None or file.exists() else ()
 
     def waived(report: Report) -> Report:
         """With the findings marked that are accepted; what other steps use is no note of this one."""
