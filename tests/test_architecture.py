@@ -141,6 +141,7 @@ ARROWS: dict[str, frozenset[str]] = {
         {
             "save",
             "schema.edits",
+            "material",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -352,8 +353,8 @@ def test_acpgen_uses_only_what_the_prover_offers_and_only_the_check_does() -> No
         assert not used or stage(path) == "compat", dotted(path)
 
 
-BLIND = frozenset({"acpgen.targets"})
-"""Runs targets of other packages, whose code may raise anything."""
+BLIND = frozenset({"acpgen.cli", "acpgen.targets"})
+"""Tells a defect of its own by its exit code, or runs targets of other packages: both may meet anything."""
 
 
 def test_nothing_is_caught_blindly() -> None:
@@ -411,6 +412,14 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"facts", "files", "findings"}),
     ),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "history": (
+        frozenset(
+            f"history.{name}"
+            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices")
+        ),
+        frozenset({"check", "compare", "facts", "files", "findings", "timeline"}),
+    ),
     "report": (
         frozenset(
             f"report.{name}"
@@ -418,6 +427,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "__init__",
                 "data",
                 "github",
+                "gitlab",
                 "junit",
                 "markdown",
                 "page",
@@ -426,12 +436,15 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "text",
                 "wording",
             )
-        ),
-        frozenset({"compare", "findings"}),
+        )
+        | {f"report.history_{name}" for name in ("data", "markdown", "pictures", "text")},
+        frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "fixing", "guide"}),
-        frozenset({"check", "compare", "facts", "files", "findings", "proof", "repair", "report"}),
+        frozenset({"command", "fixing", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset(
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
+        ),
     ),
 }
 """The steps of the comparison: the modules of each, and the steps whose modules they may import beside their own."""

@@ -84,7 +84,7 @@ def applied(value: Any, operations: list[Any]) -> Any:
             node[last] = operation["value"]
         else:
             key = int(last) if isinstance(node, list) else last
-            node[key]  # noqa: B018  # a place that is not there is an error
+            node[key]  # a place that is not there is an error
             if operation["op"] == "remove":
                 del node[key]
             else:

@@ -70,7 +70,9 @@ def test_every_breaking_or_risky_finding_of_a_case_is_repaired(name: str) -> Non
         if finding.severity in ("breaking", "risky"):
             assert finding.repair is not None, finding.no_repair
             assert finding.repair.keeps == (name in KEPT), finding.repair.description
-            assert finding.repair.keeps != bool(finding.repair.why), "why a change cannot be kept is said, and only then"
+            assert finding.repair.keeps != bool(finding.repair.why), (
+                "why a change cannot be kept is said, and only then"
+            )
             assert finding.rule in PLANS
         else:
             assert (finding.repair, finding.no_repair) == (None, "")
@@ -190,9 +192,7 @@ def test_a_repair_leaves_what_breaks_nobody(tmp_path: Path) -> None:
     old = protocol({"GoRequest": go({"a": {"type": "string", "maxLength": 9}})})
     new = protocol({"GoRequest": go({"a": {"type": "string", "maxLength": 5}, "more": {"type": "string"}})})
     found = pair(tmp_path, old, new)
-    assert operations(only(found)) == [
-        {"op": "replace", "path": "/$defs/GoRequest/properties/a/maxLength", "value": 9}
-    ]
+    assert operations(only(found)) == [{"op": "replace", "path": "/$defs/GoRequest/properties/a/maxLength", "value": 9}]
     assert found.report.fix is not None
     assert found.report.fix.verdict == "additive"
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.ir import JSON
+
+if TYPE_CHECKING:
+    from acpgen.schema.revisions import MergeBase
 
 Mode: TypeAlias = Literal["protocol", "language"]
 Revision: TypeAlias = Literal["old", "new"]
@@ -188,7 +191,8 @@ class Report:
     """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
 
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
-    `None` in language mode, which compares the documents as they are. `fix` is there where repairs were asked for and some were found.
+    `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for,
+    `fix` what all repairs come to where these were asked for and some were found.
     """
 
     mode: Mode
@@ -202,6 +206,7 @@ class Report:
     notes: tuple[Note, ...] = ()
     coverage: Coverage | None = None
     fix: Fix | None = None
+    merge_base: MergeBase | None = None
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:

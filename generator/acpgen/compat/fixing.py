@@ -1,15 +1,15 @@
-"""Repairs on the command line: `--repair` shows them, `--fix` makes them in the files of the new side."""
+"""Repairs on the command line: `--repair` tells them, `--fix` makes them in the files of the new side."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from acpgen.compat.compare import compared, reported, side
-from acpgen.compat.repair.repair import Repaired, difference, repaired
+from acpgen.compat.repair.repair import Repaired, difference, repaired, with_texts
 from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
 from acpgen.save import save
@@ -19,14 +19,26 @@ if TYPE_CHECKING:
     from acpgen.compat.findings import Mode, Report
     from acpgen.compat.sources import Input
 
+Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
+"""What is wanted: nothing, the repairs beside the findings, what they would change in the files, or these files changed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What `--fix` did: the report with the repairs, what changes in the files as a unified diff, and the files that were written."""
+    """Repairs of a report: the report with them, the one that they leave, and what they change in the files, as a unified diff.
+
+    `targets` are the files with their new texts; only `--fix` has any.
+    """
 
     report: Report
+    left: Report
     difference: str
-    written: tuple[str, ...]
+    targets: Mapping[str, str] = field(repr=False)
+    names: tuple[str, ...] = ()
+
+    def write(self) -> None:
+        """Write the files, all of them or none. Raises `Faults`."""
+        save(Path(), self.targets)
 
     def told(self) -> Iterator[str]:
         """What was repaired and what was not, in lines for people."""
@@ -34,7 +46,7 @@ class Fixed:
             said = repairs.sentence(finding)
             if said:
                 yield f"{finding.rule} {finding.declaration or finding.location}: {said}"
-        yield f"Written: {', '.join(self.written)}." if self.written else "Nothing was written."
+        yield f"Written: {', '.join(self.names)}." if self.targets else "Nothing was written."
 
 
 def with_repairs(report: Report, old: Input, new: Input, *, mode: Mode, unstable: bool) -> Repaired:
@@ -51,13 +63,15 @@ def with_repairs(report: Report, old: Input, new: Input, *, mode: Mode, unstable
     )
 
 
-def fixed(found: Repaired, new: Input, *, dry_run: bool) -> Fixed:
-    """Make all repairs in the files of the new side, or say what would change. Raises `Faults`; then nothing was written."""
+def fixed(report: Report, old: Input, new: Input, *, mode: Mode, unstable: bool, repairing: Repairing) -> Fixed:
+    """The repairs of a report, and for `--fix` what is to be written. Raises `Faults`."""
+    found = with_repairs(report, old, new, mode=mode, unstable=unstable)
+    if repairing == "tell":
+        return Fixed(found.report, report, "", {})
     targets = _targets(new, found.texts)
-    if not dry_run:
-        save(Path(), targets)
+    left = compared(old, with_texts(new, found.texts), mode=mode, unstable=unstable)
     names = tuple(new.at(path) for path in found.texts)
-    return Fixed(found.report, difference(new, found.texts), () if dry_run else names)
+    return Fixed(found.report, left, difference(new, found.texts), targets if repairing == "fix" else {}, names)
 
 
 def _targets(new: Input, texts: Mapping[str, str]) -> dict[str, str]:

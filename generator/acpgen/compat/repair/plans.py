@@ -43,7 +43,9 @@ PLANS: Final[Mapping[str, Plan]] = {
     "field-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "required-field-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "extension-undeclared": Plan((keep_deprecated, take_back), _NEEDED),
-    "field-became-required": Plan((make_optional, take_back), "Old peers may leave it out, so the new schema must accept that."),
+    "field-became-required": Plan(
+        (make_optional, take_back), "Old peers may leave it out, so the new schema must accept that."
+    ),
     "field-became-optional": Plan(_TAKEN_BACK, "Old peers refuse a message without it, whatever the new schema says."),
     "default-changed": Plan(_TAKEN_BACK, _READ),
     "null-meaning-changed": Plan(_TAKEN_BACK, _READ),

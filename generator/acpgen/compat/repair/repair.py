@@ -72,7 +72,11 @@ def repaired(
 
 def with_edits(side: Input, edits: Edits) -> Input:
     """The side with its files edited. Raises `Faults` where a file is no schema any more."""
-    changed = texts(side, edits)
+    return with_texts(side, texts(side, edits))
+
+
+def with_texts(side: Input, changed: Mapping[str, str]) -> Input:
+    """The side with other texts for some of its files, by path. Raises `Faults`."""
     documents: list[Document] = []
     for each in side.documents.documents:
         if each.path not in changed:

@@ -222,7 +222,8 @@ def _same(one: Candidate | None, other: Candidate | None) -> bool:
 
 def needs_repair(finding: Finding) -> bool:
     """Whether a finding is one that repairs are made for."""
-    return finding.severity in ("breaking", "risky") and finding.waived is None
+    counted = any(each.severity in BAD and each.waived is None for each in finding.reaches)
+    return finding.severity in ("breaking", "risky") and finding.waived is None and (counted or not finding.reaches)
 
 
 def _rank(finding: Finding) -> int:

@@ -48,7 +48,7 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
         yield f"{_said(repairs.summary(report))}\n"
     yield "| | |\n| --- | --- |"
     for name, value in wording.summary(report):
-        yield f"| {name} | {value} |"
+        yield f"| {name} | {_said(value)} |"
     yield ""
     for heading, findings in wording.by_method(report.findings).items():
         heavy = [each for each in findings if each.severity in ("breaking", "undecided", "risky")]
