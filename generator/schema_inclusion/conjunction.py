@@ -61,9 +61,9 @@ def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
         if not constraints.kinds:
             return None
         forms.budget.weigh(len(constraints.has) + len(constraints.member) + len(constraints.clauses))
-        known: _Known = {}
+        statuses: _Known = {}
         for clause in list(constraints.clauses):
-            shorter = _shortened(forms, constraints, clause, known)
+            shorter = _shortened(forms, constraints, clause, statuses)
             if shorter is not clause:
                 del constraints.clauses[clause]
                 pending.append(shorter)
@@ -555,7 +555,9 @@ def _found_status(forms: Forms, constraints: Constraints, formula: Formula, know
             return True if True in states else False if all(state is False for state in states) else None
         case Switch():
             chosen = _chosen(forms, constraints, formula)
-            return None if chosen is formula or isinstance(chosen, Switch) else _status(forms, constraints, chosen, known)
+            return (
+                None if chosen is formula or isinstance(chosen, Switch) else _status(forms, constraints, chosen, known)
+            )
         case Ref():
             if formula in constraints.refs:
                 return True

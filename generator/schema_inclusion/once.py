@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import jsonschema.exceptions
 import jsonschema.validators
@@ -22,6 +22,8 @@ MOST_REFERENCES: Final = 50_000
 
 STEPS_OF_WALK: Final = 10
 """Of each schema that `unevaluatedProperties` walks."""
+
+_Keyword: TypeAlias = "Callable[[Any, Any, Any, Any], Iterator[Any] | None]"
 
 _IN_PLACE_LISTS: Final = ("allOf", "anyOf", "oneOf")
 _IN_PLACE: Final = ("if", "then", "else")
@@ -67,15 +69,12 @@ def following_once(plain: Any) -> Any:
     """The class of validators that remember. Outside of `remembering` they are as they were."""
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
     known = plain.VALIDATORS
-    keywords = {"$ref": _reference}
+    keywords: dict[str, _Keyword] = {"$ref": _reference}
     keywords |= {name: _counted(known[name]) for name in ("$dynamicRef", "$recursiveRef") if name in known}
     keywords |= {
         name: _measured(known[name]) for name in ("unevaluatedItems", "unevaluatedProperties") if name in known
     }
     return extend(plain, keywords)
-
-
-_Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
 
 def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterator[Any]:

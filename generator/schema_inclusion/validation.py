@@ -16,7 +16,14 @@ import jsonschema_rs
 import referencing.exceptions
 
 from schema_inclusion.apart import OutOfTime, asked
-from schema_inclusion.document import SPECIFICATIONS, Dialect, SchemaDocument, every_schema, is_dynamic_schema, patterns_of
+from schema_inclusion.document import (
+    SPECIFICATIONS,
+    Dialect,
+    SchemaDocument,
+    every_schema,
+    is_dynamic_schema,
+    patterns_of,
+)
 from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
 from schema_inclusion.once import TooManySteps, following_once, remembering
 from schema_inclusion.values import Json

@@ -47,7 +47,7 @@ def test_what_is_met_again_is_decided_once(name: str) -> None:
     comparison = compare(old, new)
     assert [one.verdict.value for one in (comparison.backward, comparison.forward)] == ["no", "no"]
     both = {**levels(SHAPES[name], record("integer"))["$defs"], "B": record("string")}
-    wider = {"anyOf": [{"$ref": "#/$defs/A0"}, {"$ref": "#/$defs/B"}], "$defs": both}
+    wider: Schema = {"anyOf": [{"$ref": "#/$defs/A0"}, {"$ref": "#/$defs/B"}], "$defs": both}
     assert compare(same, wider).backward.verdict.value == "yes"
 
 

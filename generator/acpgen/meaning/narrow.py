@@ -131,8 +131,7 @@ def admits(node: Node, value: Any, known: dict[str, bool] | None = None) -> bool
     known = {} if known is None else known
     if not is_object(node.schema):
         return node.schema is True
-    known = {"type", "const", "enum", "$ref", "anyOf", "allOf"}
-    if not node.demands <= known or not is_of_type(value, node.says):
+    if not node.demands <= _OF_CONSTANTS or not is_of_type(value, node.says):
         return False
     listed = values(node.says)
     name = target(node.says["$ref"]) if "$ref" in node.says else None
@@ -145,6 +144,9 @@ def admits(node: Node, value: Any, known: dict[str, bool] | None = None) -> bool
         and (name is None or known[name])
         and ("anyOf" not in node.demands or any(admits(branch, value, known) for branch in node.each("anyOf")))
     )
+
+
+_OF_CONSTANTS: Final = frozenset({"type", "const", "enum", "$ref", "anyOf", "allOf"})
 
 
 def are_apart(nodes: list[Node]) -> bool:
