@@ -33,7 +33,7 @@ def markdown(report: Report, fail_on: str = "risky") -> str:
     return text
 
 
-def _forms(count: int) -> Iterator[list[_Form]]:
+def _forms(count: int) -> Iterator[Sequence[_Form]]:
     """How to tell each of so many rules, the fullest first: all alike, then the first ones at length and the others in a line."""
     yield from ([form] * count for form in (_proven, _listed))
     yield from ([_named] * full + [_summed] * (count - full) for full in range(count, -1, -1))
@@ -54,7 +54,7 @@ def _parts(report: Report, fail_on: str, told: list[tuple[wording.Block, _Form]]
         yield f"{wording.tally(report)}. {stopping} {fail} `--fail-on {fail_on}`.\n"
     yield "| | |\n| --- | --- |"
     for name, value in wording.summary(report):
-        yield f"| {name} | {value} |"
+        yield f"| {name} | {_said(value)} |"
     yield ""
     for block, form in told:
         yield from form(block)

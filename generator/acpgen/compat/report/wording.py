@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from acpgen.compat.findings import (
@@ -81,10 +81,10 @@ def _nameless(finding: Finding) -> str:
 
 
 def by_method(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """The findings by the first method that reaches them; empty is none."""
+    """The findings by the first method that reaches them."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault(finding.method or "", []).append(finding)
+        groups.setdefault(finding.method or "no method", []).append(finding)
     return groups
 
 
@@ -174,9 +174,18 @@ def place(spot: Spot | None) -> str:
     return "—" if spot is None else f"{spot.file}:{spot.line}:{spot.column}"
 
 
+def path(spot: Spot) -> str:
+    """The file without the revision that it was read at: where services look for it in the repository."""
+    return spot.file.partition(":")[2] or spot.file
+
+
 def summary(report: Report) -> list[tuple[str, str]]:
     """The verdicts beside the main one, in words."""
     wire = report.wire
+    if report.merge_base is not None:
+        base = report.merge_base
+        rest = summary(replace(report, merge_base=None))
+        return [("old revision", f"{base.short}, the merge base of {base.one} and {base.other}"), *rest]
     if report.mode == "language":
         return [
             ("schema inclusion", _inclusion(wire)),
