@@ -40,20 +40,20 @@ def suggested(finding: Finding) -> Iterator[tuple[str, Suggestion]]:
             yield from ((each.file, suggestion) for suggestion in each.suggestions)
 
 
-def markdown(finding: Finding, said: str) -> Iterator[str]:
-    """The repair of a finding with a suggestion for each place; `said` is its sentence as markup."""
+def markdown(finding: Finding, said: str, margin: str) -> Iterator[str]:
+    """The repair of a finding with a suggestion for each place, below an item with this margin; `said` is its sentence as markup."""
     if not said:
         return
-    yield f"  {said}"
+    yield f"{margin}{said}"
     places = list(suggested(finding))
     if sum(each.text.count("\n") + 1 for _, each in places) > LONGEST:
         return
     for file, each in places:
         fence = fenced(each.text)
-        yield f"\n  {lines(file, each)}\n"
-        yield f"  {fence}suggestion"
-        yield from (f"  {line}" for line in each.text.split("\n"))
-        yield f"  {fence}"
+        yield f"\n{margin}{lines(file, each)}\n"
+        yield f"{margin}{fence}suggestion"
+        yield from (f"{margin}{line}" for line in each.text.split("\n"))
+        yield f"{margin}{fence}"
 
 
 def fenced(text: str) -> str:
