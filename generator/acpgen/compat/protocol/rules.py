@@ -34,9 +34,9 @@ class Judgement:
     """What a rule says of a fact.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it. `gate` is the capability that holds an addition back. `within` is
-    the place inside the pair, `subject` what tells this finding from others of the same rule at the same place: `None` where only the
-    two texts do.
+    refusal is looked for first. `leaf` makes values that show it, `back` values of the new revision that the old one may refuse
+    likewise. `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this
+    finding from others of the same rule at the same place: `None` where only the two texts do.
     """
 
     weight: Weight
@@ -48,6 +48,7 @@ class Judgement:
     carried_by: Revision | None = None
     leaf: Leaf | None = None
     gate: str | None = None
+    back: Leaf | None = None
 
 
 Rule: TypeAlias = Callable[[Any], Judgement | None]
@@ -156,8 +157,9 @@ def _gone(heir: str | None) -> str:
     return "gone" if heir is None else f"called {heir!r} now"
 
 
-def _formerly(was: str | None) -> str:
-    return "" if was is None else f" (it was {was!r})"
+def _seems(seems: str | None) -> str:
+    """An advice where a new member may be the old one."""
+    return "" if seems is None else f"If it is called {seems!r} now, declare that there with 'x-was'. "
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------
@@ -172,7 +174,7 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "claimed",
-        f"The optional field {name!r} is new{_formerly(fact.was)}.",
+        f"The optional field {name!r} is new.",
         "Nothing needs to be done.",
         within=name,
         gate=fact.field.capability,
@@ -187,7 +189,7 @@ def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
     missing = "" if fact.field.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The optional field {name!r} is new{_formerly(fact.was)} in an object that old peers take for complete.{missing}",
+        f"The optional field {name!r} is new in an object that old peers take for complete.{missing}",
         _GATE,
         within=name,
         accepted_by="new",
@@ -203,7 +205,7 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The new field {name!r}{_formerly(fact.was)} is required, and old peers do not send it.",
+        f"The new field {name!r} is required, and old peers do not send it.",
         "Make it optional, and say what its absence means.",
         within=name,
         accepted_by="old",
@@ -221,8 +223,8 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
     shut = isinstance(fact.new.extra, ir.Nothing)
     return Judgement(
         "refused" if shut else "lost",
-        f"The field {name!r} is {_gone(fact.heir)}; {'new peers refuse it' if shut else 'what it says is no longer heard'}.",
-        f"Keep it as optional and say what replaces it. {_MAJOR}",
+        f"The field {name!r} is gone; {'new peers refuse it' if shut else 'what it says is no longer heard'}.",
+        f"{_seems(fact.seems)}Keep it as optional and say what replaces it. {_MAJOR}",
         within=name,
         accepted_by="old" if shut else None,
         carried_by=None if shut else "old",
@@ -237,11 +239,29 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The field {name!r} is {_gone(fact.heir)}, and old peers require it.",
-        f"Keep sending it. {_MAJOR}",
+        f"The field {name!r} is gone, and old peers require it.",
+        f"{_seems(fact.seems)}Keep sending it. {_MAJOR}",
         within=name,
         accepted_by="new",
         leaf=without(name),
+    )
+
+
+def field_renamed(fact: f.FieldRenamed) -> Judgement | None:
+    """A field has another name, as `x-was` declares. Peers of one revision do not hear what those of the other say in it, and miss it
+    where it is required. What the two say is compared under the new name.
+    """
+    was, name = fact.was.name, fact.field.name
+    return Judgement(
+        "lost",
+        f"The field {was!r} is called {name!r} now; neither name is heard by the other side.",
+        f"Keep {was!r} beside {name!r}, and read either. {_MAJOR}",
+        within=name,
+        subject=was,
+        accepted_by="old",
+        carried_by="old",
+        leaf=having(was),
+        back=having(name),
     )
 
 
@@ -567,7 +587,7 @@ def value_added(fact: f.ValueAdded) -> Judgement | None:
     value = fact.value.value
     return Judgement(
         "claimed",
-        f"The value {value!r} is new{_formerly(fact.was)}{_note(fact.old.openness)}.",
+        f"The value {value!r} is new{_note(fact.old.openness)}.",
         "Nothing needs to be done.",
         subject=repr(value),
         gate=fact.value.capability,
@@ -582,7 +602,7 @@ def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
     missing = "" if fact.value.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The value {value!r} is new{_formerly(fact.was)} in a set that old peers take for complete.{missing}",
+        f"The value {value!r} is new in a set that old peers take for complete.{missing}",
         _GATE,
         accepted_by="new",
         leaf=exactly(value),
@@ -599,7 +619,7 @@ def value_removed(fact: f.ValueRemoved) -> Judgement | None:
     return Judgement(
         "lost",
         f"The value {value!r} is {_gone(fact.heir)}; new peers accept it and do not know what it means.",
-        f"Keep the value. {_MAJOR}",
+        f"{_seems(fact.seems)}Keep the value. {_MAJOR}",
         carried_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -614,7 +634,7 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
     return Judgement(
         "refused",
         f"The value {value!r} is {_gone(fact.heir)}; new peers refuse it.",
-        f"Keep the value. {_MAJOR}",
+        f"{_seems(fact.seems)}Keep the value. {_MAJOR}",
         accepted_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -645,7 +665,7 @@ def variant_added(fact: f.VariantAdded) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "claimed",
-        f"The variant {tag!r} is new{_formerly(fact.was)}{_note(fact.old.openness)}.",
+        f"The variant {tag!r} is new{_note(fact.old.openness)}.",
         "Nothing needs to be done.",
         within=f"({tag})",
         gate=fact.variant.capability,
@@ -660,7 +680,7 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The variant {tag!r} is new{_formerly(fact.was)} in a union that old peers take for complete.{missing}",
+        f"The variant {tag!r} is new in a union that old peers take for complete.{missing}",
         _GATE,
         within=f"({tag})",
         accepted_by="new",
@@ -694,8 +714,8 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "lost",
-        f"The variant {tag!r} is {_gone(fact.heir)}; new peers do not know what it means.",
-        f"Keep the variant. {_MAJOR}",
+        f"The variant {tag!r} is gone; new peers do not know what it means.",
+        f"{_seems(fact.seems)}Keep the variant. {_MAJOR}",
         within=f"({tag})",
         accepted_by="old",
         carried_by="old",
@@ -710,11 +730,27 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "refused",
-        f"The variant {tag!r} is {_gone(fact.heir)}; new peers refuse it.",
-        f"Keep the variant. {_MAJOR}",
+        f"The variant {tag!r} is gone; new peers refuse it.",
+        f"{_seems(fact.seems)}Keep the variant. {_MAJOR}",
         within=f"({tag})",
         accepted_by="old",
         leaf=of_definition(fact.variant.type),
+    )
+
+
+def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
+    """A variant has another tag, as `x-was` declares. Each revision knows only its own. What the two hold is compared under the new tag."""
+    was, tag = fact.was.tag, fact.variant.tag
+    return Judgement(
+        "lost",
+        f"The variant {was!r} is called {tag!r} now; each side knows its own tag alone.",
+        f"Keep {was!r} beside {tag!r}, and read either. {_MAJOR}",
+        within=f"({tag})",
+        subject=repr(was),
+        accepted_by="old",
+        carried_by="old",
+        leaf=of_definition(fact.was.type),
+        back=of_definition(fact.variant.type),
     )
 
 
@@ -914,6 +950,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.BatchChanged: (batch_allowed, batch_withdrawn),
     f.FieldAdded: (field_added, closed_field_added, required_field_added),
     f.FieldRemoved: (field_removed, required_field_removed, extension_undeclared),
+    f.FieldRenamed: (field_renamed,),
     f.RequirednessChanged: (field_became_required, field_became_optional),
     f.DefaultChanged: (default_changed, default_grown),
     f.NullMeaningChanged: (null_meaning_changed, null_meaning_declared),
@@ -931,6 +968,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.ValuesUnnamed: (values_unnamed,),
     f.VariantAdded: (variant_added, closed_variant_added, variant_beside_default_added),
     f.VariantRemoved: (variant_removed, closed_variant_removed),
+    f.VariantRenamed: (variant_renamed,),
     f.UntaggedChanged: (untagged_variant_added, untagged_variant_removed),
     f.OpennessChanged: (unknown_refused, unknown_accepted, tolerance_added, tolerance_withdrawn),
     f.TagRenamed: (tag_renamed,),
@@ -985,6 +1023,8 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "demand-changed": "it judges both directions",
     "format-changed": "a change back is a change",
     "variant-beside-default-added": "variant-removed judges the removal",
+    "field-renamed": "a rename back is a rename",
+    "variant-renamed": "a rename back is a rename",
     "tag-renamed": "a rename back is a rename",
     "inclusion-undecided": "it judges both directions",
     "not-compared": "it judges both directions",
