@@ -31,6 +31,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.drafts": frozenset({"schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
+    "schema.revisions": frozenset({"errors", "schema.load"}),
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
@@ -111,7 +112,9 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "meaning": frozenset(),
     "schema": frozenset(),
-    "starting": frozenset({"errors", "generate", "lint", "resources", "schema.load"}),
+    "starting": frozenset(
+        {"config", "errors", "generate", "lint", "resources", "schema.drafts", "schema.load", "schema.profile"}
+    ),
     "targets": frozenset(
         {
             *(
@@ -147,6 +150,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "meaning.lower",
             "schema.positions",
             "schema.profile",
+            "schema.revisions",
             "schema.unions",
             "meaning.values",
             "schema.walk",
@@ -388,9 +392,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"protocol.bindings", "protocol.check"}),
         frozenset({"facts", "findings", "proof", "rules"}),
     ),
-    "files": (frozenset({"sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "compare", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "report": (

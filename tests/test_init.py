@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import evidence
-from acpgen import config
+from acpgen import config, starting
 from acpgen.cli import app
 
 
@@ -57,7 +57,7 @@ def test_a_project_to_begin_with_is_green_and_its_bindings_work(here: Path, monk
 
 
 def test_two_versions_of_a_protocol_of_ones_own(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old = {"type": "object", "properties": {"a": {"type": "string"}}, "x-method": "a/b", "x-side": "server"}
+    old = {"type": "object", "properties": {"a": {"type": "string"}}, "x-method": "a/b", "x-side": "agent"}
     (here / "v1.json").write_text(schema(**{"$defs": {"AbRequest": old}}), "utf-8")
     (here / "two").mkdir()
     (here / "two" / "v2.json").write_text(schema(**{"$defs": {"AbRequest": {**old, "required": ["a"]}}}), "utf-8")
@@ -81,6 +81,62 @@ def test_what_others_published_becomes_a_project(name: str, here: Path, monkeypa
     monkeypatch.chdir(here / "theirs")
     assert acpgen("lint").exit_code == 0
     assert acpgen("generate", "--check").exit_code == 0
+
+
+CALL = {"type": "object", "x-method": "thing/call", "x-side": "agent"}
+COMMON = "https://example.com/common/types.json"
+
+
+def test_what_lies_elsewhere_and_the_profile_become_files_of_the_project(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "common.json").write_text('{"$defs": {"Id": {"type": "string", "minLength": 2}}}', "utf-8")
+    thing = {"type": "object", "properties": {"id": {"$ref": f"{COMMON}#/$defs/Id"}}, "required": ["id"]}
+    (here / "v1.json").write_text(schema(**{"$defs": {"Thing": thing, "CallRequest": CALL}}), "utf-8")
+    assert acpgen("init", "project", "acme/v1=v1.json").exit_code == 2
+    given = "--ref", f"{COMMON}=common.json", "--ref", "https://example.com/meta=2020-12", "--methods", "acp"
+    made = acpgen("init", "project", "acme/v1=v1.json", *given)
+    assert made.exit_code == 0, made.output
+    (here / "common.json").unlink()
+    monkeypatch.chdir(here / "project")
+    found = config.find(Path.cwd())
+    assert {url: str(file) for url, file in found.references.items()} == {
+        COMMON: str(Path.cwd() / "references" / "example.com_common_types.json"),
+        "https://example.com/meta": "2020-12",
+    }
+    assert found.methods == {"": "acp"}
+    assert acpgen("lint").exit_code == 0
+    assert acpgen("generate", "--check").exit_code == 0
+    told = run(
+        Path.cwd(),
+        "from acme import runtime, v1\n"
+        "print(v1.decode_as(v1.Thing, {'id': 'ab'}).id)\n"
+        "try: v1.decode_as(v1.Thing, {'id': 'a'})\n"
+        "except runtime.DecodeError: print('refused')",
+    )
+    assert told == "ab\nrefused\n"
+
+
+def test_a_profile_of_ones_own_becomes_a_file_of_the_project(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = (Path(starting.__file__).parent / "profiles" / "acp.toml").read_bytes()
+    (here / "mine.toml").write_bytes(profile)
+    (here / "v1.json").write_text(schema(**{"$defs": {"CallRequest": CALL}}), "utf-8")
+    made = acpgen("init", "project", "acme/v1=v1.json", "--methods", "mine.toml")
+    assert made.exit_code == 0, made.output
+    monkeypatch.chdir(here / "project")
+    assert Path("methods.toml").read_bytes() == profile
+    assert config.find(Path.cwd()).methods == {"": "methods.toml"}
+    assert acpgen("generate", "--check").exit_code == 0
+
+
+def test_two_addresses_that_would_be_one_file_are_refused(here: Path) -> None:
+    (here / "common.json").write_text("{}", "utf-8")
+    (here / "v1.json").write_text(schema(**{"$defs": {"A": {"type": "object"}}}), "utf-8")
+    one, other = "https://example.com/a/b=common.json", "https://example.com/a_b=common.json"
+    made = acpgen("init", "project", "acme/v1=v1.json", "--ref", one, "--ref", other)
+    assert made.exit_code == 2
+    assert "references/example.com_a_b is that of https://example.com/a/b" in " ".join(made.output.split())
+    assert not (here / "project").exists()
 
 
 @pytest.mark.parametrize(

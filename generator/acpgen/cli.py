@@ -193,11 +193,20 @@ def init(
             show_default=False,
         ),
     ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the protocols keep their methods: a profile, by file or name.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
+    ref: Ref = None,
 ) -> None:
     """Make a project from a schema: its files, the configuration, CI, pre-commit hooks, and all outputs.
 
     Rules of lint that the schema breaks become warnings of that project. Exit codes: 0 all is well, 2 the input cannot be used, and
-    nothing was written.
+    nothing was written. Files of --methods and --ref become files of the project.
     """
     from acpgen import project, starting
     from acpgen.write import created
@@ -211,7 +220,7 @@ def init(
             )
         given[protocol] = Path(path)
     with _faults_end_with_2():
-        begun = starting.start(folder, given)
+        begun = starting.start(folder, given, config.references(ref or ()), methods)
         with created(folder, begun.files):
             _run(project.configured(config.find(folder.resolve()), (), ()))
     if begun.levels:

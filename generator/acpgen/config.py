@@ -158,12 +158,12 @@ def read(root: Path) -> Config | None:
     return config
 
 
-def references(given: Iterable[str], start: Path) -> References:
+def references(given: Iterable[str], start: Path | None = None) -> References:
     """What addresses mean: what the project around `start` says, and `URL=FILE` as given on the command line. Raises `Faults`."""
     faults: list[Fault] = []
     found: dict[str, str | os.PathLike[str]] = {}
     try:
-        found.update(find(start).references)
+        found.update({} if start is None else find(start).references)
     except Faults as caught:
         faults.extend(fault for fault in caught.faults if not isinstance(fault, NoConfiguration))
     for each in given:

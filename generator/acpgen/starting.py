@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,15 @@ from pathlib import Path
 from typing import Final
 
 from acpgen import __version__
+from acpgen.config import find_profile
 from acpgen.errors import BadSetting, Faults
 from acpgen.generate import understand
 from acpgen.lint import lint
 from acpgen.resources import templates
-from acpgen.schema.load import Source, parse, read
+from acpgen.schema.drafts import address
+from acpgen.schema.keywords import DRAFTS
+from acpgen.schema.load import NO_REFERENCES, References, Source, parse, read, read_bytes
+from acpgen.schema.profile import names as profile_names
 
 _FILES: Final[Mapping[str, str]] = {
     "pyproject.toml": "pyproject.toml",
@@ -49,29 +54,39 @@ class Start:
     levels: tuple[str, ...]
 
 
-def start(folder: Path, schemas: Mapping[str, Path]) -> Start:
+def start(
+    folder: Path, schemas: Mapping[str, Path], references: References = NO_REFERENCES, methods: str | None = None
+) -> Start:
     """What a new project in a folder consists of.
 
     `schemas` are files or folders by the protocol that each is, such as `acme/v1`; without any, the project begins with a protocol
-    of two methods. Raises `Faults`: a schema cannot be used, two protocols are one package.
+    of two methods. `references` say what absolute addresses mean, `methods` names the profile that says where the protocols keep
+    their methods: files of both become files of the project. Raises `Faults`: a schema cannot be used, two protocols are one package.
     """
     name = _identifier(folder.resolve().name)
-    sources = [read(path, name=protocol) for protocol, path in schemas.items()] or [_starter(f"{name}/v1")]
+    sources = [read(path, name=protocol, references=references) for protocol, path in schemas.items()]
+    sources = sources or [_starter(f"{name}/v1")]
     versions = [_Version(source.name, _package(source.name), source) for source in sources]
     _require_packages_apart(versions)
+    profile = None if methods is None else find_profile(methods)
     levels: dict[str, None] = {}
     for version in versions:
-        understand(parse(version.source))
+        understand(parse(version.source), methods=profile)
         levels.update(dict.fromkeys(finding.rule for finding in lint(version.source)))
+    beside = _beside(references, sources[0])
+    profiles = {} if methods is None or methods in profile_names() else {_profile(methods): read_bytes(Path(methods))}
     values = {
         "protocols": versions,
         "levels": sorted(levels),
+        "references": {url: next(iter(found), references[url]) for url, found in beside.items()},
+        "methods": next(iter(profiles), methods),
         "distribution": name.replace("_", "-"),
         "title": folder.resolve().name,
         "version": __version__,
     }
     files: dict[str, bytes] = {path: text.encode() for path, text in _PLAIN.items()}
     files |= {path: _rendered(template, values).encode() for path, template in _FILES.items()}
+    files |= {path: content for found in (*beside.values(), profiles) for path, content in found.items()}
     for version in versions:
         files |= {f"schema/{version.name}/{path}": content for path, content in version.source.files}
     return Start(files, tuple(sorted(levels)))
@@ -81,6 +96,29 @@ def _starter(protocol: str) -> Source:
     """The schema of a small protocol to begin with."""
     source = read(templates() / "project" / _STARTER, name=protocol)
     return replace(source, files=(("schema.json", source.files[0][1]),))
+
+
+def _beside(references: References, source: Source) -> Mapping[str, Mapping[str, bytes]]:
+    """The file of the project that each address means, by its path there; none where it means a draft of JSON Schema."""
+    contents = {known: content for known, _, content in source.references}
+    found: dict[str, Mapping[str, bytes]] = {}
+    taken: dict[str, str] = {}
+    for url, file in references.items():
+        if file in DRAFTS:
+            found[url] = {}
+            continue
+        path = f"references/{re.sub(r'[^A-Za-z0-9.-]+', '_', url.rstrip('#').partition(':')[2]).strip('._')}"
+        if taken.setdefault(path, url) != url:
+            raise Faults(
+                [BadSetting(at="--ref", key=url, expected=f"a file of its own: {path} is that of {taken[path]}")]
+            )
+        found[url] = {path: contents[address(url)]}
+    return found
+
+
+def _profile(methods: str) -> str:
+    """The file of the project that holds its profile."""
+    return f"methods{Path(methods).suffix if Path(methods).suffix == '.toml' else '.json'}"
 
 
 def _package(protocol: str) -> str:
@@ -114,4 +152,5 @@ def _rendered(template: str, values: Mapping[str, object]) -> str:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - it lays out TOML, YAML and Markdown
     )
+    made.filters["quoted"] = lambda value: json.dumps(str(value), ensure_ascii=False)
     return made.get_template(f"{template}.jinja2").render(values)

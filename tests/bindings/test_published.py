@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import posixpath
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote, urljoin
 
@@ -16,10 +19,13 @@ from pydantic import TypeAdapter
 import evidence
 from acpgen import ir
 from acpgen.errors import Faults
-from acpgen.meaning.lower import used
+from acpgen.meaning.lower import lower, used
 from acpgen.pointers import place_parts
+from acpgen.schema.bundle import bundle
 from acpgen.schema.drafts import as_written
+from acpgen.schema.load import load
 from acpgen.schema.walk import is_array, is_object
+from acpgen.targets import TARGETS, Settings
 from bindings.drawing import Drawing
 from bindings.instances import Chooser, damage
 from bindings.subjects import Source, Subject, Subjects, same
@@ -47,13 +53,18 @@ REFUSED: Final[Mapping[str, str]] = {
 """The schemas that nothing can be made of, each with the fault that says why."""
 
 
+def package_name(name: str) -> str:
+    """The name of a published schema as that of a package."""
+    return "".join(character if character.isalnum() else "_" for character in name)
+
+
 @pytest.fixture(scope="module")
 def made(subjects: Subjects) -> Callable[[str], Subject]:
     """The bindings of a published schema; the test is skipped where they are refused as they should be."""
 
     def make(name: str) -> Subject:
         evidence.need(name)
-        package = "".join(character if character.isalnum() else "_" for character in name)
+        package = package_name(name)
         if package not in subjects.known:
             source = Source(evidence.path(name), name)
             if name in REFUSED:
@@ -182,3 +193,19 @@ def test_decoding_and_strict_validation_judge_as_the_schema_says(name: str, made
                 wrong.append(("not written back", definition, value))
     assert not wrong, (len(wrong), seen, wrong[:5])
     assert seen["valid"] and seen["invalid"], seen
+
+
+def test_the_packages_are_clean_under_strict_mypy(tmp_path: Path) -> None:
+    """All of them below one package, so that the run time is checked once."""
+    for name in PUBLISHED:
+        if name in REFUSED or (name.startswith("wild/") and not evidence.path(name).exists()):
+            continue
+        evidence.need(name)
+        found = bundle(load(evidence.path(name)))
+        settings = Settings(package=f"published.{package_name(name)}")
+        for path, text in TARGETS["python"](lower(found), found, settings).items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text, "utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / ".cache"), str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -182,6 +182,68 @@ def test_a_waiver_in_language_mode_is_for_the_two_schemas_that_it_was_written_fo
     assert not fails(waive(accepted, [waiver(worst_of(accepted))], TODAY), "risky")
 
 
+def test_a_waiver_does_not_cover_the_loss_of_the_gate_of_what_it_accepted() -> None:
+    def schema(gate: str | None) -> Schema:
+        note = {"type": "string", **({"x-capability": gate} if gate else {})}
+        caps = {
+            "type": "object",
+            "properties": {"caps": {"type": "object", "properties": {"note": {"type": "object"}}}},
+        }
+        told = {
+            "InitializeRequest": {"type": "object", "x-method": "initialize", "x-side": "agent"},
+            "InitializeResponse": {
+                **(caps if gate else {"type": "object"}),
+                "x-method": "initialize",
+                "x-side": "agent",
+            },
+        }
+        fields = {"id": {"type": "string"}, "note": note}
+        return protocol({"GoRequest": go(fields, additionalProperties=False), **told})
+
+    before = protocol(
+        {**schema(None)["$defs"], "GoRequest": go({"id": {"type": "string"}}, additionalProperties=False)}
+    )
+    (gated,), (ungated,) = (
+        found(compared(before, schema(gate)), "closed-field-added") for gate in ("agent:caps.note", None)
+    )
+    assert (gated.severity, ungated.severity) == ("additive", "risky")
+    assert gated.fingerprint != ungated.fingerprint
+    assert fails(waive(compared(before, schema(None)), [waiver(gated)], TODAY), "risky")
+
+
+@pytest.mark.parametrize("edit", ["words", "elsewhere", "a field of the name of a keyword"])
+def test_edits_elsewhere_do_not_change_what_is_known_by_its_text_alone(edit: str) -> None:
+    def schema(longest: int, *, edited: bool = False) -> Schema:
+        bad: Schema = {"type": "string", "maxLength": longest}
+        if edited and edit == "words":
+            bad = {**bad, "description": "Bad.", "title": "No", "$comment": "x", "examples": ["a"]}
+        kept = {"title": {"type": "string"}} if edit.startswith("a field") and edited else {}
+        field = {"type": "object", "propertyNames": {"$ref": "#/$defs/Bad"}}
+        more = {"More": {"type": "string"}} if edited and edit == "elsewhere" else {}
+        return protocol({"GoRequest": go({"p": field}), "TellNotification": go(kept), "Bad": bad, **more})
+
+    first, edited, worse = (
+        worst_of(compared(schema(100, edited=is_edited), schema(longest, edited=is_edited))).fingerprint
+        for longest, is_edited in ((99, False), (99, True), (98, False))
+    )
+    assert first == edited != worse
+
+
+def test_edits_elsewhere_do_not_change_what_is_known_by_two_schemas() -> None:
+    def schema(longest: int, **more: Any) -> Schema:
+        return {"$ref": "#/$defs/A", "$defs": {"A": {"properties": {"title": {"maxLength": longest}}}, **more}}
+
+    def known(old: Schema, new: Schema) -> str:
+        return worst_of(compared(old, new, mode="language")).fingerprint
+
+    first = known(schema(9), schema(8))
+    assert first == known(schema(9), schema(8, B={"type": "string"}))
+    assert first == known({**schema(9), "title": "T"}, {**schema(8), "description": "D"})
+    assert first != known(schema(9), schema(7))
+    assert first != known(schema(9), schema(8, A={"properties": {"title": {"maxLength": 8}, "x": False}}))
+    assert first != known({**schema(9), "$anchor": "a"}, schema(8))
+
+
 def test_fingerprints_of_different_findings_differ() -> None:
     report = compared(required("a", "b"), protocol({"GoRequest": go({"id": {"type": "integer"}})}))
     prints = [each.fingerprint for each in report.findings]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote, urljoin
 
+from acpgen.compat.causes import placed
 from acpgen.compat.findings import (
     Answer,
     Bindings,
@@ -22,6 +21,7 @@ from acpgen.compat.findings import (
     order,
     worst,
 )
+from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
@@ -30,10 +30,10 @@ from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import choose
-from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, Schema, asserts, is_object
 
 if TYPE_CHECKING:
-    from acpgen.compat.protocol.check import Judged
+    from acpgen.compat.protocol.check import Checked, Judged
     from acpgen.compat.protocol.revision import Revised, Roots
     from acpgen.ir import JSON
     from acpgen.schema.bundle import Bundle
@@ -69,50 +69,75 @@ def compare(
         raise Faults(faults)
     if mode == "language":
         return _language_report(sides[0], sides[1])
-    return _protocol_report(sides[0], sides[1], unstable=unstable)
+    before, after = (side(each, unstable=unstable) for each in sides)
+    return reported(before, after)
 
 
 # --- protocol mode ---------------------------------------------------------------------------------------------------
 
 
-def _protocol_report(old: Input, new: Input, *, unstable: bool) -> Report:
-    from acpgen.compat.protocol.bindings import bindings
-    from acpgen.compat.protocol.check import check, restructured
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison with its meaning, which many comparisons may share."""
 
-    before, after = _revisions(old, new, unstable=unstable)
-    checked = check(before, after)
-    judged = checked.judged
-    same = _values(old.documents) == _values(new.documents)
-    if not judged and not same:
-        judged = (restructured(before, after, _start(old), _start(new)),)
-    findings = _placed(judged, old, new)
+    input: Input
+    meaning: Revised = field(repr=False)
+
+
+def side(given: Input, *, unstable: bool) -> Side:
+    """One side with its meaning. Raises `Faults`."""
+    return Side(given, revised(given, unstable=unstable))
+
+
+def checked(old: Side, new: Side) -> Checked:
+    """What the rules have to say of two sides, before it is placed in files. Raises `Faults` where they cannot be compared."""
+    return _checked(old, new, *_revisions(old, new))
+
+
+def reported(old: Side, new: Side, found: Checked | None = None) -> Report:
+    """The report of two sides, from what was `checked` if that is at hand. Raises `Faults` where they cannot be compared."""
+    from acpgen.compat.protocol.bindings import bindings
+
+    before, after = _revisions(old, new)
+    if found is None:
+        found = _checked(old, new, before, after)
+    findings = placed(found.judged, old.input, new.input)
     return Report(
         mode="protocol",
-        old=old.label,
-        new=new.label,
+        old=old.input.label,
+        new=new.input.label,
         verdict=worst(tuple(finding.severity for finding in findings)),
-        wire=Inclusion(backward=_answer(judged, "new"), forward=_answer(judged, "old")),
-        language=checked.language,
+        wire=Inclusion(backward=_answer(found.judged, "new"), forward=_answer(found.judged, "old")),
+        language=found.language,
         bindings=bindings(before, after),
         findings=findings,
-        coverage=checked.coverage,
+        coverage=found.coverage,
     )
 
 
-def _revisions(old: Input, new: Input, *, unstable: bool) -> tuple[Revised, Revised]:
+def _checked(old: Side, new: Side, before: Revised, after: Revised) -> Checked:
+    from acpgen.compat.protocol.check import check, restructured
+
+    found = check(before, after)
+    if found.judged or _values(old.input.documents) == _values(new.input.documents):
+        return found
+    return replace(found, judged=(restructured(before, after, _start(old.input), _start(new.input)),))
+
+
+def _revisions(old: Side, new: Side) -> tuple[Revised, Revised]:
     """The meaning of both sides. Without methods, definitions of one name stand for the roots that belong together."""
-    before, after = (revised(side, unstable=unstable) for side in (old, new))
+    before, after = old.meaning, new.meaning
     if before.protocol.methods and after.protocol.methods and before.protocol.envelope != after.protocol.envelope:
         kinds = f"the old messages are of the form {before.protocol.envelope!r}, the new ones of {after.protocol.envelope!r}"
         remedy = "Name the profile of both with --methods, or compare them as schemas with --mode language"
-        raise Faults([Unsupported(at=new.label, subject="the comparison", reason=kinds, remedy=remedy)])
+        raise Faults([Unsupported(at=new.input.label, subject="the comparison", reason=kinds, remedy=remedy)])
     if before.protocol.methods or after.protocol.methods:
         return before, after
     joined = _joined_roots(before, after)
     return (
         (
-            revised(old, unstable=unstable, roots={each.old: each for each in joined if each.old}),
-            revised(new, unstable=unstable, roots={each.new: each for each in joined if each.new}),
+            revised(old.input, unstable=before.unstable, roots={each.old: each for each in joined if each.old}),
+            revised(new.input, unstable=after.unstable, roots={each.new: each for each in joined if each.new}),
         )
         if joined
         else (before, after)
@@ -230,53 +255,6 @@ def _answer(judged: Iterable[Judged], refused_by: Revision) -> Answer:
     return "undecided" if any(refused_by in each.doubtful for each in found) else "yes"
 
 
-def _placed(judged: Iterable[Judged], old: Input, new: Input) -> tuple[Finding, ...]:
-    """The findings with their places in files, worst first, then by method and location."""
-    before, after = Spots(old), Spots(new)
-
-    def fingerprint(each: Judged) -> str:
-        """What has no subject is told by what stands at both places: another text there may be another matter."""
-        texts = [*_texts(before, each.old_at), *_texts(after, each.new_at)] if each.subject is None else []
-        return _fingerprint(*each.about, *texts)
-
-    findings = [
-        Finding(
-            rule=each.rule,
-            severity=each.severity,
-            effect=each.effect,
-            method=each.method,
-            flow=each.flow,
-            location=each.location,
-            old=before.spot(each.old_at),
-            new=after.spot(each.new_at),
-            message=each.message,
-            advice=each.advice,
-            fingerprint=fingerprint(each),
-            breaks=each.breaks,
-            witness=each.witness,
-        )
-        for each in judged
-    ]
-    return tuple(sorted(findings, key=order))
-
-
-def _texts(side: Spots, at: str) -> list[JSON]:
-    """What stands at a place and at all places that it refers to, however far."""
-    found: dict[str, JSON] = {}
-    pending = [at]
-    while pending:
-        place = pending.pop()
-        if place not in found:
-            found[place] = side.value(place)
-            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
-    return [found[place] for place in sorted(found)]
-
-
-def _fingerprint(*about: object) -> str:
-    """What a finding is about, in a short text."""
-    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
-
-
 def _start(side: Input) -> str:
     return f"{side.documents.documents[0].path}#"
 
@@ -315,7 +293,7 @@ def _bindings(old: Input, new: Input) -> Bindings:
     if not all(is_object(value) for side in (old, new) for value in _values(side.documents)):
         return "breaking"
     try:
-        return bindings(*_revisions(old, new, unstable=False))
+        return bindings(*_revisions(side(old, unstable=False), side(new, unstable=False)))
     except Faults:
         return "breaking"
 
@@ -363,8 +341,8 @@ def _language_findings(comparison: Comparison, old: Input, new: Input, schemas: 
         language_undecided(comparison.forward, "new", "old"),
     ):
         if found is not None:
-            about = found.rule, found.fingerprint, *schemas
-            yield replace(found, old=spots[0], new=spots[1], fingerprint=_fingerprint(*about))
+            about = found.rule, found.fingerprint, *map(asked, schemas)
+            yield replace(found, old=spots[0], new=spots[1], fingerprint=fingerprint(*about))
 
 
 def language_narrowed(backward: Relation) -> Finding | None:

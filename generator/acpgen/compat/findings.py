@@ -60,10 +60,32 @@ class Waived:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that changed and what it does to peers.
+class Reach:
+    """One kind of message that holds what changed, and what happens to it.
 
-    `method` is `None` for what belongs to no method. `breaks` says in words which exchange fails.
+    `method` is `None` for what belongs to no method; `location` is the place in the message. `breaks` says in words which exchange
+    fails. `fingerprint` is for waivers of this message alone.
+    """
+
+    method: str | None
+    flow: str
+    location: str
+    severity: Severity
+    effect: Effect
+    message: str
+    fingerprint: str
+    breaks: str = ""
+    witness: Witness | None = None
+    waived: Waived | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One declaration that changed, and what the change does to peers.
+
+    `reaches` are the messages that hold it, worst first; `severity`, `effect`, `method`, `flow`, `location`, `message` and `witness` are
+    those of the first, and `breaks` names every exchange that fails. `declaration` is the name of what changed, wherever it is used:
+    `ToolCall.content[]`. `fingerprint` stays the same when further messages come to hold it, unless these suffer other harm.
     """
 
     rule: str
@@ -80,6 +102,13 @@ class Finding:
     breaks: str = ""
     witness: Witness | None = None
     waived: Waived | None = None
+    declaration: str = ""
+    reaches: tuple[Reach, ...] = ()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods whose messages hold what changed."""
+        return tuple(dict.fromkeys(each.method for each in self.reaches if each.method is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +184,14 @@ _FAILING: Final[dict[str, tuple[Severity, ...]]] = {
 
 def failing(report: Report, fail_on: str) -> tuple[Finding, ...]:
     """The findings that count under `--fail-on`: bad enough, and not waived. What is undecided always counts, but for `never`."""
-    return tuple(each for each in report.findings if each.severity in _FAILING[fail_on] and each.waived is None)
+    return tuple(each for each in report.findings if each.waived is None and _counts(each, _FAILING[fail_on]))
+
+
+def _counts(finding: Finding, severities: tuple[Severity, ...]) -> bool:
+    """Whether any message that holds what changed comes to such harm, and is not waived by itself."""
+    if not finding.reaches:
+        return finding.severity in severities
+    return any(each.severity in severities and each.waived is None for each in finding.reaches)
 
 
 def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool:

@@ -21,10 +21,10 @@ from acpgen.schema.load import (
     parse,
     parse_unchecked,
     read,
-    read_revision,
     with_references,
 )
 from acpgen.schema.profile import Profile
+from acpgen.schema.revisions import read_revision
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -70,13 +70,27 @@ def opened(
     if isinstance(given, Documents):
         return Input(given.name, given, methods=profile)
     given = given if isinstance(given, str) else Path(given)
-    source = with_references(_edition(found(given), unstable=unstable), references)
+    source = found(given)
     if profile is None and isinstance(given, str):
-        profile = _configured(given)
-    return Input(str(given), parse(source) if checked else parse_unchecked(source), source, profile)
+        profile = configured(given)
+    return understood(source, str(given), profile, checked=checked, unstable=unstable, references=references)
 
 
-def _configured(given: str) -> Profile | None:
+def understood(
+    source: Source,
+    label: str,
+    methods: Profile | None,
+    *,
+    checked: bool = True,
+    unstable: bool = False,
+    references: References = NO_REFERENCES,
+) -> Input:
+    """One side whose files are read. Raises `Faults`."""
+    edition = with_references(_edition(source, unstable=unstable), references)
+    return Input(label, parse(edition) if checked else parse_unchecked(edition), edition, methods)
+
+
+def configured(given: str) -> Profile | None:
     """The profile that the project names for a protocol, here or at a revision. Raises `Faults`."""
     _, colon, rest = given.partition(":")
     name = rest if colon else given
@@ -92,14 +106,14 @@ def found(given: str | Path) -> Source:
     """The files of a path, a protocol or a revision. Raises `Faults`."""
     text = str(given)
     path = Path(given)
-    protocol = _protocol(text)
+    protocol = protocol_folder(text)
     if protocol is not None and protocol.exists():
         return read(protocol, name=text)
     if isinstance(given, Path) or _exists(path):
         return read(path)
     revision, colon, rest = text.partition(":")
     if colon and revision and rest:
-        inside = _protocol(rest)
+        inside = protocol_folder(rest)
         return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
     raise Faults([NotFound(at=text)])
 
@@ -112,7 +126,7 @@ def _edition(source: Source, *, unstable: bool) -> Source:
     return replace(source, files=tuple(each for each in source.files if each[0] != left_out))
 
 
-def _protocol(name: str) -> Path | None:
+def protocol_folder(name: str) -> Path | None:
     """Where the project keeps a protocol of this name; `None` without a project, or if it is no such name."""
     if not config.is_protocol(name):
         return None

@@ -8,7 +8,8 @@
     reason = "Every released client ignores unknown updates."
     expires = 2027-01-31
 
-A waiver is matched by rule and fingerprint, and by the places without list indices; a git revision before a file does not count.
+A waiver is matched by rule and fingerprint, and by the places without list indices; a git revision before a file does not count. The
+fingerprint of a finding covers all messages that hold what changed, that of one of its `reaches` this kind of message alone.
 """
 
 from __future__ import annotations
@@ -124,15 +125,31 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
     findings = list(report.findings)
     notes = list(report.notes)
     for waiver in waivers:
-        matched = [index for index, finding in enumerate(findings) if _matches(waiver, finding)]
+        waived = Waived(waiver.reason, waiver.expires.isoformat())
+        matched = {
+            index: _with(waived, finding, waiver.fingerprint)
+            for index, finding in enumerate(findings)
+            if _matches(waiver, finding)
+        }
         if not matched:
             notes.append(waiver_unused(waiver))
         elif waiver.expires < today:
             notes.append(waiver_expired(waiver))
         else:
-            for index in matched:
-                findings[index] = replace(findings[index], waived=Waived(waiver.reason, waiver.expires.isoformat()))
+            for index, finding in matched.items():
+                findings[index] = finding
     return replace(report, findings=tuple(findings), notes=tuple(notes))
+
+
+def _with(waived: Waived, finding: Finding, fingerprint: str) -> Finding:
+    """The finding waived: as a whole by its own fingerprint, else as far as its messages are, and as a whole once all of them are."""
+    if fingerprint == finding.fingerprint:
+        return replace(finding, waived=waived)
+    reaches = tuple(
+        replace(each, waived=waived) if each.fingerprint == fingerprint else each for each in finding.reaches
+    )
+    whole = finding.waived or (waived if all(each.waived is not None for each in reaches) else None)
+    return replace(finding, reaches=reaches, waived=whole)
 
 
 def waiver_expired(waiver: Waiver) -> Note:
@@ -157,7 +174,8 @@ def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:
 
 def _matches(waiver: Waiver, finding: Finding) -> bool:
     return (
-        (waiver.rule, waiver.fingerprint) == (finding.rule, finding.fingerprint)
+        waiver.rule == finding.rule
+        and waiver.fingerprint in (finding.fingerprint, *(reach.fingerprint for reach in finding.reaches))
         and _same_place(waiver.old, finding.old)
         and _same_place(waiver.new, finding.new)
     )

@@ -10,7 +10,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,6 @@ from acpgen.errors import (
     Faults,
     LinkRefused,
     NoFiles,
-    NoRevision,
     NotAnObject,
     NotASchema,
     NotFound,
@@ -225,74 +224,6 @@ def decode(content: bytes, at: str) -> str:
         line, column = line_and_column(before, len(before))
         byte = f"byte 0x{content[error.start]:02x} is not UTF-8"
         raise Faults([WrongEncoding(at=f"{at}:{line}:{column}", found=byte)]) from None
-
-
-def read_revision(revision: str, paths: Sequence[Path], *, name: str) -> Source:
-    """The bytes of a schema as a git revision has it: of the first of the paths that is there, file or folder.
-
-    Relative paths are looked up below the current folder, then below the repository's root. Git is asked for objects alone, so no
-    filter, hook or driver runs. Raises `Faults`.
-    """
-    top = Path(os.fsdecode(_git(["rev-parse", "--show-toplevel"], revision)).removesuffix("\n"))
-    options = ["--verify", "--quiet", "--end-of-options"]
-    commit = _git(["rev-parse", *options, f"{revision}^{{commit}}"], revision).decode().strip()
-    below = [Path(os.path.abspath(path)) for path in paths] + [top / path for path in paths if not path.is_absolute()]
-    for path in dict.fromkeys(Path(os.path.realpath(each.parent)) / each.name for each in below):
-        if path.is_relative_to(top):
-            wanted = path.relative_to(top).as_posix()
-            entries = _git(["ls-tree", "-r", "-z", "--full-tree", commit, "--", wanted], revision)
-            found = _listed(entries, wanted)
-            if found:
-                return _from_git(revision, wanted, name, found)
-    raise Faults([NotFound(at=f"{revision}:{paths[-1].as_posix()}")])
-
-
-def _listed(entries: bytes, wanted: str) -> list[tuple[str, str, str]]:
-    """Mode, object and path of the schema files that git lists; hidden files and folders are left out."""
-    found: list[tuple[str, str, str]] = []
-    for entry in entries.split(b"\0")[:-1]:
-        about, _, path = os.fsdecode(entry).partition("\t")
-        mode, _, identity = about.split(" ")
-        inside = path.removeprefix(wanted).lstrip("/")
-        hidden = any(part.startswith(".") for part in inside.split("/"))
-        if path == wanted or (path.endswith(".json") and not hidden):
-            found.append((mode, identity, path))
-    return sorted(found, key=lambda each: each[2])
-
-
-def _from_git(revision: str, wanted: str, name: str, found: list[tuple[str, str, str]]) -> Source:
-    is_file = found[0][2] == wanted
-    folder = wanted.rpartition("/")[0] if is_file else wanted
-    faults: list[Fault] = []
-    files: list[tuple[str, bytes]] = []
-    size = 0
-    for mode, identity, path in found:
-        if mode not in ("100644", "100755"):
-            faults.append(LinkRefused(at=f"{revision}:{path}"))
-            continue
-        size += int(_git(["cat-file", "-s", identity], revision))
-        if size > LARGEST:
-            faults.append(TooLarge(at=f"{revision}:{path}", limit=LARGEST))
-            break
-        content = _git(["cat-file", "blob", identity], revision)
-        files.append((path.removeprefix(folder).lstrip("/"), content))
-    if faults:
-        raise Faults(faults)
-    return Source(name, f"{revision}:{folder}", tuple(files))
-
-
-def _git(arguments: Sequence[str], revision: str) -> bytes:
-    """What git prints. Raises `Faults` where there is no git, no repository, or no such revision."""
-    import subprocess  # only where a revision is named
-
-    try:
-        done = subprocess.run(["git", "--no-pager", *arguments], capture_output=True, check=False)  # noqa: S603, S607
-    except OSError as error:
-        raise Faults([NoRevision(at=revision, reason=f"git cannot be run: {error.strerror}")]) from None
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
-        raise Faults([NoRevision(at=revision, reason=reason or "this repository has no such revision")])
-    return done.stdout
 
 
 def parse(source: Source) -> Documents:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
@@ -38,11 +39,12 @@ from acpgen.compat.protocol.facts import (
     VariantAdded,
 )
 from acpgen.compat.protocol.messages import Court, Part, Route
-from acpgen.compat.protocol.pairing import Pair, PlacedFact, Step, Walk
+from acpgen.compat.protocol.pairing import Home, Pair, PlacedFact, Step, Walk
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised, rewritten
 from acpgen.compat.protocol.rules import Judgement, judge
 from acpgen.compat.protocol.shapes import Alternative
+from acpgen.pointers import pointer_parts
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
 
@@ -68,7 +70,9 @@ _UNPROVEN: Final = "No message that proves it was found, so this is undecided."
 class Judged:
     """A finding before it is placed in files: `old_at` and `new_at` are `file#/pointer` of the sources.
 
-    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told.
+    `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
+    revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
+    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same.
     """
 
     rule: str
@@ -84,13 +88,17 @@ class Judged:
     breaks: str
     subject: str | None
     witness: Witness | None
+    declaration: str
+    cause: tuple[str | None, ...]
+    said: str
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
+    sender: Revision | None = None
 
     @property
     def about(self) -> list[str | None]:
-        """What tells this finding from others, so that edits elsewhere change nothing of it."""
-        return [self.rule, self.method, self.flow, self.location, self.subject]
+        """What tells this finding from others, so that edits elsewhere change nothing of it, and what becomes worse is another one."""
+        return [self.severity, self.rule, self.method, self.flow, self.location, self.subject]
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,6 +507,7 @@ class _Check:
     def _told(self, found: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
         rule, judgement = judge(found.fact)
+        said = judgement.message
         if found.free:
             judgement = _only_read(judgement, found.fact)
         location = _location(joined.new[0], found.steps)
@@ -521,6 +530,7 @@ class _Check:
             location,
             witness,
             proven=witness is not None,
+            cause=self._cause(found, joined, location, judgement.within, said),
         )
         refused_back = judgement.back is not None and self.court.refusal(
             joined.sides, found.steps, "new", judgement.back
@@ -572,6 +582,26 @@ class _Check:
             return None
         return self.court.refusal(joined.sides, found.steps, judgement.accepted_by, exactly(*value))
 
+    def _cause(self, found: PlacedFact, joined: _Joined, location: str, within: str, said: str) -> _Cause:
+        """What a fact is about, told by the nearest declarations around it: those are the same in whatever message they stand."""
+        home, named = found.home or Home(found.pair), found.named or Home(found.pair)
+        places = (self.old, found.old_at), (self.new, found.new_at)
+        nearest = next((n for n, step in reversed(list(enumerate(found.steps, 1))) if step.old_at or step.new_at), 0)
+        depth = len(found.steps) if found.fact.old_at or found.fact.new_at else max(nearest, home.depth)
+        below = _path(found.steps[depth:])
+        at_home = depth == home.depth and not (found.fact.old_at or found.fact.new_at)
+        owners = home.names if at_home else tuple("".join(side.owner(at)) for side, at in places)
+        key = (*owners, _within(below, within))
+        if joined.new[0].part == "document" and named.depth == 0:
+            return _Cause(_within(location, within), key, said)
+        declared = [side.owner(at, declared=True) for side, at in reversed(places) if at]
+        if at_home or not declared or {name for name, _ in declared} & {*named.names, ""}:
+            label = (named.names[1] or named.names[0] or "") + _path(found.steps[named.depth :])
+        else:
+            name, rest = max(declared, key=lambda each: len(each[1]))
+            label = name + _below(rest) + below
+        return _Cause(label if within and label.endswith(f".{within}") else _within(label, within), key, said)
+
     def on_paper(self, fact: Fact) -> Judged:
         """The finding of a fact about files alone."""
         rule, judgement = judge(fact)
@@ -589,6 +619,7 @@ class _Check:
         witness: Witness | None,
         *,
         proven: bool,
+        cause: _Cause | None = None,
     ) -> Judged:
         gate = self._gate(judgement.gate, joined)
         severity = policy.SEVERITY[judgement.weight, joined.flow, gate]
@@ -607,13 +638,15 @@ class _Check:
         elif rule in _UNHEARD:
             refuses = _UNHEARD[rule]
         shown = severity in ("breaking", "risky", "additive")
+        place = _within(location, judgement.within)
+        whole = cause or _Cause(method if method is not None else place, (method, place), judgement.message)
         return Judged(
             rule=rule,
             severity=severity,
             effect=_effect(judgement, witness),
             method=method,
             flow=joined.flow_name,
-            location=_within(location, judgement.within),
+            location=place,
             old_at=fact.old_at,
             new_at=fact.new_at,
             message=text,
@@ -621,8 +654,12 @@ class _Check:
             breaks=_breaks(judgement, joined) if severity in ("breaking", "risky") else "",
             subject=judgement.subject,
             witness=witness if shown else None,
+            declaration=whole.declaration,
+            cause=whole.key,
+            said=whole.said,
             refuses=refuses,
             doubtful=doubtful,
+            sender=judgement.accepted_by or judgement.carried_by,
         )
 
     def _gate(self, capability: str | None, joined: _Joined) -> policy.Gate:
@@ -630,6 +667,15 @@ class _Check:
         if capability is None or capability.partition(":")[0] != joined.receiver:
             return "none"
         return "known" if self.old.advertises(capability) else "fresh"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """What a finding is about, however many messages hold it: its name for people, what tells it from others, and what its rule says."""
+
+    declaration: str
+    key: tuple[str | None, ...]
+    said: str
 
 
 def _tolerated(fact: Fact) -> tuple[Revision, ...]:
@@ -733,6 +779,11 @@ def _with_alternatives(schema: Schema) -> Iterator[Schema]:
 def _location(route: Route, steps: Sequence[Step]) -> str:
     """A place in a message for people: `params.update(tool_call).content[].path`."""
     text = route.definition if route.part == "document" else route.part
+    return (text + _path(steps)).lstrip(".")
+
+
+def _path(steps: Sequence[Step]) -> str:
+    text = ""
     for step in steps:
         match step.kind:
             case "field":
@@ -748,7 +799,18 @@ def _location(route: Route, steps: Sequence[Step]) -> str:
             case "alternative":
                 name = _name_of(step.new)
                 text += f"({name})" if name else ""
-    return text.lstrip(".")
+    return text
+
+
+def _below(pointer: str) -> str:
+    """The fields and items on a pointer below a definition, for people."""
+    text, parts = "", pointer_parts(pointer)
+    for before, name in pairwise(("", *parts)):
+        if before == "properties":
+            text += f".{name}"
+        elif name == "items" and before != "properties":
+            text += "[]"
+    return text
 
 
 def _name_of(alternative: Alternative | None) -> str | None:

@@ -115,16 +115,33 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Home:
+    """The innermost pair of definitions around a fact, and how many steps lead to it from the params or result."""
+
+    pair: Pair
+    depth: int = 0
+
+    @property
+    def names(self) -> tuple[str | None, str | None]:
+        """The names of the definitions; `None` for a side that says it in place."""
+        old, new = self.pair.old, self.pair.new
+        return old.name if isinstance(old, ir.Ref) else None, new.name if isinstance(new, ir.Ref) else None
+
+
+@dataclass(frozen=True, slots=True)
 class PlacedFact:
     """A fact at a place: the steps that lead to it from the params or result. `free` as in `Pair`.
 
-    `old_at` and `new_at` are the places in the sources: the fact's own, or of the nearest step that has one.
+    `old_at` and `new_at` are the places in the sources: the fact's own, or of the nearest step that has one. `home` is where the fact
+    is declared, `named` the nearest declaration around it that the sources name: both are the root where nothing nearer is.
     """
 
     fact: Fact
     steps: tuple[Step, ...]
     pair: Pair
     free: bool = False
+    home: Home | None = None
+    named: Home | None = None
 
     @property
     def old_at(self) -> str:
@@ -146,6 +163,7 @@ class Walk:
         self.nodes: dict[Pair, Compared] = {}
         self._shapes: tuple[dict[ir.Type, Shape], dict[ir.Type, Shape]] = ({}, {})
         self._changed: set[Pair] | None = None
+        self._declared = frozenset((*old.declared, *new.declared))
 
     def visit(self, root: Pair) -> None:
         """Look at a pair and at all below it."""
@@ -168,19 +186,26 @@ class Walk:
         """
         changed = self._changed_pairs()
         seen = {root, *told}
-        level: list[tuple[Pair, tuple[Step, ...]]] = [(root, ())] if root in changed else []
+        level: list[tuple[Pair, tuple[Step, ...], Home, Home]] = []
+        if root in changed:
+            level.append((root, (), Home(root), Home(root)))
         while level:
-            following: list[tuple[Pair, tuple[Step, ...]]] = []
-            for pair, steps in level:
+            following: list[tuple[Pair, tuple[Step, ...], Home, Home]] = []
+            for pair, steps, home, named in level:
                 node = self.nodes[pair]
                 yield from (
-                    PlacedFact(fact, steps, pair, node.free) for fact in node.facts if not isinstance(fact, PAPER)
+                    PlacedFact(fact, steps, pair, node.free, home, named)
+                    for fact in node.facts
+                    if not isinstance(fact, PAPER)
                 )
                 for step, child in node.children:
                     if child in changed and child not in seen:
+                        homes = home, named
                         if child.is_named:
                             seen.add(child)
-                        following.append((child, (*steps, step)))
+                            here = Home(child, len(steps) + 1)
+                            homes = here, here if self._declared.intersection(here.names) else named
+                        following.append((child, (*steps, step), *homes))
             level = following
 
     def is_changed(self, pair: Pair) -> bool:

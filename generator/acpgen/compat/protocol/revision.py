@@ -69,6 +69,20 @@ class Revised:
         """Where the outermost of the definitions stands."""
         return self.definitions[names[0]].at if names else ""
 
+    def owner(self, at: str, *, declared: bool = False) -> tuple[str, str]:
+        """The definition around a place, and the pointer from there; of those that the source `declared`, where that is asked. The place
+        itself, where there is none.
+        """
+        names = self._declared_places if declared else self._places
+        place = at
+        while place not in names and "/" in place:
+            place = place.rpartition("/")[0]
+        return (names[place], at[len(place) :]) if place in names else ("", at)
+
+    @cached_property
+    def _declared_places(self) -> Mapping[str, str]:
+        return {self.bundle.origins[name]: name for name in self.declared}
+
     def former_names(self, definition: str) -> tuple[str, ...]:
         """The names that a definition had, as `x-was` declares them."""
         declared = self.bundle.definitions.get(definition, {}).get("x-was", [])

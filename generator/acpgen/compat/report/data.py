@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from acpgen.compat.findings import Coverage, Finding, Note, Report, Spot, counts, failing
+from acpgen.compat.findings import Coverage, Finding, Note, Reach, Report, Spot, counts, failing
 from acpgen.ir import JSON
 
 
@@ -50,13 +50,34 @@ def finding_data(finding: Finding) -> dict[str, JSON]:
         "advice": finding.advice,
         "breaks": finding.breaks,
         "fingerprint": finding.fingerprint,
+        "declaration": finding.declaration,
+        "methods": list(finding.methods),
+        "reaches": [_reach_data(reach) for reach in finding.reaches],
     }
-    if finding.witness is not None:
-        found["witness"] = {
-            key: value for key, value in asdict(finding.witness).items() if key == "value" or value is not None
-        }
-    if finding.waived is not None:
-        found["waived"] = {"reason": finding.waived.reason, "expires": finding.waived.expires}
+    return {**found, **_proof_data(finding)}
+
+
+def _reach_data(reach: Reach) -> dict[str, JSON]:
+    found: dict[str, JSON] = {
+        "method": reach.method,
+        "flow": reach.flow,
+        "location": reach.location,
+        "severity": reach.severity,
+        "effect": reach.effect,
+        "message": reach.message,
+        "breaks": reach.breaks,
+        "fingerprint": reach.fingerprint,
+    }
+    return {**found, **_proof_data(reach)}
+
+
+def _proof_data(proven: Finding | Reach) -> dict[str, JSON]:
+    found: dict[str, JSON] = {}
+    if proven.witness is not None:
+        facts = asdict(proven.witness).items()
+        found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
+    if proven.waived is not None:
+        found["waived"] = {"reason": proven.waived.reason, "expires": proven.waived.expires}
     return found
 
 

@@ -1,0 +1,102 @@
+"""What tells one finding from another, so that a waiver covers what it was written for and nothing else.
+
+A fingerprint depends on what a finding is about and on how bad it is: what is accepted must not become worse. Where a finding has no
+subject of its own, it also depends on what stands at its places, without the words that only people read and without what nothing
+there refers to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urljoin
+
+from acpgen.pointers import pointer_parts, resolve
+from acpgen.schema.keywords import PROSE
+from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object, refs_anywhere
+
+if TYPE_CHECKING:
+    from acpgen.ir import JSON
+
+_ADDRESSED: Final = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef"})
+"""Keywords by which a reference may lead elsewhere than a pointer does."""
+
+
+def fingerprint(*about: object) -> str:
+    """What a finding is about, in a short text."""
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def texts(value_at: Callable[[str], JSON], at: str) -> list[JSON]:
+    """What stands at a place and at all places that it refers to, however far, as programs read it."""
+    found: dict[str, JSON] = {}
+    pending = [at]
+    while pending:
+        place = pending.pop()
+        if place not in found:
+            value = without_prose(value_at(place), _last(place))
+            found[place] = value if place.partition("#")[2] else _without_definitions(value)
+            pending.extend(urljoin(place, unquote(ref)) for ref in refs_anywhere(found[place]))
+    return [found[place] for place in sorted(found)]
+
+
+def asked(schema: JSON) -> JSON:
+    """What a schema says of values: its root and the definitions that this refers to, as programs read them.
+
+    The whole schema, words aside, where references lead by more than pointers.
+    """
+    whole = without_prose(schema)
+    if not is_object(whole) or _is_addressed(whole):
+        return whole
+    found: dict[str, JSON] = {}
+    pending = ["#"]
+    while pending:
+        place = pending.pop()
+        if place in found:
+            continue
+        fragment = unquote(place[1:])
+        if not place.startswith("#") or (fragment and not fragment.startswith("/")):
+            return whole
+        try:
+            value = resolve(whole, fragment)
+        except KeyError:
+            return whole
+        found[place] = value if fragment else _without_definitions(value)
+        pending.extend(refs_anywhere(found[place]))
+    return {place: found[place] for place in sorted(found)}
+
+
+def without_prose(value: JSON, key: str = "") -> JSON:
+    """A schema without the words in it that only people read; `key` is where it stands: below some keys stand maps of schemas."""
+    if is_array(value):
+        return [without_prose(each) for each in value] if key in (*LISTS, *SINGLE) else value
+    if not is_object(value):
+        return value
+    if key in MAPS:
+        return {name: without_prose(each) for name, each in value.items()}
+    return {
+        name: without_prose(each, name) if name in MAPS or name in LISTS or name in SINGLE else each
+        for name, each in value.items()
+        if name not in PROSE
+    }
+
+
+def _without_definitions(root: JSON) -> JSON:
+    """A document without its definitions: those that matter are referred to. With two keywords for them one is read by nobody."""
+    if not is_object(root) or all(key in root for key in DEFINITIONS):
+        return root
+    return {key: value for key, value in root.items() if key not in DEFINITIONS}
+
+
+def _is_addressed(value: JSON) -> bool:
+    if is_object(value):
+        return not _ADDRESSED.isdisjoint(value) or any(map(_is_addressed, value.values()))
+    return is_array(value) and any(map(_is_addressed, value))
+
+
+def _last(place: str) -> str:
+    """The last key of a pointer; empty where it may be the name of something, and not a keyword."""
+    parts = pointer_parts(place.partition("#")[2])
+    return parts[-1] if parts and (len(parts) < 2 or parts[-2] not in MAPS) else ""

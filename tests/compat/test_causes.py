@@ -1,0 +1,172 @@
+"""One finding per cause: what changed at one declaration is told once, however many messages hold it."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import Finding, Report, failing
+from acpgen.compat.report.data import as_data
+from acpgen.compat.waivers import Waiver, waive
+from compat.protocols import CANONICAL, Schema, compared, found, go, protocol, releases
+
+TODAY = date(2026, 7, 1)
+
+
+def method(name: str, side: str, *holds: str, schema: str = "Item") -> Schema:
+    """Params and result of a request; `holds` says which of them hold the item."""
+    item: Schema = go({"item": {"$ref": f"#/$defs/{schema}"}})
+    plain: Schema = {"type": "object", "properties": {}}
+    marks = {"x-method": name, "x-side": side}
+    parts = {"Request": "params", "Response": "result"}
+    stem = name.title().replace("/", "")
+    return {f"{stem}{end}": {**(item if part in holds else plain), **marks} for end, part in parts.items()}
+
+
+def limited(longest: int | None, *methods: Schema) -> Schema:
+    limit = {} if longest is None else {"maxLength": longest}
+    definitions: Schema = {"Item": go({"text": {"type": "string", **limit}})}
+    for each in methods:
+        definitions |= each
+    return protocol(definitions)
+
+
+def change(*methods: Schema, new: int = 3) -> Finding:
+    (finding,) = found(compared(limited(None, *methods), limited(new, *methods)), "limit-tightened")
+    return finding
+
+
+A, B, C = (method(f"s/{name}", "agent", "params") for name in "abc")
+BACK = method("s/back", "agent", "result")
+
+
+def test_what_many_methods_reach_is_one_finding_with_all_of_them() -> None:
+    finding = change(A, B, C)
+    assert finding.declaration == "Item.text"
+    assert finding.methods == ("s/a", "s/b", "s/c")
+    assert [each.location for each in finding.reaches] == ["params.item.text"] * 3
+    for reach in finding.reaches:
+        assert reach.witness is not None and reach.witness.verified
+        assert isinstance(reach.witness.value, dict)
+        assert reach.witness.value["method"] == reach.method
+    sizes = [len(json.dumps(reach.witness.value)) for reach in finding.reaches if reach.witness is not None]
+    assert finding.witness == finding.reaches[0].witness
+    assert sizes == sorted(sizes)
+
+
+def test_every_exchange_that_fails_is_named_once() -> None:
+    finding = change(A, B, BACK)
+    assert sorted(finding.breaks.split("; ")) == [
+        "an old agent that talks to a new client",
+        "an old client that talks to a new agent",
+    ]
+    assert {(reach.method, reach.breaks) for reach in finding.reaches} == {
+        ("s/a", "an old client that talks to a new agent"),
+        ("s/b", "an old client that talks to a new agent"),
+        ("s/back", "an old agent that talks to a new client"),
+    }
+
+
+def test_two_declarations_that_say_the_same_are_two_findings() -> None:
+    twice = {"Item": go({"text": {"type": "string"}}), "Other": go({"text": {"type": "string"}})}
+    tight = {name: go({"text": {"type": "string", "maxLength": 3}}) for name in twice}
+    both = {**A, **method("s/b", "agent", "params", schema="Other")}
+    report = compared(protocol({**twice, **both}), protocol({**tight, **both}))
+    assert {each.declaration for each in found(report, "limit-tightened")} == {"Item.text", "Other.text"}
+
+
+def test_what_stands_behind_null_or_in_variants_is_one_declaration() -> None:
+    def schema(**limit: int) -> Schema:
+        nullable = {"anyOf": [{"$ref": "#/$defs/Note"}, {"type": "null"}]}
+        variants = [
+            {"type": "object", "properties": {"kind": {"const": kind}, "note": nullable}, "required": ["kind"]}
+            for kind in ("a", "b", "c")
+        ]
+        note = go({"weight": {"type": "integer", **limit}})
+        params = go({"part": {"$ref": "#/$defs/Part"}})
+        return protocol({"GoRequest": params, "Part": {"oneOf": variants}, "Note": note})
+
+    (finding,) = found(compared(schema(), schema(minimum=0)), "limit-tightened")
+    assert finding.declaration == "Note.weight"
+    assert len(finding.reaches) == 1 or {each.method for each in finding.reaches} == {"s/go"}
+
+
+def test_the_worst_message_decides_and_the_others_keep_what_happens_to_them() -> None:
+    """What a capability of agents gates is held back from agents, and not from clients."""
+
+    def schema(*values: str) -> Schema:
+        gated = {"const": "c", "x-capability": "agent:agentCapabilities.c"}
+        item = {"oneOf": [{"const": value} if value != "c" else gated for value in values], "type": "string"}
+        initialize = method("initialize", "agent")
+        initialize["InitializeResponse"] = {
+            **go({"agentCapabilities": go({"c": {"type": "object"}} if "c" in values else {})}),
+            "x-method": "initialize",
+            "x-side": "agent",
+        }
+        return protocol({"Item": item, **A, **BACK, **initialize})
+
+    (finding,) = found(compared(schema("a", "b"), schema("a", "b", "c")), "closed-value-added")
+    assert finding.severity == "risky"
+    assert {(each.method, each.severity) for each in finding.reaches} == {("s/back", "risky"), ("s/a", "additive")}
+    assert finding.method == "s/back"
+
+
+# --- waivers ---------------------------------------------------------------------------------------------------------
+
+
+def waiver(finding: Finding, fingerprint: str) -> Waiver:
+    return Waiver(finding.rule, fingerprint, "because", date(2026, 12, 31), at="w.toml")
+
+
+def report_of(*methods: Schema) -> Report:
+    return compared(limited(None, *methods), limited(3, *methods))
+
+
+def test_a_waiver_stays_valid_when_another_method_comes_to_the_same_harm() -> None:
+    accepted = change(A)
+    assert change(A, B).fingerprint == change(A, B, C).fingerprint == accepted.fingerprint
+    later = waive(report_of(A, B, C), [waiver(accepted, accepted.fingerprint)], TODAY)
+    assert not failing(later, "risky")
+
+
+def test_a_waiver_covers_neither_other_harm_nor_a_worse_change() -> None:
+    accepted = change(A)
+    worse = [change(A, BACK), change(A, new=2)]
+    assert accepted.fingerprint not in {each.fingerprint for each in worse}
+    later = waive(report_of(A, BACK), [waiver(accepted, accepted.fingerprint)], TODAY)
+    assert failing(later, "risky")
+
+
+def test_waivers_of_single_messages_accept_the_finding_once_they_name_all_of_them() -> None:
+    finding = change(A, B)
+    each = [waiver(finding, reach.fingerprint) for reach in finding.reaches]
+    one = waive(report_of(A, B), each[:1], TODAY)
+    both = waive(report_of(A, B), each, TODAY)
+    assert len(failing(one, "risky")) == 1
+    assert not failing(both, "risky")
+    assert [reach.waived is not None for reach in found(one, finding.rule)[0].reaches] == [True, False]
+    assert not one.notes and not both.notes
+    assert found(both, finding.rule)[0].waived is not None
+
+
+# --- real schemas ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sides", [CANONICAL[:2], (releases("v1")[0], releases("v1")[-1]), (releases("v2")[0], releases("v2")[-1])]
+)
+def test_in_real_schemas_no_declaration_is_told_twice_by_one_rule(sides: Any) -> None:
+    report = compare(*sides)
+    told = [(each.rule, each.message, str(each.old), str(each.new), each.declaration) for each in report.findings]
+    assert len(told) == len(set(told))
+    for finding in as_data(report)["findings"]:  # type: ignore[union-attr]
+        assert isinstance(finding, dict)
+        reaches: Any = finding["reaches"]
+        assert finding["severity"] == reaches[0]["severity"]
+        assert all(
+            ("witness" in reach) == ("witness" in finding) for reach in reaches if reach["severity"] == "breaking"
+        )
