@@ -32,6 +32,8 @@ from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
 
 SIDES: Final[tuple[Revision, Revision]] = ("old", "new")
+RELATIONS: Final[tuple[Literal["wire", "language"], ...]] = ("wire", "language")
+DIRECTIONS: Final[tuple[tuple[str, Revision, Revision], ...]] = (("backward", "old", "new"), ("forward", "new", "old"))
 SAMPLES: Final = 12
 """So many messages of one kind try to contradict a "yes"."""
 
@@ -153,7 +155,7 @@ def unnamed(pair: Pair) -> Iterator[str]:
     alone = {
         at for one, other in ((before, after), (after, before)) for key, (at, _) in one.items() if key not in other
     }
-    referred = {key for side in (before, after) for key, (_, schema) in side.items() for key in references(schema)}
+    referred = {place for side in (before, after) for _, schema in side.values() for place in references(schema)}
     for key in dict.fromkeys((*before, *after)):
         sides = [side[key] for side in (before, after) if key in side]
         if len(sides) == 2 and text(*sides[0]) == text(*sides[1]):
@@ -164,17 +166,20 @@ def unnamed(pair: Pair) -> Iterator[str]:
             yield f"no finding names {' '.join(key)}"
 
 
-def definitions(tree: Any) -> Iterator[tuple[tuple[str, ...], tuple[str, Any]]]:
-    """The definitions of a file, in groups too: a key of names, the place, and the schema."""
+Defined: TypeAlias = "tuple[tuple[str, ...], tuple[str, Any]]"
+"""A definition: its names from the outside in, its place, and the schema."""
+
+
+def definitions(tree: Any) -> Iterator[Defined]:
+    """The definitions of a file, in groups too."""
     for keyword in ("$defs", "definitions"):
-        pending = [
-            ((name,), f"/{keyword}{plain_pointer(name)}", schema) for name, schema in tree.get(keyword, {}).items()
+        pending: list[Defined] = [
+            ((name,), (f"/{keyword}{plain_pointer(name)}", schema)) for name, schema in tree.get(keyword, {}).items()
         ]
         while pending:
-            key, at, schema = pending.pop()
+            key, (at, schema) = pending.pop()
             if is_object(schema) and schema and not any(map(asserts, schema)) and all(map(is_object, schema.values())):
-                inside = [((*key, name), f"{at}{plain_pointer(name)}", inner) for name, inner in schema.items()]
-                pending.extend(inside)
+                pending += [((*key, name), (f"{at}{plain_pointer(name)}", inner)) for name, inner in schema.items()]
             else:
                 yield key, (at, schema)
 
@@ -233,10 +238,10 @@ def _sent(definition: ir.Definition) -> ir.Definition:
 def attacked(pair: Pair, samples: int) -> Iterator[str]:
     """One text for each message that was tried: empty, or how it contradicts a "yes"."""
     meanings: dict[Revision, Meaning] = {side: Meaning(pair.side(side).protocol) for side in SIDES}
-    ways: list[tuple[Literal["wire", "language"], str, Revision, Revision]] = [
+    ways = [
         (relation, direction, sender, receiver)
-        for relation in ("wire", "language")
-        for direction, sender, receiver in (("backward", "old", "new"), ("forward", "new", "old"))
+        for relation in RELATIONS
+        for direction, sender, receiver in DIRECTIONS
         if getattr(getattr(pair.report, relation), direction) == "yes"
     ]
     for relation, direction, sender, receiver in ways:
