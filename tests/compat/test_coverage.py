@@ -112,9 +112,9 @@ def test_a_pure_rename_explains_that_generated_code_breaks() -> None:
     new = protocol({"Sheet": go({"part": {"$ref": "#/$defs/Piece"}}), "Piece": THING})
     report = compared(old, new)
     assert (report.verdict, report.bindings) == ("editorial", "breaking")
-    assert {each.message.partition(" now")[0] for each in found(report, "definition-renamed")} == {
-        "The definition Card is called Sheet",
-        "The definition Part is called Piece",
+    assert {each.message.partition(".")[0] for each in found(report, "definition-renamed")} == {
+        "The definition 'Card' was renamed to 'Sheet'",
+        "The definition 'Part' was renamed to 'Piece'",
     }
 
 
@@ -135,7 +135,7 @@ def test_a_field_that_is_called_otherwise_is_recognised(was: str) -> None:
         ("field-added", "params.d"),
     ]
     renamed = report.findings[0]
-    assert renamed.message.startswith("The field 'a' is called 'b' now")
+    assert renamed.message.startswith("The field 'a' was renamed to 'b'")
     assert renamed.witness is not None and renamed.witness.carried_by == "old"
 
 
@@ -199,7 +199,7 @@ def test_a_field_that_seems_to_be_called_otherwise_is_suggested_and_not_assumed(
 ) -> None:
     report = compared(protocol({"GoRequest": go({old: STRING})}), protocol({"GoRequest": go({new: STRING})}))
     assert [each.rule for each in report.findings] == ["field-removed", "field-added"]
-    assert (f"If it is called {new!r} now, declare that there with 'x-was'." in report.findings[0].advice) == seems
+    assert (f"If it was renamed to {new!r}, declare that there with 'x-was'." in report.findings[0].advice) == seems
 
 
 def test_no_name_is_suggested_for_another_type_or_where_two_are_equally_alike() -> None:
@@ -216,7 +216,7 @@ def test_a_variant_that_seems_to_have_another_tag_is_suggested() -> None:
 
     report = compared(whole("agent_text", "k"), whole("agentText", "k"))
     (gone,) = found(report, "closed-variant-removed")
-    assert "If it is called 'agentText' now" in gone.advice
+    assert "If it was renamed to 'agentText'" in gone.advice
 
 
 def test_a_constant_that_is_called_otherwise_is_recognised() -> None:
@@ -226,7 +226,7 @@ def test_a_constant_that_is_called_otherwise_is_recognised() -> None:
         )
 
     report = compared(whole({"const": "k"}, {"const": "x"}), whole({"const": "k"}, {"const": "y", "x-was": ["x"]}))
-    assert {"The value 'x' is called 'y' now"} <= {each.message.partition(";")[0] for each in report.findings}
+    assert {"The value 'x' was renamed to 'y'"} <= {each.message.partition(";")[0] for each in report.findings}
 
 
 def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
@@ -236,7 +236,7 @@ def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
     made = bundle(Documents("new", (Document("new.json", new, json.dumps(new)),)))
     assert made.definitions["GoRequest"]["properties"]["kind"]["x-was"] == kind["x-was"]
     assert "x-was" not in made.definitions["GoRequestKind"]
-    assert any("is called 'kind' now" in each.message for each in compared(old, new).findings)
+    assert any("was renamed to 'kind'" in each.message for each in compared(old, new).findings)
 
 
 def test_words_are_known_by_where_they_stand() -> None:
