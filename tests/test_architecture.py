@@ -138,6 +138,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "material",
             "schema.bundle",
             "schema.drafts",
             "config",
