@@ -335,7 +335,7 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
         assert not heavy or stage(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
 
 
-PROVER = frozenset({"schema_inclusion.patterns", "schema_inclusion.values"})
+PROVER = frozenset({"schema_inclusion.once", "schema_inclusion.patterns", "schema_inclusion.values"})
 """The modules of the prover that are public beside its own names."""
 
 
@@ -398,6 +398,14 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"catalogue", "causes", "compare", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "history": (
+        frozenset(
+            f"history.{name}"
+            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices")
+        ),
+        frozenset({"check", "compare", "facts", "files", "findings", "timeline"}),
+    ),
     "report": (
         frozenset(
             f"report.{name}"
@@ -413,12 +421,15 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "text",
                 "wording",
             )
-        ),
-        frozenset({"compare", "findings"}),
+        )
+        | {f"report.history_{name}" for name in ("data", "markdown", "pictures", "text")},
+        frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "guide", "outputs", "waiving"}),
-        frozenset({"check", "compare", "facts", "files", "findings", "proof", "report"}),
+        frozenset({"command", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset(
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "report", "timeline"},
+        ),
     ),
 }
 """The steps of the comparison: the modules of each, and the steps whose modules they may import beside their own."""

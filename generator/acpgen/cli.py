@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from acpgen import __version__, config, resources, terminal
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
@@ -614,6 +615,102 @@ def diff(
         replace_files({file: text for file, text in texts.items() if file is not None})
         _print(texts.get(None, ""))
         if command.stops(compared.report, chosen):
+            raise typer.Exit(1)
+
+
+class _WithPath(TyperCommand):
+    """A command that knows the path after `--`. Options may stand behind it too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments in, and leave the path in the context; empty, if nothing stands there."""
+        at = args.index("--") if "--" in args else None
+        ctx.meta["path"] = None if at is None else "".join(args[at + 1 : at + 2])
+        return super().parse_args(ctx, args if at is None else [*args[:at], *args[at + 2 :]])
+
+
+@app.command(cls=_WithPath)
+def history(
+    ctx: typer.Context,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WHAT]...",
+            help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: the commits that changed it. "
+            "A protocol: the releases in schema/releases, or the commits. Several files: these, oldest first.",
+            autocompletion=_protocol_names,
+            show_default=False,
+        ),
+    ] = None,
+    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Exit 1 at steps this bad: risky, breaking, additive or never. What is undecided, not compared or unreadable "
+            "counts at each but never.",
+        ),
+    ] = "risky",
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Only commits since then, as git reads it: 2026-01-31, '3 months ago'."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="The newest N revisions; how many were left out is said.")
+    ] = 50,
+    matrix: Annotated[
+        int, typer.Option(metavar="N", help="The newest N rows of the table of who understands whom; 0 for none.")
+    ] = 12,
+    waivers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
+    ] = None,
+    unstable: Annotated[
+        bool,
+        typer.Option(
+            "--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."
+        ),
+    ] = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where all keep their methods: a profile, by file or name.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+    ref: Ref = None,
+) -> None:
+    """Compare many revisions of a schema: what each step broke, since when, and which releases understand one another.
+
+    acpgen history main -- acp/v1 reads the commits along first parents, also where the schema has moved. Exit codes: 0 no step counts
+    under --fail-on, 1 one does, 2 the input cannot be used.
+    """
+    from acpgen.compat.history import asked as work
+
+    given, path = tuple(what or ()), ctx.meta["path"]
+    if path == "":
+        raise typer.BadParameter("after -- stands a protocol, file or folder.")
+    if path is None and not given:
+        raise typer.BadParameter("name a protocol, files, or a revision, -- and a path.")
+    with _faults_end_with_2():
+        asked = work.Asked(
+            given=given,
+            path=path,
+            output_format=output_format,
+            fail_on=fail_on,
+            since=since,
+            limit=limit,
+            rows=matrix,
+            waivers=waivers,
+            unstable=unstable,
+            methods=methods,
+            references=_references(ref),
+        )
+        found = work.asked_for(asked)
+        coloured = output is None and terminal.is_coloured()
+        _deliver(work.written(found, output_format, fail_on, coloured=coloured), output)
+        if found.fails(fail_on):
             raise typer.Exit(1)
 
 

@@ -6,6 +6,7 @@ Git is asked for objects alone, by commands that run no filter, hook, driver or 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,10 +60,14 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The commits that changed a schema along first parents, newest first, and those of them that moved it."""
+    """The commits that changed a schema along first parents, newest first, and those of them that moved it.
+
+    `is_shallow`: the repository lacks what came before some commit.
+    """
 
     commits: tuple[Commit, ...]
     moves: tuple[Move, ...] = ()
+    is_shallow: bool = False
 
 
 def read_revision(revision: str, paths: Sequence[Path], *, name: str) -> Source:
@@ -135,9 +140,18 @@ def _is_shallow(revision: str) -> bool:
 
 
 def age(since: str) -> int:
-    """The time that a date means to git, such as `2026-01-31` or `2 weeks ago`, in seconds since 1970. Raises `Faults`."""
-    told = _git(["rev-parse", f"--since={since}"], since).decode().strip()
+    """The time that a date means to git, such as `2026-01-31` or `2 weeks ago`, in seconds since 1970. Raises `Faults`.
+
+    A day begins at midnight; git alone would take the time of day that it is now.
+    """
+    given = f"{since} 00:00:00" if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since) else since
+    told = _git(["rev-parse", f"--since={given}"], since).decode().strip()
     return int(told.rpartition("=")[2])
+
+
+def ancestors(commit: str) -> frozenset[str]:
+    """A commit and all before it. Raises `Faults`."""
+    return frozenset(_git(["rev-list", commit], commit).decode().split())
 
 
 def log(place: Location) -> Log:
@@ -156,7 +170,8 @@ def log(place: Location) -> Log:
             break
         moves.append(Move(oldest, former, path))
         tip, path = oldest.parents[0], former
-    return Log(tuple(commits), tuple(moves))
+    told = _git(["rev-parse", "--is-shallow-repository"], place.commit).strip()
+    return Log(tuple(commits), tuple(moves), told == b"true")
 
 
 def _inside(revision: str, paths: Sequence[Path]) -> list[str]:
