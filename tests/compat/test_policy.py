@@ -302,7 +302,7 @@ def test_a_wrong_policy_stops_the_comparison(project: Path, text: str) -> None:
 
 def test_the_releases_of_acp_are_found() -> None:
     from acpgen import config
-    from acpgen.compat.releases import kept
+    from acpgen.compat.transitive import kept
 
     found_ = kept(config.find(ROOT), "main:acp/v1", "", "pyproject.toml")
     assert [path.parent for path in found_] == [RELEASES / "v1"] * len(found_)

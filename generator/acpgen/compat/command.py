@@ -15,9 +15,9 @@ from acpgen.compat.compare import compare
 from acpgen.compat.findings import FailOn, Mode, Report, Spot, fails
 from acpgen.compat.outputs import Destination, outputs
 from acpgen.compat.promises import NONE, Policy, judged
-from acpgen.compat.releases import kept, with_releases
 from acpgen.compat.settings import policy
 from acpgen.compat.sources import is_new, since_parted
+from acpgen.compat.transitive import kept, with_releases
 from acpgen.compat.waivers import parsed, standard_file, waive
 from acpgen.compat.waiving import Decision, with_waivers
 from acpgen.compat.waiving import decision as decided
