@@ -21,6 +21,9 @@ Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "r
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")
 """Worst first."""
 
+NO_ACTION: Final = "No action is needed."
+"""The advice of a finding that asks for nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -75,7 +78,8 @@ class Reach:
     """One kind of message that holds what changed, and what happens to it.
 
     `method` is `None` for what belongs to no method; `location` is the place in the message. `breaks` says in words which exchange
-    fails, `senders` are the revisions whose messages suffer, as far as that is known. `fingerprint` is for waivers of this message alone.
+    fails, `sender` the revision whose messages suffer, `senders` those whose messages may. `fingerprint` is for waivers of this message
+    alone.
     """
 
     method: str | None
@@ -86,6 +90,7 @@ class Reach:
     message: str
     fingerprint: str
     breaks: str = ""
+    sender: Revision | None = None
     witness: Witness | None = None
     waived: Waived | None = None
     senders: tuple[Revision, ...] = ()

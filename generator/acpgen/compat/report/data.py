@@ -81,6 +81,7 @@ def _reach_data(reach: Reach) -> dict[str, JSON]:
         "effect": reach.effect,
         "message": reach.message,
         "breaks": reach.breaks,
+        "sender": reach.sender,
         "fingerprint": reach.fingerprint,
     }
     return {**found, **_proof_data(reach)}
