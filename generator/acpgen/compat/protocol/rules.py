@@ -1033,6 +1033,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "text-reworded": "it judges both directions",
     "schema-restructured": "it judges both directions",
     "language-undecided": "it judges both directions",
+    "policy-applied": "a policy that changes nothing needs no note",
     "waiver-expired": "a waiver that has not expired needs no note",
     "waiver-unused": "a waiver that is used needs no note",
 }
