@@ -12,7 +12,7 @@ import pytest
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.compare import both, compare, compared
 from acpgen.compat.findings import Finding, Mode, Report
-from acpgen.compat.fixing import with_repairs
+from acpgen.compat.fixing import Comparing, with_repairs
 from acpgen.compat.repair.plans import NEVER, PLANS
 from acpgen.compat.repair.repair import Repaired
 from compat.protocols import go, protocol
@@ -38,7 +38,8 @@ KEPT = frozenset(
 
 def repaired_pair(old: Any, new: Any, mode: Mode = "protocol") -> Repaired:
     sides = both(old, new, mode=mode)
-    return with_repairs(compared(*sides, mode=mode), *sides, mode=mode, unstable=False)
+    comparing = Comparing(mode, unstable=False)
+    return with_repairs(comparing(*sides), *sides, lambda new: comparing(sides[0], new))
 
 
 @cache

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -16,7 +17,9 @@ from acpgen.save import save
 from acpgen.schema.load import read_bytes
 
 if TYPE_CHECKING:
+    from acpgen.compat.compare import Side
     from acpgen.compat.findings import Mode, Report
+    from acpgen.compat.protocol.revision import Revised
     from acpgen.compat.sources import Input
 
 Repairing: TypeAlias = Literal["no", "tell", "dry", "fix"]
@@ -49,29 +52,48 @@ class Fixed:
         yield f"Written: {', '.join(self.names)}." if self.targets else "Nothing was written."
 
 
-def with_repairs(report: Report, old: Input, new: Input, *, mode: Mode, unstable: bool) -> Repaired:
-    """The report of two sides with a repair, or the reason why there is none, on each breaking or risky finding."""
-    if mode == "language":
-        return repaired(report, old, new, compared=lambda edited: compared(old, edited, mode=mode), meant=lambda: None)
-    before, after = side(old, unstable=unstable), side(new, unstable=unstable)
-    return repaired(
-        report,
-        old,
-        new,
-        compared=lambda edited: reported(before, side(edited, unstable=unstable)),
-        meant=lambda: after.meaning,
-    )
+class Comparing:
+    """Comparisons that share what the old sides mean."""
+
+    def __init__(self, mode: Mode, unstable: bool) -> None:
+        self.mode = mode
+        self.unstable = unstable
+        self._known: dict[int, tuple[Input, Side]] = {}
+
+    def __call__(self, old: Input, new: Input) -> Report:
+        """The report of two sides. Raises `Faults`."""
+        if self.mode == "language":
+            return compared(old, new, mode=self.mode)
+        if id(old) not in self._known:
+            self._known[id(old)] = old, side(old, unstable=self.unstable)
+        return reported(self._known[id(old)][1], side(new, unstable=self.unstable))
 
 
-def fixed(report: Report, old: Input, new: Input, *, mode: Mode, unstable: bool, repairing: Repairing) -> Fixed:
-    """The repairs of a report, and for `--fix` what is to be written. Raises `Faults`."""
-    found = with_repairs(report, old, new, mode=mode, unstable=unstable)
+def fixed(
+    report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool, repairing: Repairing
+) -> Fixed:
+    """The repairs of a report, and for `--fix` what is to be written; `again` makes the report of another new side. Raises `Faults`."""
+    found = with_repairs(report, old, new, again, unstable=unstable)
     if repairing == "tell":
         return Fixed(found.report, report, "", {})
     targets = _targets(new, found.texts)
-    left = compared(old, with_texts(new, found.texts), mode=mode, unstable=unstable)
+    left = again(with_texts(new, found.texts))
     names = tuple(new.at(path) for path in found.texts)
     return Fixed(found.report, left, difference(new, found.texts), targets if repairing == "fix" else {}, names)
+
+
+def with_repairs(
+    report: Report, old: Input, new: Input, again: Callable[[Input], Report], *, unstable: bool = False
+) -> Repaired:
+    """The report of two sides with a repair, or the reason why there is none, on each breaking or risky finding."""
+
+    def meant() -> Revised | None:
+        try:
+            return None if report.mode == "language" else side(new, unstable=unstable).meaning
+        except Faults:
+            return None
+
+    return repaired(report, old, new, compared=again, meant=cache(meant))
 
 
 def _targets(new: Input, texts: Mapping[str, str]) -> dict[str, str]:
