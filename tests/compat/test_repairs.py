@@ -30,7 +30,8 @@ KEPT = frozenset(
         *("required-field-added/in-a-list", "required-field-added/params", "required-field-added/result"),
         *("required-field-added/waived", "required-field-removed/params", "untagged-variant-removed/closed"),
         *("variant-removed/open", "variant-removed/taken-for-the-default", "value-removed/open"),
-        *("waiver-expired/date", "waiver-unused/another-fingerprint"),
+        *("field-renamed/optional", "field-renamed/required-and-retyped", "policy-applied/deprecated"),
+        *("policy-applied/experimental", "waiver-expired/date", "waiver-unused/another-fingerprint"),
     }
 )
 """The cases in which what the change was made for remains; in all others a repair takes the change back."""

@@ -42,10 +42,15 @@ class Case:
     def new_definition(self) -> tuple[str | None, At] | None:
         return None if self.new_at is None else self.ground.definition(self.new_at, self.ground.new)
 
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the finding is about another name for something that is declared under both."""
+        return self.finding.rule in ("field-renamed", "variant-renamed")
+
     @cached_property
     def member(self) -> str | None:
-        """The name of the field that the finding is about."""
-        for at in (self.new_at, self.old_at):
+        """The name of the field that the finding is about: the one that it had, if it has another now."""
+        for at in (self.old_at, self.new_at) if self.is_renamed else (self.new_at, self.old_at):
             if at is not None and len(at.keys) > 1 and at.keys[-2] == "properties":
                 return str(at.keys[-1])
         return None
@@ -59,7 +64,7 @@ class Case:
             return self.new_at
         base = self.new_definition[1]
         inside = self.old_at.keys[len(self.old_definition[1].keys) :]
-        if len(inside) > len(self.new_at.keys) - len(base.keys):
+        if self.is_renamed or len(inside) > len(self.new_at.keys) - len(base.keys):
             return At(base.path, (*base.keys, *inside))
         return self.new_at
 

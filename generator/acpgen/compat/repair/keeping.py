@@ -56,15 +56,28 @@ def keep_deprecated(case: Case) -> Iterator[Candidate]:
     parts = [part for part in case.atoms if _brings_back(case, part)]
     if not any(part.edit.at[: len(anchor.keys)] == anchor.keys for part in parts):
         return
+    parts += _newcomer(case)
     tags = _tags(parts)
     tagged = [part for part in case.atoms if part not in parts and _names(part, tags)]
     marked = [_deprecated(case, part) for part in parts]
     told = _called(case)
     if marked != parts:
         whole = complete(case.ground, [*marked, *tagged])
-        yield Candidate(f"Keep {told}, marked as deprecated, until the next major version.", keeps=True, parts=whole)
+        said = f"Keep {told}, marked as deprecated, until the next major version."
+        yield Candidate(said, keeps=True, parts=whole)
+        for gate in gates(case) if case.finding.rule == "variant-renamed" else ():
+            yield replace(gate, description=f"{said} {gate.description}", parts=(*whole, *gate.parts))
     bare = complete(case.ground, [*parts, *tagged])
     yield Candidate(f"Keep {told} until the next major version.", keeps=False, parts=bare)
+
+
+def _newcomer(case: Case) -> list[FileEdit]:
+    """Where a field has another name, the edit that lets peers leave out the new one, which old peers do not know."""
+    at = case.new_at
+    if case.finding.rule != "field-renamed" or at is None or at.keys[-2:-1] != ("properties",):
+        return []
+    demand = _demand(case, At(at.path, at.keys[:-2]), str(at.keys[-1]))
+    return [] if demand is None else [demand]
 
 
 def _brings_back(case: Case, part: FileEdit) -> bool:

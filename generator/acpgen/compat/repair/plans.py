@@ -41,6 +41,7 @@ PLANS: Final[Mapping[str, Plan]] = {
     "closed-field-added": Plan((gates, take_back), _UNGATED),
     "required-field-added": Plan((make_optional, take_back), _UNGATED),
     "field-removed": Plan((keep_deprecated, take_back), _NEEDED),
+    "field-renamed": Plan((keep_deprecated, take_back), _NEEDED),
     "required-field-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "extension-undeclared": Plan((keep_deprecated, take_back), _NEEDED),
     "field-became-required": Plan(
@@ -68,6 +69,7 @@ PLANS: Final[Mapping[str, Plan]] = {
     "values-unnamed": Plan(_TAKEN_BACK, _UNHEARD),
     "closed-variant-added": Plan((gates, take_back), _UNGATED),
     "variant-beside-default-added": Plan((gates, take_back), _UNGATED),
+    "variant-renamed": Plan((keep_deprecated, take_back), _NEEDED),
     "variant-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "closed-variant-removed": Plan((keep_deprecated, take_back), _NEEDED),
     "untagged-variant-added": Plan(_TAKEN_BACK, "No capability can gate a branch without a tag."),
@@ -88,7 +90,7 @@ NEVER: Final[frozenset[str]] = frozenset(
         *("leniency-added", "format-changed", "value-added", "values-named", "variant-added", "tolerance-added"),
         *("inclusion-undecided", "definition-added", "definition-removed", "not-compared", "definition-renamed"),
         *("text-reworded", "schema-restructured", "language-widened", "language-undecided"),
-        *("waiver-expired", "waiver-unused"),
+        *("policy-applied", "waiver-expired", "waiver-unused"),
     }
 )
 """The rules that find nothing breaking or risky: there is nothing to repair, or nothing is proven that a repair could end."""
