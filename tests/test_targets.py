@@ -62,11 +62,8 @@ def test_settings_of_tools_around_the_current_folder_change_nothing(
 ) -> None:
     case = CASES[0]
     monkeypatch.chdir(tmp_path)
-    for settings in (
-        "[tool.black]\nline-length = 40\n[tool.ruff]\nline-length = 50\n[tool.isort]\nline_length = 30\n"
-        "[tool.datamodel-codegen]\nbuiltin-format-line-length = 33\n",
-        "this is [ no TOML",
-    ):
+    lengths = "[tool.black]\nline-length = 40\n[tool.ruff]\nline-length = 50\n[tool.isort]\nline_length = 30\n"
+    for settings in (f"{lengths}[tool.datamodel-codegen]\nbuiltin-format-line-length = 33\n", "this is [ no TOML"):
         (tmp_path / "pyproject.toml").write_text(settings, "utf-8")
         assert made(case, "python") == kept(case, "python")
 

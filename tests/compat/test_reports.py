@@ -1,4 +1,4 @@
-"""One list of findings in seven formats, each read by something that knows the format."""
+"""One list of findings in eight formats, each read by something that knows the format."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Finding, Report, Waived, counts, failing, fails
+from acpgen.compat.findings import Finding, Inclusion, Note, Report, Spot, Waived, counts, failing, fails
 from acpgen.compat.report import FORMATS, written
 from acpgen.compat.report.data import as_data
 from acpgen.compat.report.text import coloured, columns, folded, text
@@ -231,11 +232,33 @@ def test_a_page_works_in_a_real_browser(tmp_path: Path, migration: Report) -> No
     assert shown == [after, "of", str(len(migration.findings))]
 
 
+def test_code_quality_has_what_gitlab_reads_and_no_fingerprint_twice() -> None:
+    spot = Spot("main:schema/a.json", "/$defs/A", 7, 3)
+    findings = (
+        replace(finding("breaking"), new=spot),
+        replace(finding("risky"), old=spot),
+        finding("additive"),
+        finding("editorial"),
+        finding("breaking", waived=True),
+    )
+    note = Note("waiver-unused", "It matches nothing.", "Remove it.", Spot("w.toml", "", 2, 1))
+    inclusion = Inclusion("no", "yes")
+    report = Report("protocol", "a", "b", "breaking", inclusion, inclusion, "breaking", findings, (note,))
+    entries = json.loads(written(report, "gitlab"))
+    assert [each["severity"] for each in entries] == ["critical", "minor", "info", "info", "info"]
+    assert all(set(each) == {"description", "check_name", "fingerprint", "severity", "location"} for each in entries)
+    assert entries[0]["location"] == entries[1]["location"] == {"path": "schema/a.json", "lines": {"begin": 7}}
+    assert entries[-1]["location"] == {"path": "w.toml", "lines": {"begin": 2}}
+    assert "Waived until 2027-01-01: because" in entries[3]["description"]
+    assert len({each["fingerprint"] for each in entries}) == len(entries)
+
+
 def test_every_format_of_the_command_is_written_and_no_other() -> None:
     from acpgen.compat import command
 
-    assert all(command.options("protocol", name, "risky", "never").output_format == name for name in FORMATS)
-    assert set(FORMATS) == {"text", "json", "markdown", "html", "github", "sarif", "junit"}
+    for name in FORMATS:
+        assert [each.format for each in command.options("protocol", name, "risky", "never").outputs] == [name]
+    assert set(FORMATS) == {"text", "json", "markdown", "html", "github", "gitlab", "sarif", "junit"}
 
 
 def finding(severity: Any, *, waived: bool = False) -> Finding:

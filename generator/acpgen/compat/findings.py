@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.ir import JSON
+
+if TYPE_CHECKING:
+    from acpgen.schema.revisions import MergeBase
 
 Mode: TypeAlias = Literal["protocol", "language"]
 Revision: TypeAlias = Literal["old", "new"]
@@ -143,7 +146,7 @@ class Report:
     """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
 
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
-    `None` in language mode, which compares the documents as they are.
+    `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
     """
 
     mode: Mode
@@ -156,6 +159,7 @@ class Report:
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...] = ()
     coverage: Coverage | None = None
+    merge_base: MergeBase | None = None
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:

@@ -9,6 +9,7 @@ import json
 from typing import Final
 
 from acpgen.compat.findings import Finding, Note, Report, Spot
+from acpgen.compat.report import wording
 
 _LEVELS: Final = {"breaking": "error", "undecided": "error", "risky": "warning", "additive": "notice"}
 
@@ -40,8 +41,7 @@ def _command(level: str, spot: Spot | None, title: str, text: str) -> str:
     properties = {"title": title}
     if spot is not None:
         # A file at a git revision has no place among the changed lines; its path inside the repository does.
-        path = spot.file.partition(":")[2] or spot.file
-        properties = {"file": path, "line": str(spot.line), "col": str(spot.column), **properties}
+        properties = {"file": wording.path(spot), "line": str(spot.line), "col": str(spot.column), **properties}
     joined = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     return f"::{level} {joined}::{_data(text)}"
 

@@ -46,7 +46,7 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
         yield f"{wording.tally(report)}. {stopping} {fail} `--fail-on {fail_on}`.\n"
     yield "| | |\n| --- | --- |"
     for name, value in wording.summary(report):
-        yield f"| {name} | {value} |"
+        yield f"| {name} | {_said(value)} |"
     yield ""
     for heading, findings in wording.by_method(report.findings).items():
         heavy = [each for each in findings if each.severity in ("breaking", "undecided", "risky")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 
 from acpgen.compat.findings import SEVERITIES, Coverage, Finding, Inclusion, Report, Spot, Witness, counts
 from acpgen.ir import JSON
@@ -60,9 +61,18 @@ def place(spot: Spot | None) -> str:
     return "—" if spot is None else f"{spot.file}:{spot.line}:{spot.column}"
 
 
+def path(spot: Spot) -> str:
+    """The file without the revision that it was read at: where services look for it in the repository."""
+    return spot.file.partition(":")[2] or spot.file
+
+
 def summary(report: Report) -> list[tuple[str, str]]:
     """The verdicts beside the main one, in words."""
     wire = report.wire
+    if report.merge_base is not None:
+        base = report.merge_base
+        rest = summary(replace(report, merge_base=None))
+        return [("old revision", f"{base.short}, the merge base of {base.one} and {base.other}"), *rest]
     if report.mode == "language":
         return [
             ("schema inclusion", _inclusion(wire)),
