@@ -139,6 +139,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "compat": frozenset(
         {
             "material",
+            "resources",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -395,7 +396,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "promises", "rule_pages", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
