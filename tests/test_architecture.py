@@ -381,7 +381,17 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "facts": (
         frozenset(
             f"protocol.{name}"
-            for name in ("covered", "declared", "envelopes", "facts", "leaves", "pairing", "revision", "shapes")
+            for name in (
+                "covered",
+                "declared",
+                "envelopes",
+                "facts",
+                "heirs",
+                "leaves",
+                "pairing",
+                "revision",
+                "shapes",
+            )
         ),
         frozenset({"findings"}),
     ),
