@@ -34,6 +34,7 @@ GOOD: Final = {
     "field-became-optional": "field-added/result",
     "field-became-required": _OPTIONAL,
     "field-removed": _AFTER_ITS_DAY,
+    "field-renamed": _OPTIONAL,
     "gate-added": _GATED_FIELD,
     "gate-moved": _GATED_FIELD,
     "gate-removed": _GATED_FIELD,
@@ -66,6 +67,7 @@ GOOD: Final = {
     "value-removed": _AFTER_ITS_DAY,
     "values-unnamed": "values-named/string",
     "variant-removed": _AFTER_ITS_DAY,
+    "variant-renamed": "variant-added/open",
     "waiver-expired": "required-field-added/waived",
     "waiver-unused": "required-field-added/waived",
 }

@@ -164,8 +164,8 @@ class Report:
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
     `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
     `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
-    project's policy, `None` where that is the verdict. `docs` is the address of the site that has a page for each rule, `whole` that of the whole report, for
-    formats that leave something out; both are empty where there is none.
+    project's policy, `None` where that is the verdict.
+    `docs` is the address of the site that has a page for each rule, `whole` that of the whole report; both are empty where there is none.
     """
 
     mode: Mode
