@@ -139,6 +139,7 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "material",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -335,7 +336,7 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
         assert not heavy or stage(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
 
 
-PROVER = frozenset({"schema_inclusion.patterns", "schema_inclusion.values"})
+PROVER = frozenset({"schema_inclusion.once", "schema_inclusion.patterns", "schema_inclusion.values"})
 """The modules of the prover that are public beside its own names."""
 
 
@@ -348,8 +349,8 @@ def test_acpgen_uses_only_what_the_prover_offers_and_only_the_check_does() -> No
         assert not used or stage(path) == "compat", dotted(path)
 
 
-BLIND = frozenset({"acpgen.targets"})
-"""Runs targets of other packages, whose code may raise anything."""
+BLIND = frozenset({"acpgen.cli", "acpgen.targets"})
+"""Tells a defect of its own by its exit code, or runs targets of other packages: both may meet anything."""
 
 
 def test_nothing_is_caught_blindly() -> None:
@@ -380,7 +381,17 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "facts": (
         frozenset(
             f"protocol.{name}"
-            for name in ("covered", "declared", "envelopes", "facts", "leaves", "pairing", "revision", "shapes")
+            for name in (
+                "covered",
+                "declared",
+                "envelopes",
+                "facts",
+                "heirs",
+                "leaves",
+                "pairing",
+                "revision",
+                "shapes",
+            )
         ),
         frozenset({"findings"}),
     ),
@@ -395,19 +406,41 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
+    ),
+    "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
+    "history": (
+        frozenset(
+            f"history.{name}"
+            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices")
+        ),
+        frozenset({"check", "compare", "facts", "files", "findings", "timeline"}),
     ),
     "report": (
         frozenset(
             f"report.{name}"
-            for name in ("__init__", "data", "github", "junit", "markdown", "page", "sarif", "text", "wording")
-        ),
-        frozenset({"compare", "findings"}),
+            for name in (
+                "__init__",
+                "data",
+                "github",
+                "gitlab",
+                "junit",
+                "markdown",
+                "page",
+                "sarif",
+                "text",
+                "wording",
+            )
+        )
+        | {f"report.history_{name}" for name in ("data", "markdown", "pictures", "text")},
+        frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "guide"}),
-        frozenset({"check", "compare", "facts", "files", "findings", "proof", "report"}),
+        frozenset({"command", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset(
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "report", "timeline"},
+        ),
     ),
 }
 """The steps of the comparison: the modules of each, and the steps whose modules they may import beside their own."""

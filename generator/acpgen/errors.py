@@ -135,6 +135,33 @@ class NoRevision(Fault):
 
 
 @dataclass
+class NoMergeBase(Fault):
+    """Two git revisions without a common commit, as far as this clone knows."""
+
+    other: str
+    is_shallow: bool
+
+    def what(self) -> str:
+        if self.is_shallow:
+            return (
+                f"git finds no commit that it has in common with {self.other!r}, because this clone is shallow. "
+                "Fetch the history: 'git fetch --unshallow', 'fetch-depth: 0' of actions/checkout, or 'GIT_DEPTH: 0' in GitLab."
+            )
+        return f"it has no commit in common with {self.other!r}. Compare with it as it is: leave '--merge-base' out."
+
+
+@dataclass
+class NotAtARevision(Fault):
+    """A file of today where a git revision is asked for."""
+
+    def what(self) -> str:
+        return (
+            "'--merge-base' cannot be used: OLD names no git revision, and only revisions have a merge base. "
+            "Name one, such as 'main:acp/v1', or leave '--merge-base' out."
+        )
+
+
+@dataclass
 class TooLarge(Fault):
     """More text than the tool is ready to read."""
 
@@ -340,6 +367,22 @@ class ForeignKeyword(LeftOut):
         )
 
 
+@dataclass(frozen=True)
+class UnknownKeyword(LeftOut):
+    """A key of a schema that is no keyword. `meant` is what was probably meant, `more` at how many other places it stands, too."""
+
+    keyword: str
+    meant: str = ""
+    more: int = 0
+
+    def what(self) -> str:
+        told = f"{shown(self.keyword)} is no keyword of JSON Schema, and means nothing"
+        if self.meant:
+            return f"{told}. Did you mean {self.meant}?"
+        also = f", here and at {self.more} more place{'s' if self.more > 1 else ''}" if self.more else ""
+        return f"{told}{also}."
+
+
 @dataclass
 class NothingDefined(Fault):
     """A document from which neither a type nor a method can be read."""
@@ -401,6 +444,22 @@ class NoRole(Fault):
         return (
             f"'x-method' says {shown(self.method)}, and the name {self.name!r} does not say whether this is params or result. "
             f"Let it end in 'Request', 'Notification', 'Response' or 'Result', or set 'x-name' so."
+        )
+
+
+@dataclass
+class SidesDiffer(Fault):
+    """The params and the result of one method name two peers that handle it."""
+
+    method: str
+    side: str
+    other: str
+    params: str
+
+    def what(self) -> str:
+        return (
+            f"'x-side' says that {self.side!r} handles the method {shown(self.method)}; its params, {self.params}, say "
+            f"{self.other!r}. The peer that handles a method stands on both. Correct one of them."
         )
 
 
@@ -569,6 +628,14 @@ class BadSetting(Fault):
 
     def what(self) -> str:
         return f"{self.key} must be {self.expected}."
+
+
+@dataclass
+class NotAppendable(Fault):
+    """A file of waivers to which no further table can be added."""
+
+    def what(self) -> str:
+        return "nothing can be added after what stands here. Write its waivers as tables of their own: [[waiver]]."
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from acpgen import material, stamp
 from acpgen.config import Config, read_names
-from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
+from acpgen.errors import BadSetting, Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
 from acpgen.generate import merge, require_targets, understand
 from acpgen.meaning import found, unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
@@ -38,6 +38,7 @@ class Part:
     package: str = ""
     distribution: str | None = None
     version: str | None = None
+    license: str | None = None
     prefix: str = ""
 
     @property
@@ -122,6 +123,9 @@ def configured(
 
     An output that holds one of the protocols is made whole. `references` stand for those of the project. Raises `Faults`.
     """
+    if not config.outputs:
+        expected = "a table with one entry for each output folder"
+        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected)])
     faults = [
         UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
         for kind, names, known in (
@@ -145,6 +149,7 @@ def configured(
                     package=member.package,
                     distribution=output.distribution,
                     version=output.version,
+                    license=output.license,
                     prefix=member.prefix,
                 )
                 for member in output.members
@@ -382,7 +387,11 @@ def _trees(
             progress(done, total, f"{part.target} of {part.label}")
             done += 1
             settings = Settings(
-                package=part.package, distribution=part.distribution, version=part.version, prefix=part.prefix
+                package=part.package,
+                distribution=part.distribution,
+                version=part.version,
+                license=part.license,
+                prefix=part.prefix,
             )
             if part.target == "docs" and part.prefix:
                 told.append(publish.Version(*meanings[part.source], settings, sources[part.source].at))
