@@ -13,7 +13,8 @@ from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.facts import Fact, FactPlaces, FormatChanged, LimitChanged, Undetermined
 from acpgen.compat.protocol.shapes import Constants
 from acpgen.meaning import texts
-from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, exact, is_length_within, is_number_within
+from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
+from acpgen.schema.equality import exact
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
