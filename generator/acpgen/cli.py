@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from acpgen import __version__, config, resources, terminal
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
@@ -46,7 +47,11 @@ def main() -> None:
     """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    app(prog_name="acpgen")
+    try:
+        app(prog_name="acpgen")
+    except Exception as error:  # noqa: BLE001 - 1 would say that something was found
+        terminal.show_defect(error)
+        sys.exit(2)
 
 
 def _print_version(wanted: bool) -> None:
@@ -515,8 +520,26 @@ def diff(
         ),
     ] = "protocol",
     output_format: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text, json, markdown, html, github, sarif or junit.")
-    ] = "text",
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text (if left out), json, markdown, html, github, gitlab, sarif or junit.",
+        ),
+    ] = None,
+    merge_base: Annotated[
+        bool,
+        typer.Option(
+            "--merge-base",
+            help="Read OLD where its revision and NEW, or HEAD, part: what this branch changes, and no more.",
+        ),
+    ] = False,
+    allow_new: Annotated[
+        bool,
+        typer.Option(
+            "--allow-new", help="Exit 0 where OLD's revision does not have it: there is nothing to compare with."
+        ),
+    ] = False,
     fail_on: Annotated[
         str,
         typer.Option(
@@ -530,6 +553,17 @@ def diff(
     waivers: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
+    ] = None,
+    waive: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--waive", metavar="FINGERPRINT", help="Accept this finding: add it to that file. May be repeated."
+        ),
+    ] = None,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="With --waive: why.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="With --waive: the last day on which it is accepted, such as 2027-01-31."),
     ] = None,
     unstable: Annotated[
         bool,
@@ -545,7 +579,12 @@ def diff(
             autocompletion=_profile_names,
         ),
     ] = None,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[FORMAT=]FILE", help="Write the report there instead; - is standard output. May be repeated."
+        ),
+    ] = None,
     ref: Ref = None,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
@@ -553,14 +592,125 @@ def diff(
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
     from acpgen.compat import command
+    from acpgen.write import replace_files
 
     with _faults_end_with_2():
-        chosen = command.options(mode, output_format, fail_on, fail_on_bindings)
-        report = command.compared(
-            old, new, chosen, waivers, unstable=unstable, references=_references(ref), methods=methods
+        chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or ())
+        compared = command.compared(
+            old,
+            new,
+            chosen,
+            waivers,
+            unstable=unstable,
+            merge_base=merge_base,
+            allow_new=allow_new,
+            taken=command.decision(waive or (), reason, until),
+            references=_references(ref),
+            methods=methods,
         )
-        _deliver(command.written(report, chosen, coloured=output is None and terminal.is_coloured()), output)
-        if command.stops(report, chosen):
+        if compared is None:
+            terminal.say(f"{old} is not there: {new} is new, and there is nothing to compare it with.")
+            return
+        texts = command.written(compared, chosen, coloured=terminal.is_coloured())
+        replace_files({file: text for file, text in texts.items() if file is not None})
+        _print(texts.get(None, ""))
+        if command.stops(compared.report, chosen):
+            raise typer.Exit(1)
+
+
+class _WithPath(TyperCommand):
+    """A command that knows the path after `--`. Options may stand behind it too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments in, and leave the path in the context; empty, if nothing stands there."""
+        at = args.index("--") if "--" in args else None
+        ctx.meta["path"] = None if at is None else "".join(args[at + 1 : at + 2])
+        return super().parse_args(ctx, args if at is None else [*args[:at], *args[at + 2 :]])
+
+
+@app.command(cls=_WithPath)
+def history(
+    ctx: typer.Context,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WHAT]...",
+            help="A branch, tag, commit or range A..B of git, then -- and a protocol, file or folder: the commits that changed it. "
+            "A protocol: the releases in schema/releases, or the commits. Several files: these, oldest first.",
+            autocompletion=_protocol_names,
+            show_default=False,
+        ),
+    ] = None,
+    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Exit 1 at steps this bad: risky, breaking, additive or never. What is undecided, not compared or unreadable "
+            "counts at each but never.",
+        ),
+    ] = "risky",
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Only commits since then, as git reads it: 2026-01-31, '3 months ago'."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="The newest N revisions; how many were left out is said.")
+    ] = 50,
+    matrix: Annotated[
+        int, typer.Option(metavar="N", help="The newest N rows of the table of who understands whom; 0 for none.")
+    ] = 12,
+    waivers: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
+    ] = None,
+    unstable: Annotated[
+        bool,
+        typer.Option(
+            "--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."
+        ),
+    ] = False,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where all keep their methods: a profile, by file or name.",
+            autocompletion=_profile_names,
+        ),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
+    ref: Ref = None,
+) -> None:
+    """Compare many revisions of a schema: what each step broke, since when, and which releases understand one another.
+
+    acpgen history main -- acp/v1 reads the commits along first parents, also where the schema has moved. Exit codes: 0 no step counts
+    under --fail-on, 1 one does, 2 the input cannot be used.
+    """
+    from acpgen.compat.history import asked as work
+
+    given, path = tuple(what or ()), ctx.meta["path"]
+    if path == "":
+        raise typer.BadParameter("after -- stands a protocol, file or folder.")
+    if path is None and not given:
+        raise typer.BadParameter("name a protocol, files, or a revision, -- and a path.")
+    with _faults_end_with_2():
+        asked = work.Asked(
+            given=given,
+            path=path,
+            output_format=output_format,
+            fail_on=fail_on,
+            since=since,
+            limit=limit,
+            rows=matrix,
+            waivers=waivers,
+            unstable=unstable,
+            methods=methods,
+            references=_references(ref),
+        )
+        found = work.asked_for(asked)
+        coloured = output is None and terminal.is_coloured()
+        _deliver(work.written(found, output_format, fail_on, coloured=coloured), output)
+        if found.fails(fail_on):
             raise typer.Exit(1)
 
 
@@ -576,7 +726,19 @@ def rules(
         if output_format not in known:
             hint = did_you_mean(output_format, known)
             raise Faults([UnknownName(at="--format", kind="format", name=output_format, hint=hint)])
-        _deliver(known[output_format](), None)
+        _print(known[output_format]())
+
+
+def _print(text: str) -> None:
+    """Print a report. Where nobody reads it any more, the exit code still tells what was found. Raises `Faults`."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.close()
+    except OSError as error:
+        raise Faults([Unwritable(at="standard output", reason=str(error.strerror))]) from None
 
 
 def _deliver(text: str, output: Path | None) -> None:

@@ -258,7 +258,7 @@ class _Reader:
     def config(self, root: Path, value: object) -> Config:
         table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods", "names"))
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
-        outputs = self.table(table.get("outputs"), "tool.acpgen.outputs", None)
+        outputs = self.table(table.get("outputs", {}), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
             self.wrong("tool.acpgen.outputs", "a table with one entry for each output folder")
         made = [self.output(folder, output) for folder, output in outputs.items()]

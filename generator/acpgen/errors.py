@@ -135,6 +135,33 @@ class NoRevision(Fault):
 
 
 @dataclass
+class NoMergeBase(Fault):
+    """Two git revisions without a common commit, as far as this clone knows."""
+
+    other: str
+    is_shallow: bool
+
+    def what(self) -> str:
+        if self.is_shallow:
+            return (
+                f"git finds no commit that it has in common with {self.other!r}, because this clone is shallow. "
+                "Fetch the history: 'git fetch --unshallow', 'fetch-depth: 0' of actions/checkout, or 'GIT_DEPTH: 0' in GitLab."
+            )
+        return f"it has no commit in common with {self.other!r}. Compare with it as it is: leave '--merge-base' out."
+
+
+@dataclass
+class NotAtARevision(Fault):
+    """A file of today where a git revision is asked for."""
+
+    def what(self) -> str:
+        return (
+            "'--merge-base' cannot be used: OLD names no git revision, and only revisions have a merge base. "
+            "Name one, such as 'main:acp/v1', or leave '--merge-base' out."
+        )
+
+
+@dataclass
 class TooLarge(Fault):
     """More text than the tool is ready to read."""
 
@@ -569,6 +596,14 @@ class BadSetting(Fault):
 
     def what(self) -> str:
         return f"{self.key} must be {self.expected}."
+
+
+@dataclass
+class NotAppendable(Fault):
+    """A file of waivers to which no further table can be added."""
+
+    def what(self) -> str:
+        return "nothing can be added after what stands here. Write its waivers as tables of their own: [[waiver]]."
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from acpgen import material, stamp
 from acpgen.config import Config, read_names
-from acpgen.errors import Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
+from acpgen.errors import BadSetting, Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
 from acpgen.generate import merge, require_targets, understand
 from acpgen.meaning import found, unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
@@ -122,6 +122,9 @@ def configured(
 
     An output that holds one of the protocols is made whole. `references` stand for those of the project. Raises `Faults`.
     """
+    if not config.outputs:
+        expected = "a table with one entry for each output folder"
+        raise Faults([BadSetting(at=place(config.file), key="tool.acpgen.outputs", expected=expected)])
     faults = [
         UnknownName(at=place(config.file), kind=kind, name=name, hint=did_you_mean(name, known))
         for kind, names, known in (

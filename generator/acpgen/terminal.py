@@ -42,6 +42,17 @@ def show_faults(faults: Faults) -> None:
         print(line, file=sys.stderr)
 
 
+def show_defect(error: Exception) -> None:
+    """Say that acpgen itself has failed, and where, so that it can be reported."""
+    import traceback
+
+    print("".join(traceback.format_exception(error)), end="", file=sys.stderr)
+    print(
+        f"This is a defect of acpgen ({type(error).__name__}) and says nothing of the input. Please report it.",
+        file=sys.stderr,
+    )
+
+
 def put(line: str) -> None:
     """Print one line on standard output. Raises `Faults` where it cannot be written, `BrokenPipeError` where nobody reads it any more."""
     try:

@@ -17,8 +17,9 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -190,17 +191,38 @@ def created(folder: Path, files: Mapping[str, bytes]) -> Generator[None]:
 
 def replace_file(path: Path, text: str) -> None:
     """Write one small file of our own, whole or not at all. What is no file, such as a pipe, is written to. Raises `OSError`."""
+    with contextlib.ExitStack() as stack:
+        _replacing(path, text, stack)()
+
+
+def replace_files(texts: Mapping[Path, str]) -> None:
+    """Write small files of our own, all of them whole or none; pipes and devices last. Raises `Faults`."""
+    at = ""
+    try:
+        with contextlib.ExitStack() as stack:
+            steps: list[tuple[str, Callable[[], object]]] = []
+            for path, text in sorted(texts.items(), key=lambda each: each[0].exists() and not each[0].is_file()):
+                at = place(path)
+                steps.append((at, _replacing(path, text, stack)))
+            for name, step in steps:
+                at = name
+                step()
+    except OSError as error:
+        raise Faults([Unwritable(at=at, reason=str(error.strerror))]) from None
+
+
+def _replacing(path: Path, text: str, stack: contextlib.ExitStack) -> Callable[[], object]:
+    """Write a file's new content beside it, and return the step that puts it in place. Raises `OSError`."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        target.write_text(text, encoding="utf-8")
-        return
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        return partial(target.write_text, text, encoding="utf-8")
     target.parent.mkdir(parents=True, exist_ok=True)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
+    stack.callback(beside.unlink, missing_ok=True)
+    beside.write_text(text, encoding="utf-8")
+    return partial(os.replace, beside, target)
 
 
 # --- what is there ---------------------------------------------------------------------------------------------------

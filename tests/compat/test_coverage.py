@@ -112,9 +112,9 @@ def test_a_pure_rename_explains_that_generated_code_breaks() -> None:
     new = protocol({"Sheet": go({"part": {"$ref": "#/$defs/Piece"}}), "Piece": THING})
     report = compared(old, new)
     assert (report.verdict, report.bindings) == ("editorial", "breaking")
-    assert {each.message.partition(" now")[0] for each in found(report, "definition-renamed")} == {
-        "The definition Card is called Sheet",
-        "The definition Part is called Piece",
+    assert {each.message.partition(".")[0] for each in found(report, "definition-renamed")} == {
+        "The definition 'Card' was renamed to 'Sheet'",
+        "The definition 'Part' was renamed to 'Piece'",
     }
 
 
@@ -129,8 +129,8 @@ def test_a_field_that_is_called_otherwise_is_recognised(was: str) -> None:
     old = protocol({"GoRequest": go({"a": STRING, "c": STRING})})
     new = protocol({"GoRequest": go({"b": {**STRING, "x-was": [was]}, "d": STRING})})
     told = {each.message.partition(";")[0] for each in compared(old, new).findings}
-    assert {"The field 'a' is called 'b' now", "The optional field 'b' is new (it was 'a')."} <= told
-    assert {"The field 'c' is gone", "The optional field 'd' is new."} <= told
+    assert {"The field 'a' was renamed to 'b'", "The optional field 'b' was added (renamed from 'a')."} <= told
+    assert {"The field 'c' was removed", "The optional field 'd' was added."} <= told
 
 
 @pytest.mark.parametrize("was", ["x", "#/$defs/Union/oneOf/1"])
@@ -146,8 +146,8 @@ def test_a_variant_that_has_another_tag_is_recognised(was: str) -> None:
         each.message.partition(";")[0]
         for each in compared(whole(union("x")), whole(union("y", **{"x-was": [was]}))).findings
     }
-    assert "The variant 'x' is called 'y' now" in told
-    assert any(each.startswith("The variant 'y' is new (it was 'x')") for each in told)
+    assert "The variant 'x' was renamed to 'y'" in told
+    assert any(each.startswith("The variant 'y' was added (renamed from 'x')") for each in told)
 
 
 def test_a_constant_that_is_called_otherwise_is_recognised() -> None:
@@ -157,7 +157,7 @@ def test_a_constant_that_is_called_otherwise_is_recognised() -> None:
         )
 
     report = compared(whole({"const": "k"}, {"const": "x"}), whole({"const": "k"}, {"const": "y", "x-was": ["x"]}))
-    assert {"The value 'x' is called 'y' now"} <= {each.message.partition(";")[0] for each in report.findings}
+    assert {"The value 'x' was renamed to 'y'"} <= {each.message.partition(";")[0] for each in report.findings}
 
 
 def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
@@ -167,7 +167,7 @@ def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
     made = bundle(Documents("new", (Document("new.json", new, json.dumps(new)),)))
     assert made.definitions["GoRequest"]["properties"]["kind"]["x-was"] == kind["x-was"]
     assert "x-was" not in made.definitions["GoRequestKind"]
-    assert any("is called 'kind' now" in each.message for each in compared(old, new).findings)
+    assert any("was renamed to 'kind'" in each.message for each in compared(old, new).findings)
 
 
 def test_words_are_known_by_where_they_stand() -> None:

@@ -92,3 +92,118 @@ def test_rules_are_listed_in_three_formats(folder: Path) -> None:
     assert all(f"\n## {name}\n" in texts["markdown"] for name in ids)
     assert all(name in texts["text"] for name in ids)
     assert run(folder, "rules", "--format", "x").returncode == 2
+
+
+def test_one_run_writes_several_reports(folder: Path) -> None:
+    wanted = [
+        "--output",
+        "text=-",
+        "--output",
+        "html=out/report.html",
+        "--output",
+        "sarif=report.sarif",
+        "--output",
+        "x=y.json",
+    ]
+    done = run(folder, "diff", "a.json", "b.json", *wanted[:-2], "--output", "json=./x=y.json")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("a.json → b.json")
+    assert (folder / "out" / "report.html").read_text().startswith("<!doctype html>")
+    assert json.loads((folder / "report.sarif").read_text())["version"] == "2.1.0"
+    assert json.loads((folder / "x=y.json").read_text())["verdict"] == "breaking"
+    quiet = run(folder, "diff", "a.json", "b.json", "--output", "json=only.json")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (["--output", "htm=r"], "--output: there is no format 'htm' here. Did you mean 'html'?"),
+        (["--output", "html="], "--output: 'html=' must be FORMAT=FILE"),
+        (["--output", "text=-", "--output", "-"], "a place of its own"),
+        (["--output", "html=r", "--output", "json=./r"], "a place of its own"),
+        (["--output", "html=r", "--format", "json"], "--format: 'json' must be left out"),
+    ],
+)
+def test_outputs_that_cannot_be_meant_are_faults_and_nothing_is_written(
+    folder: Path, wanted: list[str], said: str
+) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    done = run(folder, "diff", "a.json", "b.json", *wanted)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_where_one_report_cannot_be_written_none_is(folder: Path) -> None:
+    (folder / "r.txt").write_text("as it was")
+    wanted = [
+        "--output",
+        "text=r.txt",
+        "--output",
+        "json=new.json",
+        "--output",
+        "html=a.json/r.html",
+        "--output",
+        "markdown=-",
+    ]
+    done = run(folder, "diff", "a.json", "b.json", *wanted)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a.json/r.html: it cannot be written" in done.stderr
+    assert (folder / "r.txt").read_text() == "as it was"
+    assert sorted(path.name for path in folder.iterdir()) == ["a.json", "b.json", "r.txt"]
+    assert run(folder, "diff", "a.json", "b.json", "--output", ".").returncode == 2
+
+
+def test_a_reader_that_goes_away_changes_no_exit_code(folder: Path) -> None:
+    command = f"{sys.executable} -m acpgen diff a.json b.json --format json; echo $? >code"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    done = subprocess.run(
+        ["bash", "-c", f"({command}) | true"], cwd=folder, capture_output=True, text=True, env=environment, check=False
+    )
+    assert (folder / "code").read_text() == "1\n", done.stderr
+    assert done.stderr == ""
+
+
+def test_a_defect_is_told_as_one_and_is_no_finding(folder: Path) -> None:
+    broken = "import acpgen.compat.command as c, acpgen.cli, sys; c.compare = None"
+    code = f"{broken}; sys.argv[1:] = ['diff', 'a.json', 'b.json']; acpgen.cli.main()"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, env=environment, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith("This is a defect of acpgen (TypeError)")
+
+
+def test_the_merge_base_needs_a_revision(folder: Path) -> None:
+    done = run(folder, "diff", "a.json", "b.json", "--merge-base")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "a.json: '--merge-base' cannot be used: OLD names no git revision" in done.stderr
+
+
+def test_a_project_without_outputs_is_compared(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text("[tool.acpgen]\n")
+    (folder / "schema/acme/v1").mkdir(parents=True)
+    (folder / "schema/acme/v1/s.json").write_text(json.dumps(SMALL))
+    assert run(folder, "diff", "acme/v1", "acme/v1").returncode == 0
+    assert "tool.acpgen.outputs must be" in run(folder, "generate").stderr
+
+
+def test_a_finding_is_accepted_from_the_command_line(folder: Path) -> None:
+    (finding,) = json.loads(run(folder, "diff", "a.json", "b.json", "--format", "json").stdout)["findings"]
+    decided = ("--waive", finding["fingerprint"], "--reason", "Nobody has it.", "--until", "9999-12-31")
+    (folder / "compat-waivers.toml").write_text("# ours\n")
+    refused = run(folder, "diff", "a.json", "b.json", *decided, "--waive", "x")
+    assert (refused.returncode, (folder / "compat-waivers.toml").read_text()) == (2, "# ours\n")
+    unwritable = run(folder, "diff", "a.json", "b.json", *decided, "--output", "a.json/x")
+    assert (unwritable.returncode, (folder / "compat-waivers.toml").read_text()) == (2, "# ours\n")
+    done = run(folder, "diff", "a.json", "b.json", *decided)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Waived until 9999-12-31: Nobody has it." in done.stdout
+    assert (folder / "compat-waivers.toml").read_text().startswith("# ours\n\n[[waiver]]\nrule = ")
+    assert run(folder, "diff", "a.json", "b.json").returncode == 0
+    assert run(folder, "diff", "a.json", "b.json", *decided).returncode == 2
+    other = run(folder, "diff", "a.json", "b.json", *decided, "--waivers", "w.toml")
+    assert (other.returncode, (folder / "w.toml").exists()) == (0, True)
+    assert run(folder, "diff", "a.json", "b.json", "--waivers", "none.toml").returncode == 2

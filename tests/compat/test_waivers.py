@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 
 from acpgen.compat.findings import Finding, Report, fails
 from acpgen.compat.report import FORMATS, written
-from acpgen.compat.waivers import Waiver, read, standard_file, waive
-from acpgen.errors import BadSetting, Faults, NotToml, UnknownKey
+from acpgen.compat.waivers import Waiver, parsed, read, standard_file, waive
+from acpgen.compat.waiving import Decision, decision, with_waivers
+from acpgen.errors import BadSetting, Faults, NotAppendable, NotToml, UnknownKey
 from compat.protocols import ROOT, Schema, compared, found, go, protocol, validates
 
 TODAY = date(2026, 7, 1)
@@ -101,8 +103,10 @@ def test_a_waiver_accepts_until_its_date_and_what_it_accepted_counts_afterwards(
     assert [each.rule for each in late.findings] == ["required-field-added"]
     assert [each.rule for each in late.notes] == ["waiver-expired"]
     assert fails(late, "risky")
-    both = waive(late, [waiver(the_finding(report))], TODAY)
+    expired = waiver(the_finding(report), expires=date(2026, 6, 30))
+    both = waive(report, [expired, waiver(the_finding(report))], TODAY)
     assert not fails(both, "risky")
+    assert ["another one accepts the same" in each.message for each in both.notes] == [True]
 
 
 def test_fingerprints_do_not_change_with_edits_elsewhere() -> None:
@@ -296,6 +300,98 @@ def test_the_standard_file_lies_beside_pyproject(tmp_path: Path, monkeypatch: py
     (tmp_path / "pyproject.toml").write_text('[tool.acpgen.outputs.out]\ntarget = "bundle"\nprotocols = ["a"]\n')
     (tmp_path / "inner").mkdir()
     monkeypatch.chdir(tmp_path / "inner")
-    assert standard_file() is None
-    (tmp_path / "compat-waivers.toml").write_text("")
     assert standard_file() == tmp_path / "compat-waivers.toml"
+    (tmp_path / "pyproject.toml").write_text("[tool.acpgen]\nscheme = 1\n")
+    with pytest.raises(Faults):
+        standard_file()
+
+
+def taken(fingerprints: Sequence[str], reason: str = "Because.", until: str = "2026-12-31") -> Decision:
+    found = decision(fingerprints, reason, until, TODAY)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "# ours\n",
+        "# no newline at the end",
+        '# é\r\n[[waiver]]\r\nrule = "r"\r\nfingerprint = "f"\r\nreason = "x"\r\nexpires = 2027-01-31\r\n',
+    ],
+)
+def test_a_decision_is_added_to_what_is_there_and_covers_its_finding(before: str) -> None:
+    report = breaking()
+    finding = the_finding(report)
+    reason = 'It "is" \\ so:\n\x7f\x00\u0085 ü \U0001f600'
+    text = with_waivers(before, "w.toml", report, taken([finding.fingerprint], reason), TODAY)
+    assert text.startswith(before)
+    added = parsed(text, "w.toml")[-1]
+    assert (added.rule, added.reason, added.expires) == (finding.rule, reason, date(2026, 12, 31))
+    accepted = waive(report, [added], TODAY)
+    assert the_finding(accepted).waived is not None
+    with pytest.raises(Faults, match=r"a finding that still counts; w\.toml accepts this one already"):
+        with_waivers(text, "w.toml", report, taken([finding.fingerprint]), TODAY)
+    later = date(2027, 1, 1)
+    renewed = with_waivers(text, "w.toml", report, replace(taken([finding.fingerprint]), until=later), later)
+    assert the_finding(waive(report, parsed(renewed, "w.toml"), later)).waived is not None
+
+
+def test_a_decision_about_what_was_not_found_is_refused() -> None:
+    finding = the_finding(breaking())
+    near = f"{finding.fingerprint[:-1]}x"
+    with pytest.raises(Faults) as caught:
+        with_waivers("", "w.toml", breaking(), taken([finding.fingerprint, near]), TODAY)
+    (fault,) = caught.value.faults
+    assert f"there is no finding {near!r} here. Did you mean {finding.fingerprint!r}?" in str(fault)
+
+
+def test_a_decision_is_not_added_where_the_file_has_no_room_for_it() -> None:
+    entry = '{ rule = "r", fingerprint = "f", reason = "x", expires = 2027-01-31 }'
+    report = breaking()
+    with pytest.raises(Faults) as caught:
+        with_waivers(f"waiver = [{entry}]\n", "w.toml", report, taken([the_finding(report).fingerprint]), TODAY)
+    assert [type(fault) for fault in caught.value.faults] == [NotAppendable]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ((["f"], None, "2026-12-31"), ["--reason"]),
+        ((["f"], " ", None), ["--reason", "--until"]),
+        ((["f"], "x", "2026-06-30"), ["--until"]),
+        ((["f"], "x", "2026-02-30"), ["--until"]),
+        ((["f"], "x", "tomorrow"), ["--until"]),
+        (([], "x", "2026-12-31"), ["--reason", "--until"]),
+    ],
+)
+def test_a_decision_needs_a_finding_a_reason_and_a_day(
+    given: tuple[list[str], str | None, str | None], named: list[str]
+) -> None:
+    with pytest.raises(Faults) as caught:
+        decision(*given, TODAY)
+    texts = [str(fault) for fault in caught.value.faults]
+    assert len(texts) == len(named)
+    assert all(name in text for name, text in zip(named, texts, strict=True))
+
+
+def test_no_decision_is_none() -> None:
+    assert decision([], None, None, TODAY) is None
+
+
+def test_one_message_of_a_finding_is_accepted_by_its_own_fingerprint() -> None:
+    def schema(*required: str) -> Schema:
+        part = {"type": "object", "properties": {"a": {"type": "string"}}, "required": list(required)}
+        holds = go({"part": {"$ref": "#/$defs/Part"}})
+        return protocol({"GoRequest": holds, "GoResponse": holds, "Part": part})
+
+    report = compared(schema(), schema("a"))
+    (finding,) = (each for each in report.findings if len(each.reaches) > 1)
+    texts = [""]
+    for reach in finding.reaches:
+        assert fails(waive(report, parsed(texts[-1], "w"), TODAY), "risky")
+        texts.append(with_waivers(texts[-1], "w", report, taken([reach.fingerprint]), TODAY))
+        with pytest.raises(Faults):
+            with_waivers(texts[-1], "w", report, taken([reach.fingerprint]), TODAY)
+    assert not fails(waive(report, parsed(texts[-1], "w"), TODAY), "risky")

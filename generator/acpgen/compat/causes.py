@@ -41,6 +41,7 @@ def _finding(group: list[Judged], old: Spots, new: Spots) -> Finding:
             message=each.message,
             fingerprint=fingerprint(*each.about, *there),
             breaks=each.breaks,
+            sender=each.sender if each.breaks else None,
             witness=each.witness,
         )
         for each in group

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, cast, get_args
 from acpgen.compat import report as reports
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import FailOn, Mode, Report, fails
-from acpgen.compat.waivers import read, standard_file, waive
+from acpgen.compat.outputs import Destination, outputs
+from acpgen.compat.sources import is_new, since_parted
+from acpgen.compat.waivers import parsed, standard_file, waive
+from acpgen.compat.waiving import Decision, with_waivers
+from acpgen.compat.waiving import decision as decided
 from acpgen.config import find_profile
-from acpgen.errors import Faults, UnknownName, did_you_mean
-from acpgen.schema.load import NO_REFERENCES, References
+from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
+from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +29,46 @@ class Options:
     """How to compare, how to write, and what to stop at."""
 
     mode: Mode
-    output_format: str
+    outputs: tuple[Destination, ...]
     fail_on: str
     fail_on_bindings: str
 
 
-def options(mode: str, output_format: str, fail_on: str, fail_on_bindings: str) -> Options:
-    """The options as given on the command line. Raises `Faults` for words that are not known."""
-    given: tuple[tuple[str, str, str, Iterable[str]], ...] = (
+def options(
+    mode: str, output_format: str | None, fail_on: str, fail_on_bindings: str, given: Sequence[str] = ()
+) -> Options:
+    """The options as given on the command line; `given` are the values of `--output`. Raises `Faults` for words that are not known."""
+    words: tuple[tuple[str, str, str, Iterable[str]], ...] = (
         ("--mode", "mode", mode, get_args(Mode)),
-        ("--format", "format", output_format, reports.FORMATS),
         ("--fail-on", "level", fail_on, get_args(FailOn)),
         ("--fail-on-bindings", "level", fail_on_bindings, ("never", "breaking", "additive")),
     )
-    faults = [
+    faults: list[Fault] = [
         UnknownName(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
-        for option, kind, value, known in given
+        for option, kind, value, known in words
         if value not in known
     ]
+    wanted: tuple[Destination, ...] = ()
+    try:
+        wanted = outputs(given, output_format, reports.FORMATS)
+    except Faults as caught:
+        faults.extend(caught.faults)
     if faults:
         raise Faults(faults)
-    return Options(cast("Mode", mode), output_format, fail_on, fail_on_bindings)
+    return Options(cast("Mode", mode), wanted, fail_on, fail_on_bindings)
+
+
+def decision(waived: Sequence[str], reason: str | None, until: str | None) -> Decision | None:
+    """What `--waive`, `--reason` and `--until` say together; `None` without any. Raises `Faults`."""
+    return decided(waived, reason, until, date.today())
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A comparison: the report with waivers applied, and files that are written with it, by path."""
+
+    report: Report
+    files: Mapping[Path, str]
 
 
 def compared(
@@ -55,25 +78,45 @@ def compared(
     waivers: Path | None,
     *,
     unstable: bool,
+    merge_base: bool = False,
+    allow_new: bool = False,
+    taken: Decision | None = None,
     references: References = NO_REFERENCES,
     methods: str | None = None,
-) -> Report:
-    """The report, with the waivers of the file given or of the standard one applied. Raises `Faults`."""
+) -> Reported | None:
+    """The report, with the waivers of the file given or of the standard one applied, and those that are `taken` now.
+
+    With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
+    it. Raises `Faults`.
+    """
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
-    accepted = read(file) if file is not None else ()
+    is_there = file.exists() or (waivers is not None and taken is None)
+    at = place(file)
+    text = decode(read_bytes(file), at) if is_there else ""
     profile = None if methods is None else find_profile(methods)
-    report = compare(old, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
-    return waive(report, accepted, date.today()) if accepted else report
+    before, base = since_parted(old, new) if merge_base else (old, None)
+    if allow_new and is_new(before, new):
+        return None
+    found = compare(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
+    report = replace(found, merge_base=base)
+    today = date.today()
+    whole = text if taken is None else with_waivers(text, at, report, taken, today)
+    return Reported(waive(report, parsed(whole, at), today), {} if whole == text else {file: whole})
 
 
-def written(report: Report, chosen: Options, *, coloured: bool = False) -> str:
-    """The report in the chosen format."""
-    if coloured and chosen.output_format == "text":
-        from acpgen.compat.report import text
+def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:
+    """What is to be written, by file: reports, and what was decided; `None` is standard output, `coloured` if that shows text."""
 
-        return text.coloured(report)
-    return reports.written(report, chosen.output_format, chosen.fail_on)
+    def text(to: Destination) -> str:
+        if coloured and to == Destination("text", None):
+            from acpgen.compat.report import text
+
+            return text.coloured(compared.report)
+        return reports.written(compared.report, to.format, chosen.fail_on)
+
+    texts: dict[Path | None, str] = {to.file: text(to) for to in chosen.outputs}
+    return texts | {file: added for file, added in compared.files.items()}  # noqa: C416 - its keys are of a wider type
 
 
 def stops(report: Report, chosen: Options) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.ir import JSON
+
+if TYPE_CHECKING:
+    from acpgen.schema.revisions import MergeBase
 
 Mode: TypeAlias = Literal["protocol", "language"]
 Revision: TypeAlias = Literal["old", "new"]
@@ -17,6 +20,9 @@ Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "r
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")
 """Worst first."""
+
+NO_ACTION: Final = "No action is needed."
+"""The advice of a finding that asks for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class Reach:
     """One kind of message that holds what changed, and what happens to it.
 
     `method` is `None` for what belongs to no method; `location` is the place in the message. `breaks` says in words which exchange
-    fails. `fingerprint` is for waivers of this message alone.
+    fails, `sender` the revision whose messages suffer. `fingerprint` is for waivers of this message alone.
     """
 
     method: str | None
@@ -75,6 +81,7 @@ class Reach:
     message: str
     fingerprint: str
     breaks: str = ""
+    sender: Revision | None = None
     witness: Witness | None = None
     waived: Waived | None = None
 
@@ -143,7 +150,7 @@ class Report:
     """The outcome of a comparison. `findings` are sorted: worst first, then by method and place.
 
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
-    `None` in language mode, which compares the documents as they are.
+    `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
     """
 
     mode: Mode
@@ -156,6 +163,7 @@ class Report:
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...] = ()
     coverage: Coverage | None = None
+    merge_base: MergeBase | None = None
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:

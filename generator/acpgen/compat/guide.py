@@ -230,7 +230,8 @@ def _grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
 def _nameless(each: Judged) -> str:
     """What a finding about a field says, without the name of the field."""
     name = repr(each.location.rpartition(".")[2])
-    return each.message.replace(f" of {name}", "", 1).replace(f" in {name}", "", 1)
+    said = each.message.removeprefix(f"{name} ")
+    return said[:1].upper() + said[1:]
 
 
 def _entry(each: Judged, old: Revised, new: Revised) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen import config
-from acpgen.errors import Faults, NotFound
+from acpgen.errors import Faults, NotAtARevision, NotFound
 from acpgen.schema.load import (
     NO_REFERENCES,
     Documents,
@@ -24,7 +24,7 @@ from acpgen.schema.load import (
     with_references,
 )
 from acpgen.schema.profile import Profile
-from acpgen.schema.revisions import read_revision
+from acpgen.schema.revisions import MergeBase, merge_base, read_revision
 
 Comparable: TypeAlias = "str | os.PathLike[str] | Documents"
 """What can be compared: one of the above, or documents that were loaded."""
@@ -105,17 +105,52 @@ def configured(given: str) -> Profile | None:
 def found(given: str | Path) -> Source:
     """The files of a path, a protocol or a revision. Raises `Faults`."""
     text = str(given)
-    path = Path(given)
     protocol = protocol_folder(text)
     if protocol is not None and protocol.exists():
         return read(protocol, name=text)
-    if isinstance(given, Path) or _exists(path):
-        return read(path)
+    if isinstance(given, Path) or _exists(Path(given)):
+        return read(Path(given))
+    at_revision = _revision(text)
+    if at_revision is None:
+        raise Faults([NotFound(at=text)])
+    revision, rest = at_revision
+    inside = protocol_folder(rest)
+    return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
+
+
+def since_parted(old: str, new: str) -> tuple[str, MergeBase]:
+    """OLD at the merge base of its revision and that of NEW, or of `HEAD` where NEW is a file. Raises `Faults`: OLD is at no revision."""
+    before, after = _at_revision(old), _at_revision(new)
+    if before is None:
+        raise Faults([NotAtARevision(at=old)])
+    base = merge_base(before[0], "HEAD" if after is None else after[0])
+    return f"{base.short}:{before[1]}", base
+
+
+def is_new(old: str, new: str) -> bool:
+    """Whether OLD's revision does not have what NEW is. Raises `Faults` where either cannot be read for another reason."""
+    if _at_revision(old) is None:
+        return False
+    found(new)
+    try:
+        found(old)
+    except Faults as caught:
+        if all(isinstance(fault, NotFound) for fault in caught.faults):
+            return True
+        raise
+    return False
+
+
+def _at_revision(given: str) -> tuple[str, str] | None:
+    """The revision and what is meant at it; `None` for files that are here."""
+    protocol = protocol_folder(given)
+    is_here = (protocol is not None and protocol.exists()) or _exists(Path(given))
+    return None if is_here else _revision(given)
+
+
+def _revision(text: str) -> tuple[str, str] | None:
     revision, colon, rest = text.partition(":")
-    if colon and revision and rest:
-        inside = protocol_folder(rest)
-        return read_revision(revision, ([inside] if inside is not None else []) + [Path(rest)], name=rest)
-    raise Faults([NotFound(at=text)])
+    return (revision, rest) if colon and revision and rest else None
 
 
 def _edition(source: Source, *, unstable: bool) -> Source:

@@ -47,19 +47,23 @@ class Waiver:
     line: int = 1
 
 
-def standard_file() -> Path | None:
-    """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder; `None` without one."""
-    try:
-        folder = config.find(Path.cwd()).root
-    except Faults:
-        folder = Path.cwd()
-    return folder / FILE if (folder / FILE).is_file() else None
+def standard_file() -> Path:
+    """The file of waivers beside the nearest pyproject.toml with `[tool.acpgen]`, or in the current folder. Nothing need be there.
+
+    Raises `Faults` where that configuration cannot be read.
+    """
+    project = config.around(Path.cwd())
+    return (Path.cwd() if project is None else project.root) / FILE
 
 
 def read(path: Path) -> tuple[Waiver, ...]:
     """The waivers in a file. Raises `Faults`."""
     at = place(path)
-    text = decode(read_bytes(path), at)
+    return parsed(decode(read_bytes(path), at), at)
+
+
+def parsed(text: str, at: str) -> tuple[Waiver, ...]:
+    """The waivers in the text of the file `at`. Raises `Faults`."""
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -124,7 +128,7 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
     """The report with accepted findings marked, and a note for each waiver that has expired or matches nothing."""
     findings = list(report.findings)
     notes = list(report.notes)
-    for waiver in waivers:
+    for waiver in sorted(waivers, key=lambda each: each.expires < today):
         waived = Waived(waiver.reason, waiver.expires.isoformat())
         matched = {
             index: _with(waived, finding, waiver.fingerprint)
@@ -134,7 +138,9 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
         if not matched:
             notes.append(waiver_unused(waiver))
         elif waiver.expires < today:
-            notes.append(waiver_expired(waiver))
+            notes.append(
+                waiver_expired(waiver, renewed=all(is_waived(findings[each], waiver.fingerprint) for each in matched))
+            )
         else:
             for index, finding in matched.items():
                 findings[index] = finding
@@ -152,8 +158,17 @@ def _with(waived: Waived, finding: Finding, fingerprint: str) -> Finding:
     return replace(finding, reaches=reaches, waived=whole)
 
 
-def waiver_expired(waiver: Waiver) -> Note:
-    """A waiver is past its date. What it accepted counts again; the waiver itself is a note."""
+def is_waived(finding: Finding, fingerprint: str) -> bool:
+    """Whether what a fingerprint stands for, a finding or one of its messages, is waived."""
+    reaches = [each.waived is not None for each in finding.reaches if each.fingerprint == fingerprint]
+    return finding.waived is not None or (bool(reaches) and all(reaches))
+
+
+def waiver_expired(waiver: Waiver, *, renewed: bool = False) -> Note:
+    """A waiver is past its date. What it accepted counts again, unless another one accepts it; the waiver itself is a note."""
+    if renewed:
+        told = f"expired on {waiver.expires.isoformat()}, and another one accepts the same"
+        return _note(waiver, "waiver-expired", told, "Remove it.")
     return _note(
         waiver,
         "waiver-expired",
@@ -163,8 +178,12 @@ def waiver_expired(waiver: Waiver) -> Note:
 
 
 def waiver_unused(waiver: Waiver) -> Note:
-    """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing."""
-    return _note(waiver, "waiver-unused", "matches no finding", "Remove it once no comparison needs it.")
+    """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing.
+
+    A waiver holds for every comparison until its date, so that a comparison with the last release still finds it.
+    """
+    advice = "Keep it until what it accepted is released, then remove it."
+    return _note(waiver, "waiver-unused", "matches no finding", advice)
 
 
 def _note(waiver: Waiver, rule: str, what: str, advice: str) -> Note:

@@ -289,7 +289,7 @@ class _Finder:
                 if stem is not None and (rule.spelled or self.read.method(Site(name), rule) is not None):
                     yield _Message(Site(name), rule, stem)
         for union in self.definitions if "*" in rule.unions else self.read.named(rule.unions):
-            for branch in self.read.branches(union, frozenset()):
+            for branch in self.read.branches(union):
                 if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
                 if "*" in rule.unions:
@@ -306,7 +306,7 @@ class _Finder:
         found: dict[Site, set[ir.Side]] = {}
         for side, unions in self._sent(messages).items():
             for union in self.read.named(unions):
-                for site in self.read.branches(union, frozenset()):
+                for site in self.read.branches(union):
                     found.setdefault(site, set()).add(side)
         return found
 
@@ -316,7 +316,7 @@ class _Finder:
             return self.profile.sent
         found: dict[ir.Side, list[str]] = {}
         for name in self.definitions:
-            sites = list(self.read.branches(name, frozenset()))
+            sites = list(self.read.branches(name))
             is_alone = sites == [Site(name)]
             match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", self.read.key(name))
             if is_alone and (match is None or match[1] not in ("Client", "Server")):

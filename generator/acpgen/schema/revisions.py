@@ -6,14 +6,18 @@ Git is asked for objects alone, by commands that run no filter, hook, driver or 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from acpgen.errors import Fault, Faults, LinkRefused, NoRevision, NotFound, TooLarge
+from acpgen.errors import Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge
 from acpgen.schema.load import LARGEST, Source
+
+if TYPE_CHECKING:
+    import subprocess
 
 MOST_MOVES: Final = 50
 """As many times a schema is followed to the place that it had before."""
@@ -56,10 +60,14 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The commits that changed a schema along first parents, newest first, and those of them that moved it."""
+    """The commits that changed a schema along first parents, newest first, and those of them that moved it.
+
+    `is_shallow`: the repository lacks what came before some commit.
+    """
 
     commits: tuple[Commit, ...]
     moves: tuple[Move, ...] = ()
+    is_shallow: bool = False
 
 
 def read_revision(revision: str, paths: Sequence[Path], *, name: str) -> Source:
@@ -81,14 +89,69 @@ def locate(revision: str, paths: Sequence[Path]) -> Location:
 
 def identity(revision: str) -> str:
     """The commit that a revision names. Raises `Faults`."""
+    found = _named(revision)
+    if found is None:
+        _git(["rev-parse", "--git-dir"], revision)
+        raise Faults([NoRevision(at=revision, reason=_missing(revision))])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class MergeBase:
+    """The newest commit that two revisions have in common."""
+
+    commit: str
+    one: str
+    other: str
+
+    @property
+    def short(self) -> str:
+        """As many digits as people need."""
+        return self.commit[:10]
+
+
+def merge_base(one: str, other: str = "HEAD") -> MergeBase:
+    """Where two revisions part. Raises `Faults`: no such revision, or they have nothing in common that is here."""
+    done = _run(["merge-base", identity(one), identity(other)], one)
+    if done.returncode or not done.stdout.strip():
+        raise Faults([NoMergeBase(at=one, other=other, is_shallow=_is_shallow(one))])
+    return MergeBase(done.stdout.decode().strip(), one, other)
+
+
+def _named(revision: str) -> str | None:
     options = ["--verify", "--quiet", "--end-of-options"]
-    return _git(["rev-parse", *options, f"{revision}^{{commit}}"], revision).decode().strip()
+    done = _run(["rev-parse", *options, f"{revision}^{{commit}}"], revision)
+    return done.stdout.decode().strip() if done.returncode == 0 else None
+
+
+def _missing(revision: str) -> str:
+    """Why there is no such revision, as far as git can tell."""
+    reason = "this repository has no such revision"
+    remote = f"origin/{revision}"
+    if _named(f"refs/remotes/{remote}") is not None:
+        return f"{reason}, but it has {remote!r}"
+    if _is_shallow(revision):
+        return f"{reason}; the clone is shallow, so fetch it ('git fetch origin {revision}', or 'fetch-depth: 0' of actions/checkout)"
+    return reason
+
+
+def _is_shallow(revision: str) -> bool:
+    return _git(["rev-parse", "--is-shallow-repository"], revision).strip() == b"true"
 
 
 def age(since: str) -> int:
-    """The time that a date means to git, such as `2026-01-31` or `2 weeks ago`, in seconds since 1970. Raises `Faults`."""
-    told = _git(["rev-parse", f"--since={since}"], since).decode().strip()
+    """The time that a date means to git, such as `2026-01-31` or `2 weeks ago`, in seconds since 1970. Raises `Faults`.
+
+    A day begins at midnight; git alone would take the time of day that it is now.
+    """
+    given = f"{since} 00:00:00" if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", since) else since
+    told = _git(["rev-parse", f"--since={given}"], since).decode().strip()
     return int(told.rpartition("=")[2])
+
+
+def ancestors(commit: str) -> frozenset[str]:
+    """A commit and all before it. Raises `Faults`."""
+    return frozenset(_git(["rev-list", commit], commit).decode().split())
 
 
 def log(place: Location) -> Log:
@@ -107,7 +170,8 @@ def log(place: Location) -> Log:
             break
         moves.append(Move(oldest, former, path))
         tip, path = oldest.parents[0], former
-    return Log(tuple(commits), tuple(moves))
+    told = _git(["rev-parse", "--is-shallow-repository"], place.commit).strip()
+    return Log(tuple(commits), tuple(moves), told == b"true")
 
 
 def _inside(revision: str, paths: Sequence[Path]) -> list[str]:
@@ -244,21 +308,27 @@ class _Blob:
 
 def _git(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> bytes:
     """What git prints, given these lines. Raises `Faults` where there is no git, no repository, or no such revision."""
+    done = _run(arguments, revision, lines)
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
+        raise Faults([NoRevision(at=revision, reason=reason or "this repository has no such revision")])
+    return done.stdout
+
+
+def _run(arguments: Sequence[str], revision: str, lines: Sequence[str] = ()) -> subprocess.CompletedProcess[bytes]:
+    """One run of git. Raises `Faults` where there is no git."""
     import subprocess  # only where a revision is named
 
     given = "".join(f"{line}\n" for line in lines).encode()
     surroundings = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}
     try:
-        done = subprocess.run(  # noqa: S603
+        return subprocess.run(  # noqa: S603
             ["git", "--no-pager", *arguments],  # noqa: S607
             input=given,
             capture_output=True,
             check=False,
             env=surroundings,
         )
-    except OSError as error:
-        raise Faults([NoRevision(at=revision, reason=f"git cannot be run: {error.strerror}")]) from None
-    if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").partition("\n")[0]
-        raise Faults([NoRevision(at=revision, reason=reason or "this repository has no such revision")])
-    return done.stdout
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it holds a null character"
+        raise Faults([NoRevision(at=revision, reason=f"git cannot be run: {reason}")]) from None

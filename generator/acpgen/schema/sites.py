@@ -50,19 +50,31 @@ class Reader:
         value = constant(self.schema(place)) if place is not None else None
         return value if isinstance(value, str) else None
 
-    def branches(self, union: str, seen: frozenset[str]) -> Iterator[Site]:
-        """The messages that a union holds, those of unions in it included. A union of one may be written as the message itself."""
-        found = branches_of(self.definitions[union])
-        if found is None and not seen and self.is_message(union):
+    def branches(self, union: str) -> Iterator[Site]:
+        """The messages that a union holds, those of unions in it included; each once. A union of one may be written as the message."""
+        if branches_of(self.definitions[union]) is None and self.is_message(union):
             yield Site(union)
+        seen: set[str] = {union}
+        pending = [*reversed([*self._branches_of(union)])]
+        while pending:
+            site = pending.pop()
+            name = site.definition
+            if site.keys or branches_of(self.definitions[name]) is None:
+                yield site
+            elif name not in seen:
+                seen.add(name)
+                pending.extend(reversed([*self._branches_of(name)]))
+
+    def _branches_of(self, union: str) -> Iterator[Site]:
+        """The branches of one union, those that are written out in it by their keys."""
+        found = branches_of(self.definitions[union])
         for index, branch in enumerate(found[1] if found is not None else ()):
             assert found is not None
             name = lone_reference(branch)
             if name is None:
                 yield Site(union, (found[0], str(index)))
-            elif name in self.definitions and name not in seen:
-                is_union = branches_of(self.definitions[name]) is not None
-                yield from self.branches(name, seen | {union}) if is_union else (Site(name),)
+            elif name in self.definitions:
+                yield Site(name)
 
     def stem(self, site: Site) -> str:
         """What the title or the definition of a message calls it, less the word for what it is."""

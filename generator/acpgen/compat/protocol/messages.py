@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acpgen import ir
@@ -18,6 +19,9 @@ from acpgen.meaning import framing
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema
+
+MOST_ERRORS = 1_000
+"""Errors that are told of what one reference leads to."""
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -126,9 +130,12 @@ class Court:
         """Whether one revision accepts a message. What a reference that leads nowhere leaves open is not accepted."""
         from referencing.exceptions import Unresolvable
 
+        from schema_inclusion.once import TooManySteps, remembering
+
         try:
-            return bool(self._validator(side, *routes[side]).is_valid(value))
-        except Unresolvable:
+            with remembering(most_errors=1, is_dynamic=False):
+                return bool(self._validator(side, *routes[side]).is_valid(value))
+        except (Unresolvable, TooManySteps):
             return False
 
     def _refuses_at(
@@ -141,25 +148,40 @@ class Court:
         """Whether one revision refuses a message, and says so of the place in question or of something inside it."""
         from referencing.exceptions import Unresolvable
 
+        from schema_inclusion.once import TooManySteps, remembering
+
         try:
-            errors = list(self._validator(side, *routes[side]).iter_errors(value))
-        except Unresolvable:
+            with remembering(most_errors=MOST_ERRORS, is_dynamic=False):
+                errors: list[Any] = list(self._validator(side, *routes[side]).iter_errors(value))
+        except (Unresolvable, TooManySteps):
             return False
-        while errors:
-            error: Any = errors.pop()
-            path = tuple(error.absolute_path)
+        seen: set[tuple[int, tuple[str | int, ...]]] = set()
+        pending: list[tuple[tuple[str | int, ...], Any]] = [((), error) for error in errors]
+        while pending:
+            around, error = pending.pop()
+            path = (*around, *error.relative_path)
             if path[: len(where)] == where:
                 return True
-            errors.extend(error.context or ())
+            if (id(error), around) not in seen:
+                seen.add((id(error), around))
+                pending.extend((path, each) for each in error.context or ())
         return False
 
     def _validator(self, side: Revision, route: Route, name: str | None) -> Validator:
         key = (side, route, name)
         if key not in self._validators:
-            from jsonschema import Draft202012Validator  # only where something is to be proven
-
-            self._validators[key] = Draft202012Validator(message_schema(self.sides[side], route, name))
+            self._validators[key] = _judge()(message_schema(self.sides[side], route, name))
         return self._validators[key]
+
+
+@cache
+def _judge() -> Any:
+    """The class of validators."""
+    from jsonschema import Draft202012Validator  # only where something is to be proven
+
+    from schema_inclusion.once import following_once
+
+    return following_once(Draft202012Validator)
 
 
 def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step]) -> tuple[str | int, ...]:

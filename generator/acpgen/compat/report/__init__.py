@@ -17,6 +17,7 @@ FORMATS: Final = {
     "markdown": "markdown.markdown",
     "html": "page.html_page",
     "github": "github.workflow_commands",
+    "gitlab": "gitlab.code_quality",
     "sarif": "sarif.sarif",
     "junit": "junit.junit",
 }

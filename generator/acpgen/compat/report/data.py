@@ -30,6 +30,7 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "findings": [finding_data(finding) for finding in report.findings],
         "notes": [_note_data(note) for note in report.notes],
         **({} if report.coverage is None else {"coverage": _coverage_data(report.coverage)}),
+        **({} if report.merge_base is None else {"merge_base": asdict(report.merge_base)}),
     }
 
 
@@ -66,6 +67,7 @@ def _reach_data(reach: Reach) -> dict[str, JSON]:
         "effect": reach.effect,
         "message": reach.message,
         "breaks": reach.breaks,
+        "sender": reach.sender,
         "fingerprint": reach.fingerprint,
     }
     return {**found, **_proof_data(reach)}

@@ -1,0 +1,110 @@
+"""What stands behind `acpgen history`: what was asked for, the history, and the report of it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from importlib import import_module
+from pathlib import Path
+from typing import Final, TypeAlias, cast, get_args
+
+from acpgen.compat import waivers
+from acpgen.compat.findings import FailOn, Report
+from acpgen.compat.history.assembling import MOST_ROWS, timeline
+from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
+from acpgen.compat.history.timeline import Timeline
+from acpgen.config import find_profile
+from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
+from acpgen.schema.load import NO_REFERENCES, References
+
+Writer: TypeAlias = Callable[[Timeline, str], str]
+
+FORMATS: Final[Mapping[str, str]] = {
+    "text": "history_text.history_text",
+    "json": "history_data.history_json",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked: `given` stands before `--` on the command line, `path` after it, `None` where there is no such mark."""
+
+    given: tuple[str, ...]
+    path: str | None = None
+    output_format: str = "text"
+    fail_on: str = "risky"
+    since: str | None = None
+    limit: int = MOST
+    rows: int = MOST_ROWS
+    waivers: Path | None = None
+    unstable: bool = False
+    methods: str | None = None
+    references: References = field(default_factory=lambda: NO_REFERENCES)
+
+
+def asked_for(asked: Asked) -> Timeline:
+    """The history that was asked for. Raises `Faults`."""
+    _require_words(asked)
+    gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
+    profile = None if asked.methods is None else replace(find_profile(asked.methods), how="evident")
+    found = _gathered(asked, How(asked.unstable, asked.references, profile))
+    file = asked.waivers or waivers.standard_file()
+    accepted = waivers.read(file) if asked.waivers is not None or file.exists() else ()
+
+    def waived(report: Report) -> Report:
+        """With the findings marked that are accepted; what other steps use is no note of this one."""
+        marked = waivers.waive(report, accepted, date.today())
+        return replace(marked, notes=report.notes)
+
+    return timeline(found.about, found.revisions, notes=found.notes, most_rows=asked.rows, waived=waived)
+
+
+def written(found: Timeline, output_format: str, fail_on: str, *, coloured: bool = False) -> str:
+    """The history in a format."""
+    module, _, function = FORMATS[output_format].partition(".")
+    if coloured and output_format == "text":
+        function = "history_coloured"
+    writer = cast("Writer", getattr(import_module(f"acpgen.compat.report.{module}"), function))
+    return writer(found, fail_on)
+
+
+def _require_words(asked: Asked) -> None:
+    given: tuple[tuple[str, str, str, Sequence[str]], ...] = (
+        ("--format", "format", asked.output_format, tuple(FORMATS)),
+        ("--fail-on", "level", asked.fail_on, get_args(FailOn)),
+    )
+    faults: list[Fault] = [
+        UnknownName(at=option, kind=kind, name=value, hint=did_you_mean(value, known))
+        for option, kind, value, known in given
+        if value not in known
+    ]
+    if asked.limit < 1:
+        faults.append(BadSetting(at="--limit", key="the number of revisions", expected="1 or more"))
+    if asked.rows < 0:
+        faults.append(BadSetting(at="--matrix", key="the number of rows", expected="0 or more"))
+    if asked.path is not None and len(asked.given) > 1:
+        expected = "one branch, tag, commit or range A..B"
+        faults.append(BadSetting(at=asked.given[1], key="what stands before '--'", expected=expected))
+    if faults:
+        raise Faults(faults)
+
+
+def _gathered(asked: Asked, how: How) -> Gathered:
+    if asked.path is not None:
+        revision = asked.given[0] if asked.given else "HEAD"
+        return from_git(revision, asked.path, how, since=asked.since, most=asked.limit)
+    if len(asked.given) > 1:
+        _require_git(asked)
+        return from_paths(asked.given, how, asked.limit)
+    (name,) = asked.given
+    kept = from_releases(name, how, asked.limit) if asked.since is None else None
+    return kept or from_git("HEAD", name, how, since=asked.since, most=asked.limit)
+
+
+def _require_git(asked: Asked) -> None:
+    if asked.since is not None:
+        raise Faults(
+            [BadSetting(at="--since", key="what has dates", expected="commits: name a revision, '--' and a path")]
+        )

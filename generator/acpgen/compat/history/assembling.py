@@ -1,0 +1,48 @@
+"""Puts a history together from revisions that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from acpgen.compat.compare import Side
+from acpgen.compat.findings import Report
+from acpgen.compat.history.bumps import bump
+from acpgen.compat.history.comparisons import Comparisons
+from acpgen.compat.history.dating import origins
+from acpgen.compat.history.matrices import matrix
+from acpgen.compat.history.timeline import Milestone, Stride, Timeline
+
+MOST_ROWS = 12
+"""As many rows of a matrix fit the width of a terminal, with room for names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A revision as it was read; `side` is `None` where it could not be, and the milestone says why."""
+
+    milestone: Milestone
+    side: Side | None = field(repr=False)
+
+
+def timeline(
+    about: str,
+    revisions: Sequence[Read],
+    *,
+    notes: Sequence[str] = (),
+    most_rows: int = MOST_ROWS,
+    waived: Callable[[Report], Report] = lambda report: report,
+) -> Timeline:
+    """The history of revisions, oldest first. `waived` marks the findings of a step that are accepted."""
+    readable = [(each.milestone, each.side) for each in revisions if each.side is not None]
+    milestones = [milestone for milestone, _ in readable]
+    comparisons = Comparisons([side for _, side in readable])
+    strides = [
+        Stride(old, new, None, bump(None, old, new), str(found))
+        if not isinstance(found, Report)
+        else Stride(old, new, (report := waived(found)), bump(report.verdict, old, new))
+        for old, new, found in zip(milestones, milestones[1:], comparisons.reports, strict=False)
+    ]
+    table = matrix(comparisons, milestones, most_rows)
+    dated = origins(comparisons, milestones) if milestones else ()
+    return Timeline(about, tuple(each.milestone for each in revisions), tuple(strides), dated, table, tuple(notes))

@@ -1,0 +1,53 @@
+"""What a step means for the version number, by Semantic Versioning 2.0.0 and the reading of 0.x that package managers have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from acpgen.compat.findings import Verdict
+from acpgen.compat.history.timeline import Bump, Milestone, Size
+
+_VERSION: Final = re.compile(
+    r"v?(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
+)
+"""`1.2.0`, `v1.2.0-alpha.3`."""
+
+_NEEDED: Final[Mapping[Verdict, Size]] = {
+    "breaking": "major",
+    "undecided": "major",
+    "risky": "major",
+    "additive": "minor",
+    "editorial": "patch",
+    "identical": "none",
+}
+"""What nobody has proven to be safe, and what strict peers refuse, needs what a break needs."""
+
+_BELOW_ONE: Final[Mapping[Size, Size]] = {"major": "minor", "minor": "patch", "patch": "patch", "none": "none"}
+
+
+def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
+    """The advice for a step of this verdict, `None` where there is none, and what the two revisions made of it."""
+    needed = None if verdict is None else _NEEDED[verdict]
+    before, after = _version(old), _version(new)
+    if before is None or after is None:
+        return Bump(needed)
+    is_below = before[0] == 0 and after[0] == 0
+    if needed is not None and is_below:
+        needed = _BELOW_ONE[needed]
+    return Bump(needed, _made(before[:3], after[:3]), is_below, bool(after[3]))
+
+
+def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
+    """The version that a tag or the name is."""
+    for text in (*milestone.tags, milestone.name):
+        found = _VERSION.fullmatch(text)
+        if found is not None:
+            return int(found[1]), int(found[2]), int(found[3]), found[4] or ""
+    return None
+
+
+def _made(old: tuple[int, ...], new: tuple[int, ...]) -> Size:
+    sizes: tuple[Size, ...] = ("major", "minor", "patch")
+    return next((size for size, before, after in zip(sizes, old, new, strict=True) if before != after), "none")

@@ -1,0 +1,90 @@
+"""Which step brought each finding between the oldest and the newest revision.
+
+A finding may come, go and come back: the step is the last one after which it stays. Where all revisions were compared with the oldest
+one, that step is read off; elsewhere the steps that show the same finding by themselves are tried first, then what is left is halved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from acpgen.compat.findings import SEVERITIES
+from acpgen.compat.history.timeline import Milestone, Origin
+
+if TYPE_CHECKING:
+    from acpgen.compat.history.comparisons import Comparisons
+    from acpgen.compat.protocol.check import Judged
+
+Key: TypeAlias = "tuple[str | None, ...]"
+"""What tells a finding between two revisions from others between the same two."""
+
+
+def origins(comparisons: Comparisons, milestones: Sequence[Milestone]) -> tuple[Origin, ...]:
+    """The findings of the whole span, worst first, then by step; those of one step that say the same together."""
+    last = len(milestones) - 1
+    dating = _Dating(comparisons)
+    folded: dict[Origin, list[str]] = {}
+    for key, judged in dating.found(0, last).items():
+        if judged.severity != "editorial":
+            step = dating.step(key, last)
+            names = milestones[step - 1].name, milestones[step].name
+            origin = Origin(judged.rule, judged.severity, judged.message, (), *names, dating.is_exact(step, last))
+            place = ": ".join(filter(None, (judged.method, judged.location)))
+            folded.setdefault(origin, []).append(place)
+    order = {milestone.name: number for number, milestone in enumerate(milestones)}
+    told = (replace(origin, places=tuple(dict.fromkeys(places))) for origin, places in folded.items())
+    return tuple(sorted(told, key=lambda each: (SEVERITIES.index(each.severity), order[each.new])))
+
+
+class _Dating:
+    def __init__(self, comparisons: Comparisons) -> None:
+        self._comparisons = comparisons
+        self._known: dict[tuple[int, int], dict[Key, Judged]] = {}
+
+    def step(self, key: Key, last: int) -> int:
+        """The number of the revision since which a finding between the first and the last one stands."""
+        known = (number for number in range(last) if self._comparisons.is_known(0, number))
+        absent = max(number for number in known if not self._stands(key, number))
+        present = last
+        for number in [each for each in range(last, absent, -1) if self._brings(key, each)]:
+            if not absent < number <= present:
+                continue
+            if not self._stands(key, number):
+                absent = number
+            elif not self._stands(key, number - 1):
+                return number
+            else:
+                present = number - 1
+        while present - absent > 1:
+            middle = (absent + present) // 2
+            if self._stands(key, middle):
+                present = middle
+            else:
+                absent = middle
+        return present
+
+    def is_exact(self, step: int, last: int) -> bool:
+        """Whether each revision from a step on was compared with the first one."""
+        return all(self._comparisons.is_known(0, number) for number in range(step, last))
+
+    def found(self, old: int, new: int) -> dict[Key, Judged]:
+        """The findings between two revisions."""
+        if old == new or self._comparisons.groups[old] == self._comparisons.groups[new]:
+            return {}
+        if (old, new) not in self._known:
+            found = self._comparisons.between(old, new)
+            self._known[old, new] = {} if found is None else {_key(each): each for each in found.judged}
+        return self._known[old, new]
+
+    def _stands(self, key: Key, number: int) -> bool:
+        return key in self.found(0, number)
+
+    def _brings(self, key: Key, number: int) -> bool:
+        """Whether a step shows the finding by itself."""
+        return key in self.found(number - 1, number)
+
+
+def _key(judged: Judged) -> Key:
+    return judged.rule, judged.severity, judged.method, judged.flow, judged.location, judged.subject

@@ -1,0 +1,135 @@
+"""A history as data: its revisions, the steps between them, what was broken by which step, and who understands whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
+
+from acpgen.compat.findings import Report, Severity, failing
+
+Size: TypeAlias = Literal["none", "patch", "minor", "major"]
+"""How much of a version number changes."""
+
+Outcome: TypeAlias = Literal["yes", "risky", "undecided", "no"]
+"""What becomes of what one peer sends to another: understood, refused by a strict receiver, not decided, refused or lost."""
+
+OUTCOMES: Final[tuple[Outcome, ...]] = ("no", "undecided", "risky", "yes")
+"""Worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Milestone:
+    """One revision: a release, a commit or a file.
+
+    `subject`, `day` (an ISO date) and `tags` are those of a commit. `unread` says why the schema cannot be read, a line each.
+    """
+
+    name: str
+    subject: str = ""
+    day: str = ""
+    tags: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What people call it: its first tag, if it has one."""
+        return self.tags[0] if self.tags else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """What a step means for the version by Semantic Versioning.
+
+    `needed` is how much must change, `None` where the step could not be compared. `made` is how much the names of the two releases differ,
+    `None` where they are no such versions. Below 1.0.0 a break needs a minor version and all else a patch, as package managers read it;
+    a pre-release may hold anything.
+    """
+
+    needed: Size | None
+    made: Size | None = None
+    zero: bool = False
+    prerelease: bool = False
+
+    @property
+    def is_enough(self) -> bool | None:
+        """Whether the version says what the step does; `None` where that cannot be told."""
+        if self.needed is None or self.made is None or self.prerelease:
+            return None
+        return SIZES.index(self.made) >= SIZES.index(self.needed)
+
+
+SIZES: Final[tuple[Size, ...]] = ("none", "patch", "minor", "major")
+"""Smallest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stride:
+    """From one revision that could be read to the next. `report` is `None` where the two could not be compared: `failure` says why."""
+
+    old: Milestone
+    new: Milestone
+    report: Report | None
+    bump: Bump
+    failure: str = ""
+
+    def counts(self, fail_on: str) -> bool:
+        """Whether something of it counts under `--fail-on`."""
+        return fail_on != "never" if self.report is None else bool(failing(self.report, fail_on))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Something that the newest revision does to peers of the oldest, and the step since which it does.
+
+    `places` are those in messages that say the same. `is_exact`: each revision from that step on was compared with the oldest; otherwise
+    the step was found by bisection, and between others it may have gone and come back.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    places: tuple[str, ...]
+    old: str
+    new: str
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Who understands whom. Revisions between which no message can tell a difference share a row.
+
+    `rows` are the names of each group of such revisions, oldest first. `flows` say who sends to whom, such as `client-to-agent`, or
+    `both` where that cannot be told. `outcomes` tell for a flow, a row that sends and a row that receives, what becomes of the messages.
+    `left_out` are revisions that are in no row, `comparisons` those that were needed.
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    flows: tuple[str, ...]
+    outcomes: Mapping[tuple[str, int, int], Outcome] = field(repr=False)
+    left_out: tuple[str, ...] = ()
+    comparisons: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The history of one schema, oldest first. `notes` say what was left out, and where the schema stood before.
+
+    `origins` are the findings between the oldest and the newest revision that could be read.
+    """
+
+    about: str
+    milestones: tuple[Milestone, ...]
+    strides: tuple[Stride, ...]
+    origins: tuple[Origin, ...]
+    matrix: Matrix
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unread(self) -> tuple[Milestone, ...]:
+        """The revisions that could not be read."""
+        return tuple(each for each in self.milestones if each.unread)
+
+    def fails(self, fail_on: str) -> bool:
+        """Whether a step counts under `--fail-on`; what could not be read or compared does, but for `never`."""
+        return fail_on != "never" and (bool(self.unread) or any(each.counts(fail_on) for each in self.strides))

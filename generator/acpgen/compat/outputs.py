@@ -1,0 +1,70 @@
+"""Where the reports of one run go: each in its format to standard output or to a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
+from acpgen.schema.load import place
+
+STANDARD: Final = "-"
+
+_PAIR: Final = re.compile(r"([A-Za-z][A-Za-z-]*)=(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where one report goes: its format and its file; `None` is standard output."""
+
+    format: str
+    file: Path | None
+
+
+def outputs(given: Sequence[str], output_format: str | None, formats: Iterable[str]) -> tuple[Destination, ...]:
+    """What `--output` says, each `FORMAT=FILE`, or `FILE` in the format of `--format`; without any, standard output in that format.
+
+    Raises `Faults`: a format that is not known, one place twice, `--format` where every output has a format of its own.
+    """
+    known = tuple(formats)
+    faults: list[Fault] = []
+    if output_format is not None and output_format not in known:
+        faults.append(_unknown("--format", output_format, known))
+    plain = output_format or "text"
+    found: tuple[Destination, ...] = (Destination(plain, None),)
+    if given:
+        found = tuple(_read(each, plain, known, faults) for each in given)
+        if output_format is not None and all(_PAIR.fullmatch(each) for each in given):
+            expected = "left out where each --output says its own format"
+            faults.append(BadSetting(at="--format", key=shown(output_format), expected=expected))
+    faults.extend(_twice(found))
+    if faults:
+        raise Faults(faults)
+    return found
+
+
+def _read(given: str, plain: str, known: Sequence[str], faults: list[Fault]) -> Destination:
+    pair = _PAIR.fullmatch(given)
+    name, file = pair.groups() if pair else (plain, given)
+    if pair and name not in known:
+        faults.append(_unknown("--output", name, known))
+    if not file or "\0" in file:
+        expected = "FORMAT=FILE such as html=report.html, FILE, or - for standard output"
+        faults.append(BadSetting(at="--output", key=shown(given), expected=expected))
+    return Destination(name, None if file == STANDARD else Path(file))
+
+
+def _twice(found: Iterable[Destination]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for each in found:
+        name = STANDARD if each.file is None else place(each.file)
+        if name in seen:
+            yield BadSetting(at="--output", key=shown(name), expected="a place of its own: only one report goes there")
+        seen.add(name)
+
+
+def _unknown(at: str, name: str, known: Sequence[str]) -> Fault:
+    return UnknownName(at=at, kind="format", name=name, hint=did_you_mean(name, known))

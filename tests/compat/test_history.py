@@ -1,0 +1,261 @@
+"""Histories: which step broke what, who understands whom, and what a step means for the version."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from acpgen.compat.compare import Side, checked, compare, side
+from acpgen.compat.history.assembling import Read, timeline
+from acpgen.compat.history.bumps import bump
+from acpgen.compat.history.comparisons import Comparisons
+from acpgen.compat.history.dating import origins
+from acpgen.compat.history.exchanges import outcome
+from acpgen.compat.history.timeline import Milestone, Timeline
+from acpgen.compat.report.history_data import history_data
+from acpgen.compat.report.history_text import history_text
+from acpgen.compat.report.text import WIDTH, columns
+from acpgen.compat.sources import opened
+from compat.protocols import Schema, documents, go, protocol, releases
+
+ID: Schema = {"id": {"type": "string"}}
+
+
+def told(properties: Schema, required: tuple[str, ...] = ()) -> Schema:
+    """A protocol whose agent is sent these members beside the id."""
+    return protocol({"GoRequest": go({**ID, **properties}, ("id", *required))})
+
+
+def sides(schemas: Sequence[Schema]) -> list[Side]:
+    return [side(opened(documents(schema, f"r{number}")), unstable=False) for number, schema in enumerate(schemas)]
+
+
+def history(*schemas: Schema, most_rows: int = 99) -> Timeline:
+    read = [Read(Milestone(each.input.label), each) for each in sides(schemas)]
+    return timeline("test", read, most_rows=most_rows)
+
+
+def understood(found: Timeline, flow: str, sender: int, receiver: int) -> str:
+    """What becomes of what one revision sends to another, whatever rows they are in."""
+    row = {name: number for number, names in enumerate(found.matrix.rows) for name in names}
+    return found.matrix.outcomes[flow, row[f"r{sender}"], row[f"r{receiver}"]]
+
+
+TO_AGENT, TO_CLIENT = "client-to-agent", "agent-to-client"
+
+
+# --- the matrix ------------------------------------------------------------------------------------------------------
+
+
+def test_a_field_that_becomes_required_is_refused_by_newer_agents_alone() -> None:
+    found = history(told({"cwd": {"type": "string"}}), told({"cwd": {"type": "string"}}, ("cwd",)))
+    assert found.matrix.flows == (TO_AGENT, TO_CLIENT)
+    assert understood(found, TO_AGENT, 0, 1) == "no"
+    assert understood(found, TO_AGENT, 1, 0) == "yes"
+    assert understood(found, TO_CLIENT, 0, 1) == understood(found, TO_CLIENT, 1, 0) == "yes"
+
+
+def test_what_each_of_two_steps_lets_pass_is_refused_across_both() -> None:
+    """A name is dropped where members are free, then claimed: so that peers get along is never composed of two steps."""
+    text, none, number = (told(each) for each in ({"_x": {"type": "string"}}, {}, {"_x": {"type": "integer"}}))
+    found = history(text, none, number)
+    assert [understood(found, TO_AGENT, *pair) for pair in ((0, 1), (1, 2), (0, 2))] == ["yes", "yes", "no"]
+    assert compare(documents(text), documents(number)).verdict == "breaking"
+
+
+def test_revisions_between_which_no_message_can_tell_share_a_row_and_are_compared_once() -> None:
+    first = told({})
+    worded = told({})
+    worded["$defs"]["GoRequest"]["description"] = "Go."
+    other = told({"cwd": {"type": "string"}})
+    found = history(first, worded, other, worded, other)
+    assert found.matrix.rows == (("r0", "r1", "r3"), ("r2", "r4"))
+    assert found.matrix.comparisons == 2  # there and back
+
+
+def test_the_newest_rows_are_shown_and_the_others_named() -> None:
+    found = history(*(told({f"f{n}": {"type": "string"} for n in range(count)}) for count in range(5)), most_rows=2)
+    assert found.matrix.rows == (("r3",), ("r4",))
+    assert found.matrix.left_out == ("r0", "r1", "r2")
+    assert not history(told({}), told({"a": {}}), most_rows=0).matrix.rows
+
+
+def test_documents_without_methods_have_writers_and_readers() -> None:
+    old: Schema = {"$defs": {"Thing": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
+    new: Schema = {"$defs": {"Thing": {**old["$defs"]["Thing"], "required": ["a"]}}}
+    found = history(old, new)
+    assert found.matrix.flows == ("both",)
+    assert found.matrix.outcomes["both", 0, 1] == "no"
+    assert found.matrix.outcomes["both", 1, 0] == "yes"
+
+
+@cache
+def published(version: str) -> tuple[Side, ...]:
+    return tuple(side(opened(path), unstable=False) for path in releases(version))
+
+
+def test_the_matrix_of_releases_agrees_with_direct_comparisons() -> None:
+    read = [Read(Milestone(f"r{number}"), each) for number, each in enumerate(published("v2"))]
+    found = timeline("acp/v2", read, most_rows=99)
+    pairs = list(itertools.combinations(range(len(read)), 2))
+    for old, new in random.Random(14).sample(pairs, 6):
+        judged = checked(published("v2")[old], published("v2")[new]).judged
+        for flow in found.matrix.flows:
+            assert understood(found, flow, old, new) == outcome(judged, flow, "old", found.matrix.flows)
+            assert understood(found, flow, new, old) == outcome(judged, flow, "new", found.matrix.flows)
+
+
+def test_releases_that_share_a_row_get_the_same_answers_from_direct_comparisons() -> None:
+    chosen = published("v1")[4:13]
+    found = timeline(
+        "acp/v1", [Read(Milestone(f"r{number}"), each) for number, each in enumerate(chosen)], most_rows=99
+    )
+    assert max(map(len, found.matrix.rows)) > 2
+    pairs = list(itertools.combinations(range(len(chosen)), 2))
+    for old, new in random.Random(3).sample(pairs, 8):
+        judged = checked(chosen[old], chosen[new]).judged
+        for flow, sender, pair in itertools.product(found.matrix.flows, ("old", "new"), ((old, new),)):
+            there = pair if sender == "old" else pair[::-1]
+            direct = outcome(judged, flow, "old" if sender == "old" else "new", found.matrix.flows)
+            assert understood(found, flow, *there) == direct, (flow, there)
+
+
+# --- since when ------------------------------------------------------------------------------------------------------
+
+NAMES = ("a", "b", "c")
+TYPES: tuple[Any, ...] = ("string", "integer", "boolean")
+
+
+def drawn(seed: int, count: int) -> list[Schema]:
+    """Revisions in which fields come, go, change and become required, and come back."""
+    draw = random.Random(seed)
+    fields: dict[str, tuple[str, bool]] = {}
+    found: list[Schema] = []
+    for _ in range(count):
+        name = draw.choice(NAMES)
+        if name in fields and draw.random() < 0.4:
+            del fields[name]
+        elif draw.random() < 0.8:
+            fields[name] = (draw.choice(TYPES), draw.random() < 0.4)
+        required = tuple(key for key, (_, needed) in fields.items() if needed)
+        found.append(told({key: {"type": type_} for key, (type_, _) in fields.items()}, required))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_finding_is_dated_to_the_step_that_a_look_at_every_revision_names(seed: int) -> None:
+    revisions = sides(drawn(seed, 9))
+    milestones = [Milestone(f"r{number}") for number in range(len(revisions))]
+    comparisons = Comparisons(revisions)
+    for new in range(1, len(revisions)):
+        comparisons.between(0, new) if comparisons.groups[new] != 0 else None
+    found = origins(comparisons, milestones)
+    assert all(each.is_exact for each in found)
+    for each in found:
+        stands = [
+            any(
+                (judged.rule, judged.severity, judged.message) == (each.rule, each.severity, each.message)
+                for judged in judged_
+            )
+            for judged_ in [(), *(checked(revisions[0], other).judged for other in revisions[1:])]
+        ]
+        last = max(number for number, there in enumerate(stands) if not there)
+        assert each.new == f"r{last + 1}", (each, stands)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bisection_names_a_step_before_which_a_finding_was_absent_and_after_which_it_stood(seed: int) -> None:
+    revisions = sides(drawn(seed, 9))
+    milestones = [Milestone(f"r{number}") for number in range(len(revisions))]
+    for each in origins(Comparisons(revisions), milestones):
+        old, new = (int(name[1:]) for name in (each.old, each.new))
+        assert new == old + 1
+        said = [
+            {
+                (judged.rule, judged.severity, judged.message)
+                for judged in checked(revisions[0], revisions[number]).judged
+            }
+            for number in (old, new)
+        ]
+        assert (each.rule, each.severity, each.message) not in said[0] or old == 0
+        assert (each.rule, each.severity, each.message) in said[1]
+
+
+def test_what_was_taken_back_is_no_finding_of_the_span_and_what_came_back_has_the_last_step() -> None:
+    calm, broken = told({"cwd": {"type": "string"}}), told({"cwd": {"type": "string"}}, ("cwd",))
+    assert not history(calm, broken, calm).origins
+    (found,) = history(calm, broken, calm, broken, told({"cwd": {"type": "string"}, "x": {}}, ("cwd",))).origins[:1]
+    assert (found.rule, found.old, found.new) == ("field-became-required", "r2", "r3")
+
+
+# --- versions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdict", "old", "new", "needed", "made", "enough"),
+    [
+        ("breaking", "1.2.0", "2.0.0", "major", "major", True),
+        ("breaking", "1.2.0", "1.3.0", "major", "minor", False),
+        ("risky", "v1.2.0", "v1.2.1", "major", "patch", False),
+        ("undecided", "1.0.0", "1.1.0", "major", "minor", False),
+        ("additive", "1.2.0", "1.3.0", "minor", "minor", True),
+        ("additive", "1.2.0", "1.2.1", "minor", "patch", False),
+        ("editorial", "1.2.0", "1.2.1", "patch", "patch", True),
+        ("identical", "1.2.0", "1.2.0", "none", "none", True),
+        ("breaking", "0.6.1", "0.6.2", "minor", "patch", False),
+        ("breaking", "0.6.2", "0.8.0", "minor", "minor", True),
+        ("additive", "0.12.1", "0.12.2", "patch", "patch", True),
+        ("breaking", "0.9.0", "1.0.0", "major", "major", True),
+        ("breaking", "1.6.0", "2.0.0-alpha.3", "major", "major", None),
+        ("breaking", "2025-06-18", "2025-11-25", "major", None, None),
+        ("breaking", "01.2.3", "2.0.0", "major", None, None),
+        (None, "1.0.0", "1.0.1", None, "patch", None),
+    ],
+)
+def test_the_version_that_a_step_needs(
+    verdict: Any, old: str, new: str, needed: str | None, made: str | None, enough: bool | None
+) -> None:
+    found = bump(verdict, Milestone(old), Milestone(new))
+    assert (found.needed, found.made, found.is_enough) == (needed, made, enough)
+
+
+def test_tags_of_commits_are_versions() -> None:
+    found = bump("breaking", Milestone("abc", tags=("latest", "v1.0.0")), Milestone("def", tags=("v1.1.0",)))
+    assert (found.made, found.is_enough) == ("minor", False)
+
+
+# --- reports ---------------------------------------------------------------------------------------------------------
+
+
+def test_text_fits_80_columns_and_no_text_of_others_reaches_the_terminal() -> None:
+    schemas = [*drawn(1, 8), told({"\u001b[31mred" * 9: {"type": "string"}}, ("\u001b[31mred" * 9,))]
+    read = [
+        Read(Milestone(f"{number}\u001b]0;x\u0007" + "名" * 30, "subject \u001b[2J" + "x" * 200, "2026-01-01"), each)
+        for number, each in enumerate(sides(schemas))
+    ]
+    bad = Read(Milestone("bad", unread=("x.json: this is not JSON \u001b[0m",)), None)
+    found = timeline("\u001b[1mall", [*read[:4], bad, *read[4:]], notes=("note \u001b[1m",))
+    text = history_text(found)
+    assert "\u001b" not in text
+    assert "\u0007" not in text
+    assert max(map(columns, text.splitlines())) <= WIDTH
+    assert "cannot be read" in text
+
+
+def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with_the_one_before() -> None:
+    read = [Read(Milestone(each.input.label), each) for each in sides([told({}), told({})])]
+    found = timeline("x", [read[0], Read(Milestone("bad", unread=("why",)), None), read[1]])
+    assert [(each.old.name, each.new.name) for each in found.strides] == [("r0", "r1")]
+    assert found.fails("risky")
+    assert not found.fails("never")
+    assert history_data(found)["revisions"][1]["unread"] == ["why"]  # type: ignore[index, call-overload]
+
+
+def test_one_revision_is_a_history_and_none_too() -> None:
+    assert "1 revision" in history_text(history(told({})))
+    assert history_text(timeline("x", []))
