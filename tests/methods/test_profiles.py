@@ -154,7 +154,7 @@ def test_every_revision_of_mcp_is_known_and_has_the_sides_of_its_unions() -> Non
     for name, whole in (
         ("wild/mcp-2025-03-26.json", (15, 9)),
         ("upstream/mcp-2025-11-25/schema.json", (20, 11)),
-        ("upstream/mcp-2026-07-28/schema.json", (10, 8)),
+        ("revisions/mcp-2026-07-28.json", (10, 8)),
     ):
         evidence.need(name)
         given = load(evidence.path(name))
@@ -181,8 +181,8 @@ def test_every_revision_of_mcp_is_known_and_has_the_sides_of_its_unions() -> Non
 
 
 def test_the_results_of_mcp_are_those_of_its_responses() -> None:
-    evidence.need("upstream/mcp-2026-07-28/schema.json")
-    given = load(evidence.path("upstream/mcp-2026-07-28/schema.json"))
+    evidence.need("revisions/mcp-2026-07-28.json")
+    given = load(evidence.path("revisions/mcp-2026-07-28.json"))
     value: Any = given.documents[0].value
     protocol, found = understand(given)
     for one in protocol.methods:
