@@ -26,6 +26,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
+    "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.walk"}),
@@ -145,6 +146,8 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "save",
+            "schema.edits",
             "material",
             "schema.bundle",
             "schema.drafts",
@@ -164,8 +167,10 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.walk",
         },
     ),
+    "save": frozenset({"errors", "schema.load"}),
     "adopt": frozenset(
         {
+            "save",
             "schema.bundle",
             "schema.collect",
             "errors",
@@ -245,7 +250,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "watch": frozenset(),
 }
 
-READERS = frozenset({"adopt", "schema.load", "recording", "site", "stamp", "tap", "write"})
+READERS = frozenset({"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write"})
 """Open files. `stamp` reads the generator itself, `adopt` writes the schema that people edit, `recording` opens conversations,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
 
@@ -387,7 +392,17 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "facts": (
         frozenset(
             f"protocol.{name}"
-            for name in ("covered", "declared", "envelopes", "facts", "leaves", "pairing", "revision", "shapes")
+            for name in (
+                "covered",
+                "declared",
+                "envelopes",
+                "facts",
+                "heirs",
+                "leaves",
+                "pairing",
+                "revision",
+                "shapes",
+            )
         ),
         frozenset({"findings"}),
     ),
@@ -402,8 +417,17 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
+    ),
+    "repair": (
+        frozenset(
+            f"repair.{name}"
+            for name in (
+                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
+            )
+        ),
+        frozenset({"facts", "files", "findings"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
     "history": (
@@ -424,6 +448,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "junit",
                 "markdown",
                 "page",
+                "repairs",
                 "sarif",
                 "text",
                 "wording",
@@ -433,9 +458,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset({"command", "fixing", "guide", "history.asked", "outputs", "waiving"}),
         frozenset(
-            {"check", "compare", "facts", "files", "findings", "history", "proof", "report", "timeline"},
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
         ),
     ),
 }

@@ -66,11 +66,63 @@ class Waived:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Lines of a file, counted from 1, and the text that takes their place."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """The edits of one file: a JSON Patch (RFC 6902) against it, and the same as lines."""
+
+    file: str
+    patch: tuple[JSON, ...] = field(hash=False)
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """An edit of the new schema that ends a finding and makes nothing worse: the comparison has been made again with it.
+
+    `keeps`: what the change was made for remains; otherwise `why` says why it cannot. `alone`: it holds without the repairs of other
+    findings; otherwise together with them.
+    """
+
+    description: str
+    keeps: bool
+    why: str
+    alone: bool
+    patches: tuple[FilePatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """All repairs at once: the verdict that remains, and how many of the findings that count they end."""
+
+    verdict: Verdict
+    ended: int
+    findings: int
+    patches: tuple[FilePatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What the check says of a finding that the project's policy judges otherwise, and why it does."""
+
+    judged: Severity
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reach:
     """One kind of message that holds what changed, and what happens to it.
 
     `method` is `None` for what belongs to no method; `location` is the place in the message. `breaks` says in words which exchange
-    fails, `sender` the revision whose messages suffer. `fingerprint` is for waivers of this message alone.
+    fails, `sender` the revision whose messages suffer, `senders` those whose messages may. `fingerprint` is for waivers of this message
+    alone.
     """
 
     method: str | None
@@ -84,6 +136,8 @@ class Reach:
     sender: Revision | None = None
     witness: Witness | None = None
     waived: Waived | None = None
+    senders: tuple[Revision, ...] = ()
+    ruled: Ruled | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +165,9 @@ class Finding:
     waived: Waived | None = None
     declaration: str = ""
     reaches: tuple[Reach, ...] = ()
+    ruled: Ruled | None = None
+    repair: Repair | None = None
+    no_repair: str = ""
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -151,6 +208,9 @@ class Report:
 
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
     `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
+    `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
+    project's policy, `None` where that is the verdict. `fix` is what all repairs come to, where these were asked for and some were
+    found.
     """
 
     mode: Mode
@@ -163,7 +223,10 @@ class Report:
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...] = ()
     coverage: Coverage | None = None
+    fix: Fix | None = None
     merge_base: MergeBase | None = None
+    earlier: tuple[str, ...] | None = None
+    unruled: Verdict | None = None
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:
@@ -206,6 +269,28 @@ def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool
     """Whether a report stops a pipeline."""
     stopping = {"never": (), "breaking": ("breaking",), "additive": ("breaking", "additive")}[fail_on_bindings]
     return bool(failing(report, fail_on)) or report.bindings in stopping
+
+
+def lowered(report: Report) -> tuple[Finding, ...]:
+    """The findings that the project's policy takes for less than the check does, in any message."""
+    return tuple(each for each in report.findings if any(map(_is_less, _parts(each))))
+
+
+def raised(report: Report) -> tuple[Finding, ...]:
+    """The findings that the project's policy takes for worse than the check does, in any message."""
+    return tuple(each for each in report.findings if any(map(_is_worse, _parts(each))))
+
+
+def _parts(finding: Finding) -> tuple[Finding | Reach, ...]:
+    return (finding, *finding.reaches)
+
+
+def _is_less(one: Finding | Reach) -> bool:
+    return one.ruled is not None and SEVERITIES.index(one.severity) > SEVERITIES.index(one.ruled.judged)
+
+
+def _is_worse(one: Finding | Reach) -> bool:
+    return one.ruled is not None and SEVERITIES.index(one.severity) < SEVERITIES.index(one.ruled.judged)
 
 
 def counts(report: Report) -> dict[Severity, int]:

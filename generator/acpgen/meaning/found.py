@@ -34,7 +34,12 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     if untyped:
         yield f"{label}: no type for the result of {', '.join(untyped)}."
     gaps = bundle.gaps
-    unsent = [method.name for method in methods if method.side == "both" and method.name in gaps.unsent]
+    anyone = [method.name for method in methods if method.side == "both"]
+    if profile.how == "marked":
+        silent = [name for name in anyone if not _says_side(name, bundle)]
+        if silent:
+            yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."
+    unsent = [name for name in anyone if name in gaps.unsent]
     if unsent:
         yield f"{label}: nothing says who handles {', '.join(unsent)}; either side may send them."
     if profile.how == "guessed":
@@ -49,6 +54,11 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
         yield f"{label}: required of a message beside its envelope, neither typed nor checked: {', '.join(gaps.beyond)}."
     for entry in gaps.unmatched:
         yield f"{label}: {entry.at}: {entry.what_for}."
+
+
+def _says_side(method: str, bundle: Bundle) -> bool:
+    """Whether some definition of a method names the peer that handles it."""
+    return any("x-side" in schema for schema in bundle.definitions.values() if schema.get("x-method") == method)
 
 
 def _counted(count: int, noun: str) -> str:

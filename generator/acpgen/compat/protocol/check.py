@@ -24,6 +24,7 @@ from acpgen.compat.protocol.facts import (
     FactPlaces,
     FieldAdded,
     FieldRemoved,
+    FieldRenamed,
     GateChanged,
     KindChanged,
     LimitChanged,
@@ -225,8 +226,9 @@ class _Check:
         """Whether the other side has claimed a name that was free to hold anything, and so refuses some of that."""
         kind: type[FieldAdded | FieldRemoved] = FieldAdded if sender == "old" else FieldRemoved
         for found in self.walk.wire_facts(pair):
-            if isinstance(found.fact, kind):
-                leaf = claimed(found.fact.field.name)
+            if isinstance(found.fact, kind | FieldRenamed):
+                field = found.fact.was if isinstance(found.fact, FieldRenamed) and sender == "new" else found.fact.field
+                leaf = claimed(field.name)
                 if self.court.refusal(joined.sides, found.steps, sender, leaf) is not None:
                     return True
         return False
@@ -510,6 +512,8 @@ class _Check:
             judgement = _only_read(judgement, found.fact)
         location = _location(joined.new[0], found.steps)
         witness = self._refusal(judgement, found.steps, joined) or self._counterexample(judgement, found, joined)
+        if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
+            witness = self.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
         if witness is None and self._is_harmless(judgement, found):
             return None
         if witness is None and (mistaken := self._mistaken(judgement, found, joined)) is not None:
@@ -517,7 +521,7 @@ class _Check:
         elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
             lost = (joined.sides, found.steps, judgement.carried_by, judgement.leaf)
             witness = self.court.refusal(*lost) or self.court.loss(*lost)
-        return self._judged(
+        told = self._judged(
             rule,
             judgement,
             joined,
@@ -528,6 +532,10 @@ class _Check:
             proven=witness is not None,
             cause=self._cause(found, joined, location, judgement.within, said),
         )
+        refused_back = judgement.back is not None and self.court.refusal(
+            joined.sides, found.steps, "new", judgement.back
+        )
+        return replace(told, refuses=(*told.refuses, "old")) if refused_back else told
 
     def _mistaken(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it."""
@@ -689,6 +697,8 @@ def _only_read(judgement: Judgement, fact: Fact) -> Judgement:
         return judgement
     if isinstance(fact, FieldRemoved):
         return replace(judgement, weight="lost", accepted_by=None, carried_by="old", leaf=having(fact.field.name))
+    if isinstance(fact, FieldRenamed):
+        return replace(judgement, accepted_by=None, back=None)
     if judgement.accepted_by == "old":
         return replace(
             judgement,

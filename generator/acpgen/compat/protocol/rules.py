@@ -35,9 +35,9 @@ class Judgement:
     """What a rule says of a fact.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it. `gate` is the capability that holds an addition back. `within` is
-    the place inside the pair, `subject` what tells this finding from others of the same rule at the same place: `None` where only the
-    two texts do.
+    refusal is looked for first. `leaf` makes values that show it, `back` values of the new revision that the old one may refuse
+    likewise. `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this
+    finding from others of the same rule at the same place: `None` where only the two texts do.
     """
 
     weight: Weight
@@ -49,6 +49,7 @@ class Judgement:
     carried_by: Revision | None = None
     leaf: Leaf | None = None
     gate: str | None = None
+    back: Leaf | None = None
 
 
 Rule: TypeAlias = Callable[[Any], Judgement | None]
@@ -160,6 +161,11 @@ def _formerly(was: str | None) -> str:
     return "" if was is None else f" (renamed from {was!r})"
 
 
+def _seems(seems: str | None) -> str:
+    """An advice where a new member may be the old one."""
+    return "" if seems is None else f"If it was renamed to {seems!r}, declare that there with 'x-was'. "
+
+
 # --- fields ----------------------------------------------------------------------------------------------------------
 
 
@@ -172,7 +178,7 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "claimed",
-        f"The optional field {name!r} was added{_formerly(fact.was)}.",
+        f"The optional field {name!r} was added.",
         NO_ACTION,
         within=name,
         gate=fact.field.capability,
@@ -187,7 +193,7 @@ def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
     missing = "" if fact.field.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The optional field {name!r} was added{_formerly(fact.was)} to a closed object; old peers reject unknown members.{missing}",
+        f"The optional field {name!r} was added to a closed object; old peers reject unknown members.{missing}",
         _GATE,
         within=name,
         accepted_by="new",
@@ -203,7 +209,7 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The required field {name!r} was added{_formerly(fact.was)}; old peers do not send it.",
+        f"The required field {name!r} was added; old peers do not send it.",
         "Make it optional, and define what its absence means.",
         within=name,
         accepted_by="old",
@@ -221,8 +227,8 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
     shut = isinstance(fact.new.extra, ir.Nothing)
     return Judgement(
         "refused" if shut else "lost",
-        f"The field {name!r} {_gone(fact.heir)}; new peers {'reject it' if shut else 'ignore it'}.",
-        "Keep it as optional until the next major version, and document its replacement.",
+        f"The field {name!r} was removed; new peers {'reject it' if shut else 'ignore it'}.",
+        f"{_seems(fact.seems)}Keep it as optional until the next major version, and document its replacement.",
         within=name,
         accepted_by="old" if shut else None,
         carried_by=None if shut else "old",
@@ -237,11 +243,29 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The required field {name!r} {_gone(fact.heir)}; old peers reject messages without it.",
-        "Keep sending it until the next major version.",
+        f"The required field {name!r} was removed; old peers reject messages without it.",
+        f"{_seems(fact.seems)}Keep sending it until the next major version.",
         within=name,
         accepted_by="new",
         leaf=without(name),
+    )
+
+
+def field_renamed(fact: f.FieldRenamed) -> Judgement | None:
+    """A field has another name, as `x-was` declares. Peers of one revision do not hear what those of the other say in it, and miss it
+    where it is required. What the two say is compared under the new name.
+    """
+    was, name = fact.was.name, fact.field.name
+    return Judgement(
+        "lost",
+        f"The field {was!r} was renamed to {name!r}; peers of one revision ignore the name of the other.",
+        f"Keep {was!r} beside {name!r} until the next major version, and read either.",
+        within=name,
+        subject=was,
+        accepted_by="old",
+        carried_by="old",
+        leaf=having(was),
+        back=having(name),
     )
 
 
@@ -604,7 +628,7 @@ def value_removed(fact: f.ValueRemoved) -> Judgement | None:
     return Judgement(
         "lost",
         f"The value {_value(value)} {_gone(fact.heir)}; new peers accept it but do not know its meaning.",
-        "Keep the value until the next major version.",
+        f"{_seems(fact.seems)}Keep the value until the next major version.",
         carried_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -619,7 +643,7 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
     return Judgement(
         "refused",
         f"The value {_value(value)} {_gone(fact.heir)}; new peers reject it.",
-        "Keep the value until the next major version.",
+        f"{_seems(fact.seems)}Keep the value until the next major version.",
         accepted_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -650,7 +674,7 @@ def variant_added(fact: f.VariantAdded) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "claimed",
-        f"The variant {_value(tag)} was added{_formerly(fact.was)}{_note(fact.old.openness)}.",
+        f"The variant {_value(tag)} was added{_note(fact.old.openness)}.",
         NO_ACTION,
         within=f"({tag})",
         gate=fact.variant.capability,
@@ -665,7 +689,7 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The variant {_value(tag)} was added{_formerly(fact.was)} to a closed union; old peers reject unknown variants.{missing}",
+        f"The variant {_value(tag)} was added to a closed union; old peers reject unknown variants.{missing}",
         _GATE,
         within=f"({tag})",
         accepted_by="new",
@@ -699,8 +723,8 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "lost",
-        f"The variant {_value(tag)} {_gone(fact.heir)}; new peers do not know its meaning.",
-        "Keep the variant until the next major version.",
+        f"The variant {_value(tag)} was removed; new peers do not know its meaning.",
+        f"{_seems(fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
         carried_by="old",
@@ -715,11 +739,27 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "refused",
-        f"The variant {_value(tag)} {_gone(fact.heir)}; new peers reject it.",
-        "Keep the variant until the next major version.",
+        f"The variant {_value(tag)} was removed; new peers reject it.",
+        f"{_seems(fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
         leaf=of_definition(fact.variant.type),
+    )
+
+
+def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
+    """A variant has another tag, as `x-was` declares. Each revision knows only its own. What the two hold is compared under the new tag."""
+    was, tag = fact.was.tag, fact.variant.tag
+    return Judgement(
+        "lost",
+        f"The variant {was!r} was renamed to {tag!r}; peers of one revision do not know the tag of the other.",
+        f"Keep {was!r} beside {tag!r} until the next major version, and read either.",
+        within=f"({tag})",
+        subject=repr(was),
+        accepted_by="old",
+        carried_by="old",
+        leaf=of_definition(fact.was.type),
+        back=of_definition(fact.variant.type),
     )
 
 
@@ -911,6 +951,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.BatchChanged: (batch_allowed, batch_withdrawn),
     f.FieldAdded: (field_added, closed_field_added, required_field_added),
     f.FieldRemoved: (field_removed, required_field_removed, extension_undeclared),
+    f.FieldRenamed: (field_renamed,),
     f.RequirednessChanged: (field_became_required, field_became_optional),
     f.DefaultChanged: (default_changed, default_grown),
     f.NullMeaningChanged: (null_meaning_changed, null_meaning_declared),
@@ -928,6 +969,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.ValuesUnnamed: (values_unnamed,),
     f.VariantAdded: (variant_added, closed_variant_added, variant_beside_default_added),
     f.VariantRemoved: (variant_removed, closed_variant_removed),
+    f.VariantRenamed: (variant_renamed,),
     f.UntaggedChanged: (untagged_variant_added, untagged_variant_removed),
     f.OpennessChanged: (unknown_refused, unknown_accepted, tolerance_added, tolerance_withdrawn),
     f.TagRenamed: (tag_renamed,),
@@ -982,6 +1024,8 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "demand-changed": "it judges both directions",
     "format-changed": "a change back is a change",
     "variant-beside-default-added": "variant-removed judges the removal",
+    "field-renamed": "a rename back is a rename",
+    "variant-renamed": "a rename back is a rename",
     "tag-renamed": "a rename back is a rename",
     "inclusion-undecided": "it judges both directions",
     "not-compared": "it judges both directions",
@@ -989,6 +1033,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "text-reworded": "it judges both directions",
     "schema-restructured": "it judges both directions",
     "language-undecided": "it judges both directions",
+    "policy-applied": "a policy that changes nothing needs no note",
     "waiver-expired": "a waiver that has not expired needs no note",
     "waiver-unused": "a waiver that is used needs no note",
 }

@@ -5,7 +5,20 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from acpgen.compat.findings import Coverage, Finding, Note, Reach, Report, Spot, counts, failing
+from acpgen.compat.findings import (
+    Coverage,
+    Finding,
+    Note,
+    Reach,
+    Report,
+    Spot,
+    Verdict,
+    counts,
+    failing,
+    lowered,
+    raised,
+)
+from acpgen.compat.report import repairs
 from acpgen.ir import JSON
 
 
@@ -29,7 +42,10 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "failing": len(failing(report, fail_on)),
         "findings": [finding_data(finding) for finding in report.findings],
         "notes": [_note_data(note) for note in report.notes],
+        **({} if report.fix is None else {"fix": repairs.fix_data(report.fix)}),
         **({} if report.coverage is None else {"coverage": _coverage_data(report.coverage)}),
+        **({} if report.earlier is None else {"earlier": list(report.earlier)}),
+        **({} if report.unruled is None else {"policy": _policy_data(report, report.unruled)}),
         **({} if report.merge_base is None else {"merge_base": asdict(report.merge_base)}),
     }
 
@@ -55,7 +71,7 @@ def finding_data(finding: Finding) -> dict[str, JSON]:
         "methods": list(finding.methods),
         "reaches": [_reach_data(reach) for reach in finding.reaches],
     }
-    return {**found, **_proof_data(finding)}
+    return {**found, **_proof_data(finding), **repairs.data(finding)}
 
 
 def _reach_data(reach: Reach) -> dict[str, JSON]:
@@ -80,7 +96,13 @@ def _proof_data(proven: Finding | Reach) -> dict[str, JSON]:
         found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
     if proven.waived is not None:
         found["waived"] = {"reason": proven.waived.reason, "expires": proven.waived.expires}
+    if proven.ruled is not None:
+        found["policy"] = {"judged": proven.ruled.judged, "reason": proven.ruled.reason}
     return found
+
+
+def _policy_data(report: Report, verdict: Verdict) -> JSON:
+    return {"lowered": len(lowered(report)), "raised": len(raised(report)), "verdict": verdict}
 
 
 def _coverage_data(coverage: Coverage) -> JSON:

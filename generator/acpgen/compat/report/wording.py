@@ -20,6 +20,8 @@ from acpgen.compat.findings import (
     Spot,
     Witness,
     counts,
+    lowered,
+    raised,
 )
 from acpgen.ir import JSON
 
@@ -182,6 +184,13 @@ def path(spot: Spot) -> str:
 def summary(report: Report) -> list[tuple[str, str]]:
     """The verdicts beside the main one, in words."""
     wire = report.wire
+    if report.unruled is not None or report.earlier is not None:
+        rest = summary(replace(report, unruled=None, earlier=None))
+        return [
+            *rest,
+            *([("earlier releases", _earlier(report.earlier))] if report.earlier is not None else []),
+            *_policy(report),
+        ]
     if report.merge_base is not None:
         base = report.merge_base
         rest = summary(replace(report, merge_base=None))
@@ -198,6 +207,21 @@ def summary(report: Report) -> list[tuple[str, str]]:
         ("generated code", report.bindings),
     ]
     return rows if report.coverage is None else [*rows, ("compared", _coverage(report.coverage))]
+
+
+def _policy(report: Report) -> list[tuple[str, str]]:
+    """What the project's policy has changed: `3 lowered, 1 raised; without it: breaking`."""
+    if report.unruled is None:
+        return []
+    changed = (("lowered", len(lowered(report))), ("raised", len(raised(report))))
+    told = ", ".join(f"{count} {what} by policy" for what, count in changed if count)
+    return [("policy", f"{told}; without it: {report.unruled}")]
+
+
+def _earlier(releases: tuple[str, ...]) -> str:
+    if not releases:
+        return "none is kept of this protocol"
+    return f"compared too, from {releases[0]} to {releases[-1]}" if len(releases) > 1 else f"{releases[0]} compared too"
 
 
 def _inclusion(found: Inclusion) -> str:
