@@ -150,12 +150,9 @@ def longest_text(value: Json) -> int:
 
 
 def _needs_time(document: SchemaDocument, schema: Json) -> bool:
-    return any(
-        needs_time(pattern)
-        for root in (document.root, schema)
-        for each in every_schema(root)
-        for pattern in patterns_of(each)
-    )
+    inner = () if schema is document.root else every_schema(schema)
+    patterns = document.patterns.union(pattern for each in inner for pattern in patterns_of(each))
+    return any(map(needs_time, patterns))
 
 
 def is_schema(dialect: Dialect, schema: Json) -> bool:
