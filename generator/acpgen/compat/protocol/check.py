@@ -46,6 +46,7 @@ from acpgen.compat.protocol.shapes import Alternative
 from acpgen.pointers import pointer_parts
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
+from schema_inclusion import Allowance
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Severity
@@ -64,13 +65,18 @@ _DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("n
 
 _UNPROVEN: Final = "No message that proves it was found, so this is undecided."
 
+_SPENT: Final = "Undecided: budget. The {} steps of the run are spent; '--budget' gives more."
+
+BUDGET: Final = 3_000_000
+"""Steps of a run, the same on each machine: the largest protocols at hand take a tenth of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A finding before it is placed in files: `old_at` and `new_at` are `file#/pointer` of the sources.
 
     `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
-    revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
+    revision whose messages suffer, as far as the rule says. `is_cut_off` says that the budget of the run was spent before it was decided. `declaration` is what people call the thing that changed, `cause` tells it
     from all others, and `said` is what its rule says of it: where several messages hold it, these are the same.
     """
 
@@ -93,6 +99,7 @@ class Judged:
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
     sender: Revision | None = None
+    is_cut_off: bool = False
 
     @property
     def about(self) -> list[str | None]:
@@ -140,21 +147,23 @@ class Checked:
     coverage: Coverage
 
 
-def check(old: Revised, new: Revised) -> Checked:
-    """Compare two revisions."""
-    work = _Check(old, new)
+def check(old: Revised, new: Revised, budget: int = BUDGET) -> Checked:
+    """Compare two revisions within a budget, in steps: what is left when it is spent is undecided."""
+    work = _Check(old, new, budget)
     judged = tuple(work.run())
     return Checked(judged, work.language(judged), work.coverage(judged))
 
 
 class _Check:
-    def __init__(self, old: Revised, new: Revised) -> None:
+    def __init__(self, old: Revised, new: Revised, budget: int = BUDGET) -> None:
+        self.budget = budget
+        self.allowance = Allowance(budget)
         self.old = old
         self.new = new
         self.groups = groups(old, new)
         self.walk = Walk(old, new, self.groups)
-        self.court = Court(old, new)
-        self.doubts = Doubts(old, new)
+        self.court = Court(old, new, self.allowance)
+        self.doubts = Doubts(old, new, self.allowance)
         self.routes = [(joined, _pair(joined)) for joined in self._routes()]
 
     @cached_property
@@ -200,7 +209,7 @@ class _Check:
     def coverage(self, judged: Iterable[Judged]) -> Coverage:
         """What was compared, and what was not."""
         names = {name for side in (self.old, self.new) for name in side.declared}
-        open_ = {each.location or "root" for each in judged if each.rule in _OPEN}
+        open_ = {each.location or "root" for each in judged if each.rule in _OPEN or each.is_cut_off}
         return Coverage(sum(1 for _ in self._methods_of_both()), len(names), tuple(sorted(open_)))
 
     def language(self, judged: Sequence[Judged]) -> Inclusion:
@@ -629,6 +638,9 @@ class _Check:
             refuses = (witness.refused_by,)
         elif rule in _UNHEARD:
             refuses = _UNHEARD[rule]
+        is_cut_off = severity == "undecided" and self.allowance.is_spent
+        if is_cut_off:
+            text = f"{text} {_SPENT.format(self.budget)}"
         shown = severity in ("breaking", "risky", "additive")
         place = _within(location, judgement.within)
         whole = cause or _Cause(method if method is not None else place, (method, place), judgement.message)
@@ -652,6 +664,7 @@ class _Check:
             refuses=refuses,
             doubtful=doubtful,
             sender=judgement.accepted_by or judgement.carried_by,
+            is_cut_off=is_cut_off,
         )
 
     def _gate(self, capability: str | None, joined: _Joined) -> policy.Gate:
