@@ -579,6 +579,14 @@ def diff(
             autocompletion=_profile_names,
         ),
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="Steps that the proofs may take together, 3000000 if left out; what is left when they are spent is undecided.",
+        ),
+    ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -607,6 +615,7 @@ def diff(
             taken=command.decision(waive or (), reason, until),
             references=_references(ref),
             methods=methods,
+            budget=budget,
         )
         if compared is None:
             terminal.say(f"{old} is not there: {new} is new, and there is nothing to compare it with.")

@@ -34,7 +34,7 @@ STEPS_OF_ENGINE: Final = 5_000
 NOTHING: Final[Json] = {"not": {}}
 """What no value is valid under, in every draft: draft-04 has no `false`."""
 
-SPENT: Final = "The budget of all questions together is spent."
+SPENT: Final = "Budget: the steps of all questions together are spent."
 """Why a question was not asked to its end."""
 
 EQUAL: Final = Relation(Verdict.YES, "The schemas are equal.")
@@ -62,7 +62,8 @@ class _Side:
 class Comparer:
     """Compares many schemas of two documents and remembers what it has proven.
 
-    `steps` bounds the work of one question, `allowance` that of all, and of whoever else takes from it. `dialect` is that of documents that name none; without it, their keywords tell.
+    `steps` bounds the work of one question, `allowance` that of all, and of whoever else takes from it. `dialect` is that of
+    documents that name none; without it, their keywords tell.
     The documents, and every schema asked about, must not change while the comparer lives. Not for use by two threads.
     """
 

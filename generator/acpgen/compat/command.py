@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from acpgen.compat import report as reports
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import FailOn, Mode, Report, fails
+from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, fails
 from acpgen.compat.outputs import Destination, outputs
 from acpgen.compat.sources import is_new, since_parted
 from acpgen.compat.waivers import parsed, standard_file, waive
@@ -83,11 +83,12 @@ def compared(
     taken: Decision | None = None,
     references: References = NO_REFERENCES,
     methods: str | None = None,
+    budget: int | None = None,
 ) -> Reported | None:
     """The report, with the waivers of the file given or of the standard one applied, and those that are `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
-    it. Raises `Faults`.
+    it. `budget` are the steps of the proofs, `BUDGET` if left out. Raises `Faults`.
     """
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
@@ -98,7 +99,15 @@ def compared(
     before, base = since_parted(old, new) if merge_base else (old, None)
     if allow_new and is_new(before, new):
         return None
-    found = compare(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
+    found = compare(
+        before,
+        new,
+        mode=chosen.mode,
+        unstable=unstable,
+        references=references,
+        methods=profile,
+        budget=budget or BUDGET,
+    )
     report = replace(found, merge_base=base)
     today = date.today()
     whole = text if taken is None else with_waivers(text, at, report, taken, today)

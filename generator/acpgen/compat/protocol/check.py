@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
-from acpgen.compat.findings import Answer, Coverage, Effect, Inclusion, Revision, Witness
+from acpgen.compat.findings import BUDGET, Answer, Coverage, Effect, Inclusion, Revision, Witness
 from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.candidates import claimed, exactly, having, smallest, type_of
 from acpgen.compat.protocol.covered import Cover, cover, framed, framing, groups, identifier, message_of, unread
@@ -67,17 +67,15 @@ _UNPROVEN: Final = "No message that proves it was found, so this is undecided."
 
 _SPENT: Final = "Undecided: budget. The {} steps of the run are spent; '--budget' gives more."
 
-BUDGET: Final = 3_000_000
-"""Steps of a run, the same on each machine: the largest protocols at hand take a tenth of them."""
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A finding before it is placed in files: `old_at` and `new_at` are `file#/pointer` of the sources.
 
     `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
-    revision whose messages suffer, as far as the rule says. `is_cut_off` says that the budget of the run was spent before it was decided. `declaration` is what people call the thing that changed, `cause` tells it
-    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same.
+    revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
+    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same. `is_cut_off` says that
+    the budget was spent before it was decided.
     """
 
     rule: str
