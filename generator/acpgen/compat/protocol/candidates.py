@@ -152,7 +152,7 @@ class Examples:
         shape = self.shape(type_)
         match step.kind:
             case "field":
-                yield from self._through_field(shape, str(step.name), rest, side, leaf)
+                yield from self._through_field(shape, str(step.on(side)), rest, side, leaf)
             case "item" if isinstance(step.name, int):
                 for entries in [each for each in shape.of("array") if isinstance(each, ir.Tuple)]:
                     whole = self.tuple_(entries)
@@ -175,7 +175,7 @@ class Examples:
                         for value in self.build(each.extra, rest, side, leaf):
                             yield {**self.record(each), "example": value}
             case "variant":
-                for name in self._variants(shape, step.name):
+                for name in self._variants(shape, step.on(side)):
                     yield from self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step))
             case "untagged":
                 for name in self._untagged(shape):
