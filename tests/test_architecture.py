@@ -26,6 +26,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
+    "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.walk"}),
@@ -138,6 +139,8 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "save",
+            "schema.edits",
             "material",
             "schema.bundle",
             "schema.drafts",
@@ -157,8 +160,10 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.walk",
         },
     ),
+    "save": frozenset({"errors", "schema.load"}),
     "adopt": frozenset(
         {
+            "save",
             "schema.bundle",
             "schema.collect",
             "errors",
@@ -238,7 +243,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "watch": frozenset(),
 }
 
-READERS = frozenset({"adopt", "schema.load", "recording", "site", "stamp", "tap", "write"})
+READERS = frozenset({"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write"})
 """Open files. `stamp` reads the generator itself, `adopt` writes the schema that people edit, `recording` opens conversations,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
 
@@ -408,6 +413,15 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
+    "repair": (
+        frozenset(
+            f"repair.{name}"
+            for name in (
+                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
+            )
+        ),
+        frozenset({"facts", "files", "findings"}),
+    ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
     "history": (
         frozenset(
@@ -427,6 +441,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "junit",
                 "markdown",
                 "page",
+                "repairs",
                 "sarif",
                 "text",
                 "wording",
@@ -436,9 +451,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset({"command", "fixing", "guide", "history.asked", "outputs", "waiving"}),
         frozenset(
-            {"check", "compare", "facts", "files", "findings", "history", "proof", "report", "timeline"},
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
         ),
     ),
 }

@@ -59,6 +59,20 @@ def compare(
     draft, `methods` is the profile that says where both keep their methods. `budget` are the steps that the proofs may take together; what
     is left when they are spent is undecided. Raises `Faults` where a side cannot be read.
     """
+    sides = both(old, new, mode=mode, unstable=unstable, references=references, methods=methods)
+    return compared(*sides, mode=mode, unstable=unstable, budget=budget)
+
+
+def both(
+    old: Comparable,
+    new: Comparable,
+    *,
+    mode: Mode = "protocol",
+    unstable: bool = False,
+    references: References = NO_REFERENCES,
+    methods: Profile | None = None,
+) -> tuple[Input, Input]:
+    """The two sides as they are read. Raises `Faults` where one cannot be."""
     faults: list[Fault] = []
     sides: list[Input] = []
     for each in (old, new):
@@ -70,10 +84,16 @@ def compare(
             faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
         raise Faults(faults)
+    return sides[0], sides[1]
+
+
+def compared(
+    old: Input, new: Input, *, mode: Mode = "protocol", unstable: bool = False, budget: int = BUDGET
+) -> Report:
+    """Who breaks between two sides that have been read. Raises `Faults`."""
     if mode == "language":
-        return _language_report(sides[0], sides[1], budget)
-    before, after = (side(each, unstable=unstable) for each in sides)
-    return reported(before, after, budget=budget)
+        return _language_report(old, new, budget)
+    return reported(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget)
 
 
 # --- protocol mode ---------------------------------------------------------------------------------------------------
