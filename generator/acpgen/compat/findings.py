@@ -50,7 +50,8 @@ class Witness:
     """A whole message that proves a finding.
 
     A refusal names the revision that accepts it and the one that refuses it; a loss names the revision in which the message
-    carries the meaning that is lost. `verified`: a validator has confirmed what is said of each revision that is named.
+    carries the meaning that is lost. `verified`: a validator that takes formats as annotations has confirmed what is said of each
+    revision that is named. `formats`: one that asserts them has confirmed it too; `None` where none was asked.
     """
 
     value: JSON = field(hash=False)
@@ -58,6 +59,7 @@ class Witness:
     accepted_by: Revision | None = None
     refused_by: Revision | None = None
     carried_by: Revision | None = None
+    formats: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from acpgen.compat.compare import compared, reported, side
+from acpgen.compat.findings import BUDGET
 from acpgen.compat.repair.repair import Repaired, difference, repaired, with_texts
 from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
@@ -55,7 +56,7 @@ class Fixed:
 class Comparing:
     """Comparisons that share what the old sides mean."""
 
-    def __init__(self, mode: Mode, unstable: bool, budget: int) -> None:
+    def __init__(self, mode: Mode, unstable: bool, budget: int = BUDGET) -> None:
         self.mode = mode
         self.unstable = unstable
         self.budget = budget
