@@ -25,10 +25,11 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
+    "schema.expressions": frozenset(),
     "schema.walk": frozenset(),
     "schema.names": frozenset(),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
-    "schema.drafts": frozenset({"schema.walk"}),
+    "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
     "schema.revisions": frozenset({"errors", "schema.load"}),
@@ -43,7 +44,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.collect": frozenset(
         {
             *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
-            *("schema.load", "schema.names", "schema.unions", "schema.walk"),
+            *("schema.expressions", "schema.load", "schema.names", "schema.unions", "schema.walk"),
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
