@@ -15,8 +15,8 @@ ROOMS = frozenset({"schema", "meaning"})
 LEAVES = frozenset({"errors", "ir", "schema.keywords", "meaning.patterns", "pointers", "resources"})
 """Import nothing of ours."""
 
-COMMON = frozenset({"schema.keywords", "markup", "pointers"})
-"""Leaves that every module may import."""
+COMMON = frozenset({"schema.equality", "schema.keywords", "markup", "pointers"})
+"""What every module may import."""
 
 ARROWS: dict[str, frozenset[str]] = {
     **dict.fromkeys(LEAVES, frozenset()),
@@ -27,7 +27,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.positions": frozenset(),
     "schema.expressions": frozenset(),
     "schema.walk": frozenset(),
+    "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
+    "schema.equality": frozenset({"schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
@@ -36,7 +38,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
-    "meaning.values": frozenset({"ir", "meaning.limits"}),
+    "meaning.texts": frozenset(),
+    "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
     "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
@@ -139,6 +142,8 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "save",
+            "schema.edits",
             "material",
             "schema.bundle",
             "schema.drafts",
@@ -154,12 +159,15 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.profile",
             "schema.revisions",
             "schema.unions",
+            "meaning.texts",
             "meaning.values",
             "schema.walk",
         },
     ),
+    "save": frozenset({"errors", "schema.load"}),
     "adopt": frozenset(
         {
+            "save",
             "schema.bundle",
             "schema.collect",
             "errors",
@@ -239,7 +247,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "watch": frozenset(),
 }
 
-READERS = frozenset({"adopt", "schema.load", "recording", "site", "stamp", "tap", "write"})
+READERS = frozenset({"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write"})
 """Open files. `stamp` reads the generator itself, `adopt` writes the schema that people edit, `recording` opens conversations,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
 
@@ -409,6 +417,15 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
+    "repair": (
+        frozenset(
+            f"repair.{name}"
+            for name in (
+                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
+            )
+        ),
+        frozenset({"facts", "files", "findings"}),
+    ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
     "history": (
         frozenset(
@@ -428,6 +445,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "junit",
                 "markdown",
                 "page",
+                "repairs",
                 "sarif",
                 "text",
                 "wording",
@@ -437,9 +455,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset({"command", "fixing", "guide", "history.asked", "outputs", "waiving"}),
         frozenset(
-            {"check", "compare", "facts", "files", "findings", "history", "proof", "report", "timeline"},
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
         ),
     ),
 }

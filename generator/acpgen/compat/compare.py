@@ -56,6 +56,20 @@ def compare(
     `x-unstable` is left out unless `unstable`. `references` say what absolute addresses mean, by the address a file or the name of a
     draft, `methods` is the profile that says where both keep their methods. Raises `Faults` where a side cannot be read.
     """
+    sides = both(old, new, mode=mode, unstable=unstable, references=references, methods=methods)
+    return compared(*sides, mode=mode, unstable=unstable)
+
+
+def both(
+    old: Comparable,
+    new: Comparable,
+    *,
+    mode: Mode = "protocol",
+    unstable: bool = False,
+    references: References = NO_REFERENCES,
+    methods: Profile | None = None,
+) -> tuple[Input, Input]:
+    """The two sides as they are read. Raises `Faults` where one cannot be."""
     faults: list[Fault] = []
     sides: list[Input] = []
     for each in (old, new):
@@ -67,10 +81,14 @@ def compare(
             faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
         raise Faults(faults)
+    return sides[0], sides[1]
+
+
+def compared(old: Input, new: Input, *, mode: Mode = "protocol", unstable: bool = False) -> Report:
+    """Who breaks between two sides that have been read. Raises `Faults`."""
     if mode == "language":
-        return _language_report(sides[0], sides[1])
-    before, after = (side(each, unstable=unstable) for each in sides)
-    return reported(before, after)
+        return _language_report(old, new)
+    return reported(side(old, unstable=unstable), side(new, unstable=unstable))
 
 
 # --- protocol mode ---------------------------------------------------------------------------------------------------

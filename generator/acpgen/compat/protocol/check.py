@@ -331,7 +331,7 @@ class _Check:
             for value in self.court.messages(method.sides, (), accepted_by, smallest):
                 verified = self.court.confirms(method.sides, accepted_by, [value])
                 if verified and self.court.accepts(method.sides, refused_by, value):
-                    witness = Witness([value], verified=verified, accepted_by=accepted_by, refused_by=refused_by)
+                    witness = self.court.proof(method.sides, [value], accepted_by)
                     break
             if witness is not None:
                 break
@@ -354,7 +354,7 @@ class _Check:
                 verified = relation.witness is not None and self.court.confirms(routes.sides, sender, value)
                 if verified:
                     fact = LimitChanged(OTHER, "", "", sender, value, **at)
-                    witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
+                    witness = self.court.proof(routes.sides, value, sender)
                 rule, judgement = judge(fact)
                 told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=verified)
                 yield told if verified else replace(told, doubtful=(receiver,))
@@ -552,7 +552,7 @@ class _Check:
                     accepted_by=None,
                     carried_by=sender,
                 )
-                return told, Witness(value, verified=verified, carried_by=sender)
+                return told, self.court.carried(joined.sides, value, sender)
         return None
 
     def _is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
