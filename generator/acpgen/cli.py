@@ -579,6 +579,14 @@ def diff(
             autocompletion=_profile_names,
         ),
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="Steps that the proofs may take together, 3000000 if left out; what is left when they are spent is undecided.",
+        ),
+    ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -624,6 +632,7 @@ def diff(
             taken=command.decision(waive or (), reason, until),
             references=_references(ref),
             methods=methods,
+            budget=budget,
             repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
         )
         if compared is None:

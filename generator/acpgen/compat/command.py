@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast, get_args
 from acpgen.compat import report as reports
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.compare import both
-from acpgen.compat.findings import FailOn, Mode, Report, Spot, fails
+from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
 from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
 from acpgen.compat.outputs import Destination, outputs
 from acpgen.compat.promises import NONE, Policy, judged
@@ -90,12 +90,14 @@ def compared(
     taken: Decision | None = None,
     references: References = NO_REFERENCES,
     methods: str | None = None,
+    budget: int | None = None,
     repairing: Repairing = "no",
 ) -> Reported | None:
     """The report as the project's policy judges it, with the waivers of the file given or of the standard one, and those `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
-    it. With `repairing`, findings tell their repairs, or the report is of what these leave. Raises `Faults`.
+    it. `budget` are the steps of the proofs, `BUDGET` if left out. With `repairing`, findings tell their repairs, or the report is of what
+    these leave. Raises `Faults`.
     """
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
@@ -118,7 +120,7 @@ def compared(
         checked = chosen.mode == "protocol"
         return opened(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparing(chosen.mode, unstable)
+    comparing = Comparing(chosen.mode, unstable, budget or BUDGET)
     today = date.today()
 
     def reported(after: Input) -> Report:

@@ -27,6 +27,8 @@ MOST_ERRORS = 1_000
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
+    from schema_inclusion import Allowance
+
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 
 
@@ -74,7 +76,8 @@ def message_schema(revised: Revised, route: Route, type_name: str | None) -> Sch
 class Court:
     """Builds witnesses and has them judged by `jsonschema` on both revisions."""
 
-    def __init__(self, old: Revised, new: Revised) -> None:
+    def __init__(self, old: Revised, new: Revised, allowance: Allowance) -> None:
+        self.allowance = allowance
         self.sides: dict[Revision, Revised] = {"old": old, "new": new}
         self.make: dict[Revision, Examples] = {"old": Examples(old), "new": Examples(new)}
         self._validators: dict[tuple[Revision, Route, str | None, bool], Validator] = {}
@@ -189,7 +192,7 @@ class Court:
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
-            with remembering(most_errors=1, is_dynamic=False):
+            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance):
                 return bool(self._validator(side, *routes[side], formats=formats).is_valid(value))
         except (Unresolvable, TooManySteps):
             return False
@@ -230,7 +233,7 @@ class Court:
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
-            with remembering(most_errors=MOST_ERRORS, is_dynamic=False):
+            with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
                 errors: list[Any] = list(self._validator(side, *routes[side], formats=formats).iter_errors(value))
         except (Unresolvable, TooManySteps):
             return
