@@ -152,6 +152,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "save",
             "schema.edits",
             "material",
+            "resources",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -421,7 +422,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "promises", "rule_pages", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "repair": (
