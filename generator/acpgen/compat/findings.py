@@ -18,6 +18,9 @@ Verdict: TypeAlias = Literal["breaking", "undecided", "risky", "additive", "edit
 Bindings: TypeAlias = Literal["identical", "additive", "breaking"]
 Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "reworded"]
 
+BUDGET: Final = 3_000_000
+"""Steps that the proofs of a comparison may take together, the same on each machine. The largest protocols at hand take 120,000."""
+
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")
 """Worst first."""
 
@@ -47,7 +50,8 @@ class Witness:
     """A whole message that proves a finding.
 
     A refusal names the revision that accepts it and the one that refuses it; a loss names the revision in which the message
-    carries the meaning that is lost. `verified`: a validator has confirmed what is said of each revision that is named.
+    carries the meaning that is lost. `verified`: a validator that takes formats as annotations has confirmed what is said of each
+    revision that is named. `formats`: one that asserts them has confirmed it too; `None` where none was asked.
     """
 
     value: JSON = field(hash=False)
@@ -55,6 +59,7 @@ class Witness:
     accepted_by: Revision | None = None
     refused_by: Revision | None = None
     carried_by: Revision | None = None
+    formats: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +214,8 @@ class Report:
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
     `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
     `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
-    project's policy, `None` where that is the verdict. `fix` is what all repairs come to, where these were asked for and some were
+    project's policy, `None` where that is the verdict. `docs` is the address of the site that has a page for each rule, `whole` that of
+    the whole report; both are empty where there is none. `fix` is what all repairs come to, where these were asked for and some were
     found.
     """
 
@@ -227,6 +233,8 @@ class Report:
     merge_base: MergeBase | None = None
     earlier: tuple[str, ...] | None = None
     unruled: Verdict | None = None
+    docs: str = ""
+    whole: str = ""
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from acpgen.compat.compare import compared, reported, side
+from acpgen.compat.findings import BUDGET
 from acpgen.compat.repair.repair import Repaired, difference, repaired, with_texts
 from acpgen.compat.report import repairs
 from acpgen.errors import Faults, NotRepairable
@@ -55,18 +56,19 @@ class Fixed:
 class Comparing:
     """Comparisons that share what the old sides mean."""
 
-    def __init__(self, mode: Mode, unstable: bool) -> None:
+    def __init__(self, mode: Mode, unstable: bool, budget: int = BUDGET) -> None:
         self.mode = mode
         self.unstable = unstable
+        self.budget = budget
         self._known: dict[int, tuple[Input, Side]] = {}
 
     def __call__(self, old: Input, new: Input) -> Report:
         """The report of two sides. Raises `Faults`."""
         if self.mode == "language":
-            return compared(old, new, mode=self.mode)
+            return compared(old, new, mode=self.mode, budget=self.budget)
         if id(old) not in self._known:
             self._known[id(old)] = old, side(old, unstable=self.unstable)
-        return reported(self._known[id(old)][1], side(new, unstable=self.unstable))
+        return reported(self._known[id(old)][1], side(new, unstable=self.unstable), budget=self.budget)
 
 
 def fixed(
