@@ -24,6 +24,7 @@ Writer: TypeAlias = Callable[[Timeline, str], str]
 FORMATS: Final[Mapping[str, str]] = {
     "text": "history_text.history_text",
     "json": "history_data.history_json",
+    "markdown": "history_markdown.history_markdown",
 }
 
 

@@ -71,7 +71,8 @@ class Judged:
 
     `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
     revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
-    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same.
+    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same. `alone`: it belongs to a
+    definition that no message of a method holds.
     """
 
     rule: str
@@ -93,6 +94,7 @@ class Judged:
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
     sender: Revision | None = None
+    alone: bool = False
 
     @property
     def about(self) -> list[str | None]:
@@ -109,6 +111,7 @@ class _Joined:
     flow: policy.Flow
     handler: str
     callers: str
+    alone: bool = False
 
     @property
     def method(self) -> str | None:
@@ -176,7 +179,7 @@ class _Check:
     @cached_property
     def pairs(self) -> list[tuple[_Joined, Pair]]:
         """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = [_document(one, other, other) for one, other in self.cover.alone]
+        alone = [replace(_document(one, other, other), alone=True) for one, other in self.cover.alone]
         return [*self.routes, *((joined, _pair(joined)) for joined in alone)]
 
     def run(self) -> Iterator[Judged]:
@@ -652,6 +655,7 @@ class _Check:
             refuses=refuses,
             doubtful=doubtful,
             sender=judgement.accepted_by or judgement.carried_by,
+            alone=joined.alone or isinstance(fact, DefinitionAdded | DefinitionRemoved),
         )
 
     def _gate(self, capability: str | None, joined: _Joined) -> policy.Gate:
