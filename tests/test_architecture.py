@@ -335,7 +335,7 @@ def test_heavy_libraries_are_not_imported_when_a_stage_before_them_is() -> None:
         assert not heavy or stage(path) in ("targets", "compat"), f"{dotted(path)} imports {sorted(heavy)}"
 
 
-PROVER = frozenset({"schema_inclusion.patterns", "schema_inclusion.values"})
+PROVER = frozenset({"schema_inclusion.once", "schema_inclusion.patterns", "schema_inclusion.values"})
 """The modules of the prover that are public beside its own names."""
 
 
@@ -380,7 +380,17 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "facts": (
         frozenset(
             f"protocol.{name}"
-            for name in ("covered", "declared", "envelopes", "facts", "leaves", "pairing", "revision", "shapes")
+            for name in (
+                "covered",
+                "declared",
+                "envelopes",
+                "facts",
+                "heirs",
+                "leaves",
+                "pairing",
+                "revision",
+                "shapes",
+            )
         ),
         frozenset({"findings"}),
     ),
@@ -395,7 +405,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),

@@ -22,6 +22,9 @@
     [tool.acpgen.lint]
     description-missing = "warning"
 
+    [tool.acpgen.compat]                             # see compat.settings
+    promise = "full"
+
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
 `methods` names a profile, for all protocols or by protocol: `methods = "mcp"`, `methods = { "acme/v1" = "acme.toml" }`.
 """
@@ -62,13 +65,14 @@ Level: TypeAlias = Literal["error", "warning", "off"]
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
+_LICENSE: Final = re.compile(r"[A-Za-z0-9.+()-]+(?: [A-Za-z0-9.+()-]+)*")
 _PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
-_OUTPUT_KEYS: Final = ("target", "distribution", "version", "packages", "protocols")
+_OUTPUT_KEYS: Final = ("target", "distribution", "version", "license", "packages", "protocols")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,7 @@ class Output:
     members: tuple[Member, ...]
     distribution: str | None = None
     version: str | None = None
+    license: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,7 @@ class Config:
 
     `references` are files, or names of drafts, by the address that means each.
     `lint` has the level of each rule of lint that is not an error here.
+    `compat` is the policy of the compatibility check as it stands there; `compat.settings` reads it.
     `names` are those that people choose for all protocols, `names_of` those for one of them.
     """
 
@@ -109,6 +115,7 @@ class Config:
     names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
     methods: Mapping[str, str] = field(default_factory=dict[str, str])
     """By protocol, and for all others by the empty name: a profile that comes with acpgen, or the path of a file."""
+    compat: Table = field(default_factory=dict[str, object])
 
     def profile(self, protocol: str) -> Profile | None:
         """The profile that says where a protocol keeps its methods; `None` where the project names none. Raises `Faults`."""
@@ -256,7 +263,9 @@ class _Reader:
     faults: list[Fault]
 
     def config(self, root: Path, value: object) -> Config:
-        table = self.table(value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods", "names"))
+        table = self.table(
+            value, "tool.acpgen", ("schema", "outputs", "references", "lint", "methods", "names", "compat")
+        )
         schema = self.folder(table.get("schema", "schema"), "tool.acpgen.schema")
         outputs = self.table(table.get("outputs", {}), "tool.acpgen.outputs", None)
         if "outputs" in table and not outputs and not self.faults:
@@ -266,13 +275,14 @@ class _Reader:
         references = self.references(root, table.get("references", {}))
         levels, methods = dict(self.levels(table.get("lint"))), self.methods(table.get("methods"), made)
         shared, own = self.names(table.get("names", {}), made)
-        return Config(root, schema, tuple(made), references, levels, shared, own, methods)
+        compat = self.table(table.get("compat", {}), "tool.acpgen.compat", None)
+        return Config(root, schema, tuple(made), references, levels, shared, own, methods, compat)
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():
             known = next((each for each in get_args(Level) if each == level), None)
             if known is None:
-                self.wrong(f"tool.acpgen.lint.{_quoted(rule)}", "one of 'error', 'warning' and 'off'")
+                self.wrong(f"tool.acpgen.lint.{quoted(rule)}", "one of 'error', 'warning' and 'off'")
             else:
                 yield rule, known
 
@@ -280,7 +290,7 @@ class _Reader:
         """The files that addresses mean, or the names of drafts."""
         found: dict[str, str | os.PathLike[str]] = {}
         for url, file in self.table(value, "tool.acpgen.references", None).items():
-            key = f"tool.acpgen.references.{_quoted(url)}"
+            key = f"tool.acpgen.references.{quoted(url)}"
             if not _ADDRESS.fullmatch(url) or not isinstance(file, str) or not file or "\0" in file:
                 self.wrong(key, _REFERENCE)
             else:
@@ -316,13 +326,11 @@ class _Reader:
                 self.faults.append(UnknownName(at=self.at, kind="protocol", name=protocol, hint=hint))
         at = f"{self.at}: tool.acpgen.names"
         shared = _names({key: name for key, name in table.items() if key not in own}, at, self.faults)
-        each = {
-            protocol: _names(entries, f"{at}.{_quoted(protocol)}", self.faults) for protocol, entries in own.items()
-        }
+        each = {protocol: _names(entries, f"{at}.{quoted(protocol)}", self.faults) for protocol, entries in own.items()}
         return shared, each
 
     def output(self, folder: str, value: object) -> Output:
-        key = f"tool.acpgen.outputs.{_quoted(folder)}"
+        key = f"tool.acpgen.outputs.{quoted(folder)}"
         self.folder(folder, key)
         table = self.table(value, key, _OUTPUT_KEYS)
         target = table.get("target")
@@ -334,8 +342,12 @@ class _Reader:
         version = table.get("version")
         if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):
             self.wrong(f"{key}.version", "a version of the distribution, such as '1.2.0' or '2.0.0rc1'")
-        if version is not None and distribution is None:
-            self.wrong(f"{key}.version", "given together with 'distribution', whose version it is")
+        license_ = table.get("license")
+        if license_ is not None and not (isinstance(license_, str) and _LICENSE.fullmatch(license_)):
+            self.wrong(f"{key}.license", "an SPDX license expression, such as 'Apache-2.0' or 'MIT OR Apache-2.0'")
+        for name in ("version", "license"):
+            if name in table and distribution is None:
+                self.wrong(f"{key}.{name}", f"given together with 'distribution', whose {name} it is")
         if isinstance(value, dict) and ("packages" in table) == ("protocols" in table):
             self.wrong(key, "a table with one of 'packages' and 'protocols'")
         members = (*self.packages(table, f"{key}.packages"), *self.protocols(table, f"{key}.protocols"))
@@ -345,6 +357,7 @@ class _Reader:
             members,
             distribution=None if distribution is None else str(distribution),
             version=None if version is None else str(version),
+            license=None if license_ is None else str(license_),
         )
 
     def packages(self, table: Table, key: str) -> Iterator[Member]:
@@ -355,11 +368,11 @@ class _Reader:
             self.wrong(key, 'a table from protocols to packages, such as { "acp/v1" = "acp_bindings.v1" }')
         for protocol, package in packages.items():
             if not is_protocol(protocol):
-                self.wrong(f"{key}.{_quoted(protocol)}", "named by a plain relative path, such as 'acp/v1'")
+                self.wrong(f"{key}.{quoted(protocol)}", "named by a plain relative path, such as 'acp/v1'")
             elif is_material(f"{protocol}/"):
-                self.wrong(f"{key}.{_quoted(protocol)}", _RESERVED)
+                self.wrong(f"{key}.{quoted(protocol)}", _RESERVED)
             elif not isinstance(package, str) or not is_package(package):
-                self.wrong(f"{key}.{_quoted(protocol)}", "a package that can be imported, such as 'acp_bindings.v1'")
+                self.wrong(f"{key}.{quoted(protocol)}", "a package that can be imported, such as 'acp_bindings.v1'")
             else:
                 yield Member(protocol, package=package)
 
@@ -387,7 +400,7 @@ class _Reader:
         for name in table if known is not None else ():
             if name not in (known or ()):
                 hint = did_you_mean(name, known or ())
-                self.faults.append(UnknownKey(at=self.at, key=f"{key}.{_quoted(name)}", hint=hint))
+                self.faults.append(UnknownKey(at=self.at, key=f"{key}.{quoted(name)}", hint=hint))
         return table
 
     def folder(self, value: object, key: str) -> str:
@@ -404,7 +417,7 @@ class _Reader:
         for folder in folders:
             path = PurePosixPath(folder)
             if any(path.is_relative_to(other) or other.is_relative_to(path) for other in taken):
-                self.wrong(f"tool.acpgen.outputs.{_quoted(folder)}", "apart from the schema and every other output")
+                self.wrong(f"tool.acpgen.outputs.{quoted(folder)}", "apart from the schema and every other output")
             taken.append(path)
 
     def wrong(self, key: str, expected: str) -> None:
@@ -415,6 +428,6 @@ def _as_table(value: object) -> Table | None:
     return cast("Table", value) if isinstance(value, dict) else None
 
 
-def _quoted(key: str) -> str:
+def quoted(key: str) -> str:
     """A key as TOML writes it."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else f'"{key}"'

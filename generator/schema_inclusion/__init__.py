@@ -2,8 +2,8 @@
 
 `compare` answers both directions for two documents, `include` one, `is_satisfiable` asks whether anything is valid at all.
 A `Comparer` answers many questions about the schemas of two documents and remembers what it has proven.
-`schema_inclusion.patterns` (texts of regular expressions) and `schema_inclusion.values` (exact equality and numbers) are
-public as well; all other modules are not.
+`schema_inclusion.patterns` (texts of regular expressions), `schema_inclusion.values` (exact equality and numbers) and
+`schema_inclusion.once` (validators of `jsonschema` that judge what is met again once) are public as well; all other modules are not.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_inclusion.constants import allowed_by, listed_in
 from schema_inclusion.constraints import Constraints, narrowed, void
@@ -61,8 +61,9 @@ def settled(forms: Forms, parts: Iterable[Formula]) -> Constraints | None:
         if not constraints.kinds:
             return None
         forms.budget.weigh(len(constraints.has) + len(constraints.member) + len(constraints.clauses))
+        statuses: _Known = {}
         for clause in list(constraints.clauses):
-            shorter = _shortened(forms, constraints, clause)
+            shorter = _shortened(forms, constraints, clause, statuses)
             if shorter is not clause:
                 del constraints.clauses[clause]
                 pending.append(shorter)
@@ -462,13 +463,13 @@ def _need_contradicts(forms: Forms, constraints: Constraints, need: SomeMember) 
 # Shortening clauses by what is known.
 
 
-def _shortened(forms: Forms, constraints: Constraints, clause: Either | Switch) -> Formula:
+def _shortened(forms: Forms, constraints: Constraints, clause: Either | Switch, known: _Known) -> Formula:
     if isinstance(clause, Switch):
         return _chosen(forms, constraints, clause)
     left: list[Formula] = []
     forms.budget.weigh(len(clause.parts))
     for part in clause.parts:
-        state = False if _denied(forms, constraints, part) else _status(forms, constraints, part)
+        state = False if _denied(forms, constraints, part) else _status(forms, constraints, part, known)
         if state is True:
             return forms.top
         if state is None:
@@ -527,8 +528,18 @@ def joint_inner(forms: Forms, constraints: Constraints, branch: Constraints) -> 
                 yield forms.all_of(item_form(forms, constraints, index), item_form(forms, branch, index))
 
 
-def _status(forms: Forms, constraints: Constraints, formula: Formula) -> bool | None:
+_Known: TypeAlias = dict[Formula, bool | None]
+"""The status of formulas under the same constraints: parts of formulas are shared."""
+
+
+def _status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
     """Whether the constraints plainly entail the formula (`True`) or exclude it (`False`)."""
+    if formula not in known:
+        known[formula] = _found_status(forms, constraints, formula, known)
+    return known[formula]
+
+
+def _found_status(forms: Forms, constraints: Constraints, formula: Formula, known: _Known) -> bool | None:
     match formula:
         case Types(kinds):
             if not constraints.kinds & kinds:
@@ -537,14 +548,16 @@ def _status(forms: Forms, constraints: Constraints, formula: Formula) -> bool | 
         case All(parts):
             if any(inner is forms.bottom for inner in joint_inner(forms, constraints, forms.constraints(formula))):
                 return False
-            states = [_status(forms, constraints, part) for part in parts]
+            states = [_status(forms, constraints, part, known) for part in parts]
             return False if False in states else True if all(states) else None
         case Either(parts):
-            states = [_status(forms, constraints, part) for part in parts]
+            states = [_status(forms, constraints, part, known) for part in parts]
             return True if True in states else False if all(state is False for state in states) else None
         case Switch():
             chosen = _chosen(forms, constraints, formula)
-            return None if chosen is formula or isinstance(chosen, Switch) else _status(forms, constraints, chosen)
+            return (
+                None if chosen is formula or isinstance(chosen, Switch) else _status(forms, constraints, chosen, known)
+            )
         case Ref():
             if formula in constraints.refs:
                 return True

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any, Final, Protocol, cast
 
 import referencing
@@ -167,13 +168,23 @@ class Target:
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SchemaDocument:
     """One schema document. Its parts are known by their Python identity, so it must not change."""
 
     root: Json
     dialect: Dialect
     scope: Scope
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether what a reference says may depend on the way to it."""
+        return any(map(is_dynamic_schema, every_schema(self.root)))
+
+
+def is_dynamic_schema(schema: dict[str, Json]) -> bool:
+    """Whether the schema itself has a dynamic reference, or one to the published meta-schemas, which have some."""
+    return "$dynamicRef" in schema or "$recursiveRef" in schema or "json-schema.org/" in str(schema.get("$ref", ""))
 
 
 def opened(root: Json, dialect: Dialect | None = None) -> SchemaDocument:

@@ -18,9 +18,12 @@ from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Either, Formula, Kind, Switch
 from schema_inclusion.meaning import holds
 from schema_inclusion.outcome import EMPTY, Empty, Outcome, Satisfied, Unknown
+from schema_inclusion.values import Json
 
 DEEPEST_VALUE: Final = 60
 MOST_UNFOLDED: Final = 200
+LARGEST_VALUE: Final = 10_000
+"""Values inside a value beyond which it is not shown: `{"a": V, "b": V}` doubles at each level."""
 
 _SINGLE_KINDS: Final = (*(Kind.NULL, Kind.FALSE, Kind.TRUE, Kind.STRING, Kind.NUMBER, Kind.ARRAY, Kind.OBJECT),)
 
@@ -44,6 +47,7 @@ class Prover:
     _asked: dict[Formula, _Question] = field(default_factory=dict[Formula, _Question])
     _stack: list[_Question] = field(default_factory=list[_Question])
     _level: int = 0
+    _sizes: dict[int, tuple[int, Json]] = field(default_factory=dict[int, "tuple[int, Json]"])
 
     def decide(self, formula: Formula) -> Outcome:
         """A value that satisfies the formula, or the proof that there is none, or why neither was found."""
@@ -95,10 +99,23 @@ class Prover:
         self._asked[formula] = question
         lent_before = len(self._provisional)
         outcome = self._by_kind(formula)
+        if isinstance(outcome, Satisfied) and self._size(outcome.value) > LARGEST_VALUE:
+            outcome = Unknown("a value would have to be too large to write down")
         self._stack.pop()
         del self._asked[formula]
         self._remember(formula, outcome, question, lent_before)
         return outcome
+
+    def _size(self, value: Json) -> int:
+        """How many values there are in one, itself included; parts are the same objects as in values met before."""
+        if not isinstance(value, (dict, list)):
+            return 1
+        known = self._sizes.get(id(value))
+        if known is None:
+            inner = value.values() if isinstance(value, dict) else value
+            known = (1 + sum(map(self._size, inner)), value)
+            self._sizes[id(value)] = known
+        return known[0]
 
     def _remember(self, formula: Formula, outcome: Outcome, question: _Question, lent_before: int) -> None:
         settled = question.leans_on >= question.position

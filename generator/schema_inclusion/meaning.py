@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_inclusion.constants import constant_of
 from schema_inclusion.formula import (
@@ -107,23 +107,40 @@ def _contrary(state: bool | None) -> bool | None:
     return None if state is None else not state
 
 
+_Known: TypeAlias = dict[tuple[Formula, int], "bool | None"]
+"""Whether parts of a value, by their identity, satisfy formulas: parts of formulas are shared."""
+
+
 def holds(forms: Forms, formula: Formula, value: Json) -> bool | None:
     """Whether the value satisfies the formula; `None` if that cannot be told."""
+    return _holds(forms, formula, value, {})
+
+
+def _holds(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
+    if not isinstance(formula, (All, Either, Switch, Ref)):
+        return _found(forms, formula, value, known)
+    key = (formula, id(value))
+    if key not in known:
+        known[key] = _found(forms, formula, value, known)
+    return known[key]
+
+
+def _found(forms: Forms, formula: Formula, value: Json, known: _Known) -> bool | None:
     match formula:
         case Types(kinds):
             return bool(kinds & kind_of(value))
         case All(parts):
             forms.budget.weigh(len(parts))
-            return _all(holds(forms, part, value) for part in parts)
+            return _all(_holds(forms, part, value, known) for part in parts)
         case Either(parts):
             forms.budget.weigh(len(parts))
-            return _contrary(_all(_contrary(holds(forms, part, value)) for part in parts))
+            return _contrary(_all(_contrary(_holds(forms, part, value, known)) for part in parts))
         case Switch(tag, cases, otherwise):
             constant = constant_of(value[tag]) if isinstance(value, dict) and tag in value else None
             case = next((form for each, form in cases if each == constant), otherwise)
-            return holds(forms, case, value)
+            return _holds(forms, case, value, known)
         case Ref(place, wanted):
-            state = holds(forms, forms.unfold(place), value)
+            state = _holds(forms, forms.unfold(place), value, known)
             return state if wanted else _contrary(state)
         case Opaque():
             return None
@@ -135,23 +152,25 @@ def holds(forms: Forms, formula: Formula, value: Json) -> bool | None:
             number = exact(value)
             return None if number is None else number_obeys(formula, number)
         case Size() | Item() | Items() | Count() | Unique():
-            return _array_holds(forms, formula, value) if isinstance(value, list) else True
+            return _array_holds(forms, formula, value, known) if isinstance(value, list) else True
         case Has() | Lacks() | Member() | Members() | SomeMember() | MemberCount():
-            return _object_holds(forms, formula, value) if isinstance(value, dict) else True
+            return _object_holds(forms, formula, value, known) if isinstance(value, dict) else True
         case _:
             assert_never(formula)
 
 
-def _array_holds(forms: Forms, formula: Size | Item | Items | Count | Unique, value: list[Json]) -> bool | None:
+def _array_holds(
+    forms: Forms, formula: Size | Item | Items | Count | Unique, value: list[Json], known: _Known
+) -> bool | None:
     match formula:
         case Size(low, high):
             return _inside(len(value), low, high)
         case Item(index, form):
-            return holds(forms, form, value[index]) if index < len(value) else True
+            return _holds(forms, form, value[index], known) if index < len(value) else True
         case Items(start, form):
-            return _all(holds(forms, form, each) for each in value[start:])
+            return _all(_holds(forms, form, each, known) for each in value[start:])
         case Count(start, form, low, high):
-            states = [holds(forms, form, each) for each in value[start:]]
+            states = [_holds(forms, form, each, known) for each in value[start:]]
             least = sum(state is True for state in states)
             most = sum(state is not False for state in states)
             verdicts = {_inside(amount, low, high) for amount in range(least, most + 1)}
@@ -163,7 +182,10 @@ def _array_holds(forms: Forms, formula: Size | Item | Items | Count | Unique, va
 
 
 def _object_holds(
-    forms: Forms, formula: Has | Lacks | Member | Members | SomeMember | MemberCount, value: dict[str, Json]
+    forms: Forms,
+    formula: Has | Lacks | Member | Members | SomeMember | MemberCount,
+    value: dict[str, Json],
+    known: _Known,
 ) -> bool | None:
     match formula:
         case Has(name):
@@ -171,16 +193,16 @@ def _object_holds(
         case Lacks(name):
             return name not in value
         case Member(name, form):
-            return holds(forms, form, value[name]) if name in value else True
+            return _holds(forms, form, value[name], known) if name in value else True
         case Members(names, form):
             return _all(
-                _contrary(_all([holds(forms, names, name), _contrary(holds(forms, form, each))]))
+                _contrary(_all([_holds(forms, names, name, known), _contrary(_holds(forms, form, each, known))]))
                 for name, each in value.items()
             )
         case SomeMember(names, form):
             return _contrary(
                 _all(
-                    _contrary(_all([holds(forms, names, name), holds(forms, form, each)]))
+                    _contrary(_all([_holds(forms, names, name, known), _holds(forms, form, each, known)]))
                     for name, each in value.items()
                 )
             )

@@ -35,17 +35,23 @@ class TooTangled(ValueError):
     """More conditions than can be told apart, references that never end, or a keyword that validators read in two ways."""
 
 
-def _applied(reader: Normaliser, schema: Json, scope: Scope, condition: Formula, depth: int) -> Iterator[Applied]:
-    """The schema and all that apply in place beside it."""
-    if not isinstance(schema, dict):
+_Seen: TypeAlias = set[tuple[int, Formula]]
+
+
+def _applied(
+    reader: Normaliser, schema: Json, scope: Scope, condition: Formula, depth: int, seen: _Seen
+) -> Iterator[Applied]:
+    """The schema and all that apply in place beside it, each once under a condition."""
+    if not isinstance(schema, dict) or (id(schema), condition) in seen:
         return
+    seen.add((id(schema), condition))
     if depth > DEEPEST:
         raise TooTangled
     forms = reader.forms
     yield Applied(condition, schema, scope)
 
     def under(inner: Json, where: Scope, *also: Formula) -> Iterator[Applied]:
-        return _applied(reader, inner, where, forms.all_of(condition, *also), depth + 1)
+        return _applied(reader, inner, where, forms.all_of(condition, *also), depth + 1, seen)
 
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         if keyword in schema:
@@ -154,6 +160,6 @@ def items(reader: Normaliser, demand: Formula, schema: dict[str, Json], scope: S
 
 def _guarded(reader: Normaliser, schema: dict[str, Json], scope: Scope, rest: _Made, what: str) -> Formula:
     try:
-        return _over_choices(reader.forms, list(_applied(reader, schema, scope, reader.forms.top, 0)), rest)
+        return _over_choices(reader.forms, list(_applied(reader, schema, scope, reader.forms.top, 0, set())), rest)
     except TooTangled:
         return reader.forms.opaque(f"what evaluates the {what} depends on too many conditions")

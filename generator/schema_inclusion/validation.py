@@ -6,7 +6,7 @@ It is given patterns as ECMA-262 reads them. What it does not confirm is not sho
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Protocol, cast
 
@@ -16,8 +16,16 @@ import jsonschema_rs
 import referencing.exceptions
 
 from schema_inclusion.apart import OutOfTime, asked
-from schema_inclusion.document import SPECIFICATIONS, Dialect, SchemaDocument, every_schema, patterns_of
+from schema_inclusion.document import (
+    SPECIFICATIONS,
+    Dialect,
+    SchemaDocument,
+    every_schema,
+    is_dynamic_schema,
+    patterns_of,
+)
 from schema_inclusion.ecma import LONGEST_AT_ONCE, needs_time, reading_as_ecma
+from schema_inclusion.once import TooManySteps, following_once, remembering
 from schema_inclusion.values import Json
 
 
@@ -32,7 +40,7 @@ _PUBLISHED: Final[dict[Dialect, Any]] = {
     Dialect.DRAFT_2019_09: jsonschema.Draft201909Validator,
     Dialect.DRAFT_2020_12: jsonschema.Draft202012Validator,
 }
-_VALIDATORS: Final = {dialect: reading_as_ecma(each) for dialect, each in _PUBLISHED.items()}
+_VALIDATORS: Final = {dialect: following_once(reading_as_ecma(each)) for dialect, each in _PUBLISHED.items()}
 _META_VALIDATORS: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
     Dialect.DRAFT_04: jsonschema_rs.Draft4Validator,
     Dialect.DRAFT_06: jsonschema_rs.Draft6Validator,
@@ -47,20 +55,28 @@ class ReferenceValidator:
     """Validates values by one schema, whose references are those of its document.
 
     `apart` is for schemas that could exhaust the stack: they are validated in a subprocess, and so are long strings where a
-    pattern may need time without bound.
+    pattern may need time without bound. A schema that took more steps than are allowed once is not asked again.
     """
 
     document: SchemaDocument
     schema: Json
     validator: _Validator
     apart: bool
+    given_up: list[Json] = field(default_factory=list[Json])
+    """The value that took too many steps."""
 
     def accepts(self, value: Json) -> bool | None:
         """Whether the schema accepts the value; `None` if `jsonschema` cannot say."""
         long = longest_text(value) > LONGEST_AT_ONCE
         if self.apart or (long and _needs_time(self.document, self.schema)):
             return self._accepts_apart(value)
-        return _accepted(self.validator, value)
+        if self.given_up:
+            return None
+        try:
+            return _accepted(self.validator, value, is_dynamic=self.document.is_dynamic)
+        except TooManySteps:
+            self.given_up.append(value)
+            return None
 
     def _accepts_apart(self, value: Json) -> bool | None:
         try:
@@ -70,9 +86,11 @@ class ReferenceValidator:
         return answer if isinstance(answer, bool) else None
 
 
-def _accepted(validator: _Validator, value: Json) -> bool | None:
+def _accepted(validator: _Validator, value: Json, *, is_dynamic: bool) -> bool | None:
+    """Whether the validator accepts a value; `None` if it cannot say. Raises `TooManySteps`."""
     try:
-        return validator.is_valid(value)
+        with remembering(most_errors=1, is_dynamic=is_dynamic):
+            return validator.is_valid(value)
     except (
         RecursionError,
         re.error,
@@ -100,7 +118,11 @@ def serve(order: Any) -> bool | None:
     """In the subprocess: the verdict on a value."""
     dialect, root, schema, value = order
     whole = _of_root(Dialect(dialect), root)
-    return _accepted(whole if schema == root else whole.evolve(schema=schema), value)
+    is_dynamic = any(map(is_dynamic_schema, every_schema(root)))
+    try:
+        return _accepted(whole if schema == root else whole.evolve(schema=schema), value, is_dynamic=is_dynamic)
+    except TooManySteps:
+        return None
 
 
 def _of_root(dialect: Dialect, root: Any) -> Any:

@@ -112,9 +112,9 @@ def test_a_pure_rename_explains_that_generated_code_breaks() -> None:
     new = protocol({"Sheet": go({"part": {"$ref": "#/$defs/Piece"}}), "Piece": THING})
     report = compared(old, new)
     assert (report.verdict, report.bindings) == ("editorial", "breaking")
-    assert {each.message.partition(" now")[0] for each in found(report, "definition-renamed")} == {
-        "The definition Card is called Sheet",
-        "The definition Part is called Piece",
+    assert {each.message.partition(".")[0] for each in found(report, "definition-renamed")} == {
+        "The definition 'Card' was renamed to 'Sheet'",
+        "The definition 'Part' was renamed to 'Piece'",
     }
 
 
@@ -128,26 +128,95 @@ def test_a_declared_rename_is_compared() -> None:
 def test_a_field_that_is_called_otherwise_is_recognised(was: str) -> None:
     old = protocol({"GoRequest": go({"a": STRING, "c": STRING})})
     new = protocol({"GoRequest": go({"b": {**STRING, "x-was": [was]}, "d": STRING})})
-    told = {each.message.partition(";")[0] for each in compared(old, new).findings}
-    assert {"The field 'a' is called 'b' now", "The optional field 'b' is new (it was 'a')."} <= told
-    assert {"The field 'c' is gone", "The optional field 'd' is new."} <= told
+    report = compared(old, new)
+    assert [(each.rule, each.location) for each in report.findings] == [
+        ("field-renamed", "params.b"),
+        ("field-removed", "params.c"),
+        ("field-added", "params.d"),
+    ]
+    renamed = report.findings[0]
+    assert renamed.message.startswith("The field 'a' was renamed to 'b'")
+    assert renamed.witness is not None and renamed.witness.carried_by == "old"
+
+
+@pytest.mark.parametrize(("required", "answers"), [((True, True), ("no", "no")), ((False, True), ("no", "yes"))])
+def test_a_renamed_field_is_refused_by_whoever_requires_the_other_name(
+    required: tuple[bool, bool], answers: tuple[str, str]
+) -> None:
+    old = protocol({"GoRequest": go({"a": STRING}, ("a",) if required[0] else ())})
+    new = protocol({"GoRequest": go({"b": {**STRING, "x-was": ["a"]}}, ("b",) if required[1] else ())})
+    report = compared(old, new)
+    assert [each.rule for each in report.findings] == ["field-renamed"]
+    assert (report.wire.backward, report.wire.forward) == answers
+
+
+def test_what_a_renamed_field_says_is_compared() -> None:
+    inner = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    narrow = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 5}}}
+    old = protocol({"GoRequest": go({"a": inner, "k": STRING})})
+    new = protocol({"GoRequest": go({"b": {**narrow, "x-was": ["a"]}, "m": {"type": "integer", "x-was": ["k"]}})})
+    told = {(each.rule, each.location): each for each in compared(old, new).findings}
+    assert told.keys() == {
+        ("definition-renamed", ""),
+        ("field-renamed", "params.b"),
+        ("field-renamed", "params.m"),
+        ("limit-tightened", "params.b.n"),
+        ("type-narrowed", "params.m"),
+        ("type-widened", "params.m"),
+    }
+    witness: Any = told["limit-tightened", "params.b.n"].witness
+    assert witness.value["params"]["a"]["n"] > 5
+    assert all(each.witness is not None for each in told.values() if each.severity == "breaking")
 
 
 @pytest.mark.parametrize("was", ["x", "#/$defs/Union/oneOf/1"])
 def test_a_variant_that_has_another_tag_is_recognised(was: str) -> None:
-    def union(tag: str, **more: Any) -> Schema:
-        branches = [{"required": ["t"], "type": "object", "properties": {"t": {"const": each}}} for each in ("k", tag)]
-        return {"oneOf": [branches[0], {**branches[1], **more}]}
+    def whole(tag: str, of: str, **more: Any) -> Schema:
+        branches = [go({"t": {"const": each}, "n": {"type": of}}, ("t",)) for each in ("k", tag)]
+        union = {"oneOf": [branches[0], {**branches[1], **more}]}
+        return protocol({"GoRequest": go({"u": {"$ref": "#/$defs/Union"}}), "Union": union})
 
-    def whole(one: Schema) -> Schema:
-        return protocol({"GoRequest": go({"u": {"$ref": "#/$defs/Union"}}), "Union": one})
+    old, new = whole("x", "string"), whole("y", "string", **{"x-was": [was]})
+    report = compared(old, new)
+    (finding,) = (each for each in report.findings if each.severity != "editorial")
+    assert (finding.rule, finding.severity, finding.location) == ("variant-renamed", "breaking", "params.u(y)")
+    assert relations(report)[:2] == ("no", "no")
+    retyped = compared(old, whole("y", "integer", **{"x-was": [was]}))
+    assert ("type-narrowed", "params.u(y).n") in {(each.rule, each.location) for each in retyped.findings}
 
-    told = {
-        each.message.partition(";")[0]
-        for each in compared(whole(union("x")), whole(union("y", **{"x-was": [was]}))).findings
-    }
-    assert "The variant 'x' is called 'y' now" in told
-    assert any(each.startswith("The variant 'y' is new (it was 'x')") for each in told)
+
+@pytest.mark.parametrize(
+    ("old", "new", "seems"),
+    [
+        ("tool_call_id", "toolCallId", True),
+        ("callId", "toolCallId", True),
+        ("description", "descriptions", True),
+        ("label", "title", False),
+    ],
+)
+def test_a_field_that_seems_to_be_called_otherwise_is_suggested_and_not_assumed(
+    old: str, new: str, seems: bool
+) -> None:
+    report = compared(protocol({"GoRequest": go({old: STRING})}), protocol({"GoRequest": go({new: STRING})}))
+    assert [each.rule for each in report.findings] == ["field-removed", "field-added"]
+    assert (f"If it was renamed to {new!r}, declare that there with 'x-was'." in report.findings[0].advice) == seems
+
+
+def test_no_name_is_suggested_for_another_type_or_where_two_are_equally_alike() -> None:
+    old = protocol({"GoRequest": go({"tool_id": STRING})})
+    for fields in ({"toolId": {"type": "integer"}}, {"toolIdA": STRING, "toolIdB": STRING}):
+        report = compared(old, protocol({"GoRequest": go(fields)}))
+        assert all("x-was" not in each.advice for each in report.findings), fields
+
+
+def test_a_variant_that_seems_to_have_another_tag_is_suggested() -> None:
+    def whole(*tags: str) -> Schema:
+        union = {"oneOf": [go({"t": {"const": tag}, tag[0]: STRING}, ("t",)) for tag in tags]}
+        return protocol({"GoRequest": go({"u": union})})
+
+    report = compared(whole("agent_text", "k"), whole("agentText", "k"))
+    (gone,) = found(report, "closed-variant-removed")
+    assert "If it was renamed to 'agentText'" in gone.advice
 
 
 def test_a_constant_that_is_called_otherwise_is_recognised() -> None:
@@ -157,7 +226,7 @@ def test_a_constant_that_is_called_otherwise_is_recognised() -> None:
         )
 
     report = compared(whole({"const": "k"}, {"const": "x"}), whole({"const": "k"}, {"const": "y", "x-was": ["x"]}))
-    assert {"The value 'x' is called 'y' now"} <= {each.message.partition(";")[0] for each in report.findings}
+    assert {"The value 'x' was renamed to 'y'"} <= {each.message.partition(";")[0] for each in report.findings}
 
 
 def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
@@ -167,7 +236,7 @@ def test_what_a_field_was_stays_with_the_field_of_an_inline_type() -> None:
     made = bundle(Documents("new", (Document("new.json", new, json.dumps(new)),)))
     assert made.definitions["GoRequest"]["properties"]["kind"]["x-was"] == kind["x-was"]
     assert "x-was" not in made.definitions["GoRequestKind"]
-    assert any("is called 'kind' now" in each.message for each in compared(old, new).findings)
+    assert any("was renamed to 'kind'" in each.message for each in compared(old, new).findings)
 
 
 def test_words_are_known_by_where_they_stand() -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acpgen import config
 from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue
+from acpgen.compat.command import of_project, spot_of
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
+from acpgen.compat.promises import judged
 from acpgen.compat.protocol import facts
 from acpgen.compat.protocol.policy import EFFECTS, SEVERITY
 from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
@@ -32,10 +36,12 @@ def outcome(case: Path) -> dict[str, Any]:
     """What the check says of a case; files are named as in the folder."""
     mode: Mode = "language" if case.parent.name.startswith("language-") else "protocol"
     report = compare(case / "old.json", case / "new.json", mode=mode)
+    settings = case / "pyproject.toml"
+    if settings.exists():
+        project = config.read(case)
+        report = judged(report, of_project(project), date(2026, 7, 1), spot_of(project))
     waivers = case / "compat-waivers.toml"
     if waivers.exists():
-        from datetime import date
-
         report = waive(report, read(waivers), date(2026, 7, 1))
     data = as_data(report)
     text = json.dumps(data)

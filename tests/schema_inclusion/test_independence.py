@@ -18,7 +18,7 @@ ROOT: Final = PACKAGE.parents[1]
 LAYERS: Final = (
     {"budget", "formula", "regex", "values"},
     {"answers", "apart", "constraints", "document", "outcome"},
-    {"ecma"},
+    {"ecma", "once"},
     {"engine", "patterns", "validation"},
     {"alternatives", "conjunction", "constants", "forms", "meaning"},
     {"arrays", "inclusion", "objects", "scalars"},

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from acpgen.compat import compare, waivers
+from acpgen.compat import compare, promises, waivers
 from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
 
 
@@ -25,7 +25,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
     functions += [compare.language_narrowed, compare.language_widened, compare.language_undecided]
-    functions += [waivers.waiver_expired, waivers.waiver_unused]
+    functions += [promises.policy_applied, waivers.waiver_expired, waivers.waiver_unused]
     mirrors = {**MIRRORS, **{other: rule for rule, other in MIRRORS.items()}}
     entries: list[CatalogueEntry] = []
     for function in functions:

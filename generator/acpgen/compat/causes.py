@@ -11,6 +11,7 @@ from acpgen.compat.fingerprints import fingerprint, texts
 from acpgen.compat.spots import Spots
 
 if TYPE_CHECKING:
+    from acpgen.compat.findings import Revision
     from acpgen.compat.protocol.check import Judged
     from acpgen.compat.sources import Input
 
@@ -41,7 +42,9 @@ def _finding(group: list[Judged], old: Spots, new: Spots) -> Finding:
             message=each.message,
             fingerprint=fingerprint(*each.about, *there),
             breaks=each.breaks,
+            sender=each.sender if each.breaks else None,
             witness=each.witness,
+            senders=_senders(each),
         )
         for each in group
     )
@@ -62,6 +65,13 @@ def _finding(group: list[Judged], old: Spots, new: Spots) -> Finding:
         declaration=first.declaration,
         reaches=reaches,
     )
+
+
+def _senders(judged: Judged) -> tuple[Revision, ...]:
+    """The revisions whose messages suffer: that which the rule names, else those whose messages the other may refuse."""
+    if judged.sender is not None:
+        return (judged.sender,)
+    return tuple("old" if each == "new" else "new" for each in dict.fromkeys((*judged.refuses, *judged.doubtful)))
 
 
 def _weight(each: Judged) -> tuple[int, int, bool, str, str, str]:

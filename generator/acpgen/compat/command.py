@@ -5,18 +5,23 @@ from __future__ import annotations
 import gc
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
 from acpgen.compat import report as reports
+from acpgen.compat.catalogue import catalogue
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import FailOn, Mode, Report, fails
+from acpgen.compat.findings import FailOn, Mode, Report, Spot, fails
 from acpgen.compat.outputs import Destination, outputs
+from acpgen.compat.promises import NONE, Policy, judged
+from acpgen.compat.settings import policy
 from acpgen.compat.sources import is_new, since_parted
+from acpgen.compat.transitive import kept, with_releases
 from acpgen.compat.waivers import parsed, standard_file, waive
 from acpgen.compat.waiving import Decision, with_waivers
 from acpgen.compat.waiving import decision as decided
-from acpgen.config import find_profile
+from acpgen.config import Config, around, find_profile
 from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
 
@@ -84,7 +89,7 @@ def compared(
     references: References = NO_REFERENCES,
     methods: str | None = None,
 ) -> Reported | None:
-    """The report, with the waivers of the file given or of the standard one applied, and those that are `taken` now.
+    """The report as the project's policy judges it, with the waivers of the file given or of the standard one, and those `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
     it. Raises `Faults`.
@@ -98,11 +103,31 @@ def compared(
     before, base = since_parted(old, new) if merge_base else (old, None)
     if allow_new and is_new(before, new):
         return None
-    found = compare(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
-    report = replace(found, merge_base=base)
+    project = around(Path.cwd())
+    promised = of_project(project)
+    beside = partial(compare, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
+    releases = None
+    if project is not None and promised.since is not None:
+        releases = kept(project, new, promised.since, place(project.file))
+    found = replace(beside(before, new), merge_base=base)
+    if releases is not None:
+        found = with_releases(found, releases, lambda release: beside(release, new))
     today = date.today()
+    report = judged(found, promised, today, spot_of(project))
     whole = text if taken is None else with_waivers(text, at, report, taken, today)
     return Reported(waive(report, parsed(whole, at), today), {} if whole == text else {file: whole})
+
+
+def spot_of(project: Config | None) -> Spot:
+    """Where the policy of a project stands."""
+    return Spot("pyproject.toml" if project is None else place(project.file), "", 1, 1)
+
+
+def of_project(project: Config | None) -> Policy:
+    """The policy of a project. Raises `Faults`."""
+    if project is None:
+        return NONE
+    return policy(project.compat, place(project.file), [entry.id for entry in catalogue()])
 
 
 def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> Mapping[Path | None, str]:

@@ -352,8 +352,8 @@ def language_narrowed(backward: Relation) -> Finding | None:
     return _language_finding(
         "language-narrowed",
         "breaking",
-        "The new schema refuses what the old one accepts.",
-        "Keep accepting what was accepted.",
+        "The new schema rejects values that the old one accepts.",
+        "Keep accepting what the old schema accepts.",
         Witness(backward.witness.value, verified=backward.witness.verified, accepted_by="old", refused_by="new"),
     )
 
@@ -365,8 +365,8 @@ def language_widened(forward: Relation) -> Finding | None:
     return _language_finding(
         "language-widened",
         "additive",
-        "The new schema accepts what the old one refuses.",
-        "Write what the old schema accepts as long as it is read with it.",
+        "The new schema accepts values that the old one rejects.",
+        "Keep writing values that the old schema accepts while readers use it.",
         Witness(forward.witness.value, verified=forward.witness.verified, accepted_by="new", refused_by="old"),
     )
 
@@ -378,8 +378,8 @@ def language_undecided(relation: Relation, accepted_by: Revision, refused_by: Re
     finding = _language_finding(
         "language-undecided",
         "undecided",
-        f"Whether the {refused_by} schema accepts everything that the {accepted_by} one does is open: {relation.reason}",
-        "Simplify the part that differs, or look at both schemas yourself.",
+        f"Whether the {refused_by} schema accepts everything that the {accepted_by} one accepts could not be decided: {relation.reason}",
+        "Simplify the part that differs, or review both schemas.",
         None,
     )
     return replace(finding, fingerprint=f"{finding.fingerprint}-{accepted_by}")
@@ -389,7 +389,7 @@ def _language_finding(rule: str, severity: Severity, message: str, advice: str, 
     readers = (
         ""
         if witness is None
-        else f"who reads with the {witness.refused_by} schema what the {witness.accepted_by} one allows"
+        else f"a reader with the {witness.refused_by} schema that gets a value of the {witness.accepted_by} one"
     )
     return Finding(
         rule=rule,

@@ -21,6 +21,9 @@ Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "r
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")
 """Worst first."""
 
+NO_ACTION: Final = "No action is needed."
+"""The advice of a finding that asks for nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spot:
@@ -63,11 +66,20 @@ class Waived:
 
 
 @dataclass(frozen=True, slots=True)
+class Ruled:
+    """What the check says of a finding that the project's policy judges otherwise, and why it does."""
+
+    judged: Severity
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reach:
     """One kind of message that holds what changed, and what happens to it.
 
     `method` is `None` for what belongs to no method; `location` is the place in the message. `breaks` says in words which exchange
-    fails. `fingerprint` is for waivers of this message alone.
+    fails, `sender` the revision whose messages suffer, `senders` those whose messages may. `fingerprint` is for waivers of this message
+    alone.
     """
 
     method: str | None
@@ -78,8 +90,11 @@ class Reach:
     message: str
     fingerprint: str
     breaks: str = ""
+    sender: Revision | None = None
     witness: Witness | None = None
     waived: Waived | None = None
+    senders: tuple[Revision, ...] = ()
+    ruled: Ruled | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +122,7 @@ class Finding:
     waived: Waived | None = None
     declaration: str = ""
     reaches: tuple[Reach, ...] = ()
+    ruled: Ruled | None = None
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -147,6 +163,8 @@ class Report:
 
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
     `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
+    `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
+    project's policy, `None` where that is the verdict.
     """
 
     mode: Mode
@@ -160,6 +178,8 @@ class Report:
     notes: tuple[Note, ...] = ()
     coverage: Coverage | None = None
     merge_base: MergeBase | None = None
+    earlier: tuple[str, ...] | None = None
+    unruled: Verdict | None = None
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:
@@ -202,6 +222,28 @@ def fails(report: Report, fail_on: str, fail_on_bindings: str = "never") -> bool
     """Whether a report stops a pipeline."""
     stopping = {"never": (), "breaking": ("breaking",), "additive": ("breaking", "additive")}[fail_on_bindings]
     return bool(failing(report, fail_on)) or report.bindings in stopping
+
+
+def lowered(report: Report) -> tuple[Finding, ...]:
+    """The findings that the project's policy takes for less than the check does, in any message."""
+    return tuple(each for each in report.findings if any(map(_is_less, _parts(each))))
+
+
+def raised(report: Report) -> tuple[Finding, ...]:
+    """The findings that the project's policy takes for worse than the check does, in any message."""
+    return tuple(each for each in report.findings if any(map(_is_worse, _parts(each))))
+
+
+def _parts(finding: Finding) -> tuple[Finding | Reach, ...]:
+    return (finding, *finding.reaches)
+
+
+def _is_less(one: Finding | Reach) -> bool:
+    return one.ruled is not None and SEVERITIES.index(one.severity) > SEVERITIES.index(one.ruled.judged)
+
+
+def _is_worse(one: Finding | Reach) -> bool:
+    return one.ruled is not None and SEVERITIES.index(one.severity) < SEVERITIES.index(one.ruled.judged)
 
 
 def counts(report: Report) -> dict[Severity, int]:

@@ -44,6 +44,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "field-became-optional": "Be ready to receive messages without it.",
     "field-became-required": "Always send it.",
     "field-removed": "Stop sending it: receivers ignore it.",
+    "field-renamed": "Use the new name.",
     "gate-added": "Send it only to peers that advertise the capability.",
     "gate-moved": "Look at the new capability before you send it.",
     "gate-removed": "Be ready to receive it without having advertised anything.",
@@ -78,6 +79,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "values-unnamed": "Do not rely on known values.",
     "variant-added": "You may send it; be ready to receive it.",
     "variant-beside-default-added": "Be ready to receive it.",
+    "variant-renamed": "Use the new tag.",
     "variant-removed": "Do not send this variant any more.",
 }
 """What a reader does about a finding. What is not listed needs nothing to be done."""
@@ -230,7 +232,8 @@ def _grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
 def _nameless(each: Judged) -> str:
     """What a finding about a field says, without the name of the field."""
     name = repr(each.location.rpartition(".")[2])
-    return each.message.replace(f" of {name}", "", 1).replace(f" in {name}", "", 1)
+    said = each.message.removeprefix(f"{name} ")
+    return said[:1].upper() + said[1:]
 
 
 def _entry(each: Judged, old: Revised, new: Revised) -> str:

@@ -285,13 +285,10 @@ class _Lowering:
 
     def _note_parts(self, node: Node, handled: set[str], above: str | None) -> None:
         """Note what a record and its parts demand beyond the types of their fields. What its base excludes, it excludes."""
-        self.notes.leave(node, {"properties", "required", "type", "allOf", "$ref", *handled}, OBJECTS)
-        for part in node.parts:
-            if part.referred is None:
-                self._note_parts(part, set(), above)
-            else:
-                is_kept = part.reference == above and "not" in part.referred.says and part.referred.excluded is not None
-                self._note_parts(part.referred, {"not"} if is_kept else set(), above)
+        for part in node.whole:
+            is_kept = part is not node and part.owner == above and "not" in part.says and part.excluded is not None
+            also = handled if part is node else {"not"} if is_kept and part is part.schemas[part.owner] else set[str]()
+            self.notes.leave(part, {"properties", "required", "type", "allOf", "$ref", *also}, OBJECTS)
 
     def _member(self, key: str, nodes: list[Node], is_required: bool) -> ir.Field:
         """One field, judged by the narrowest of the schemas that several parts have for it; the others are noted."""

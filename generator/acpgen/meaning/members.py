@@ -22,17 +22,16 @@ def is_record(node: Node) -> bool:
 
 def members(node: Node) -> dict[str, list[Node]]:
     """Each property with the schemas that judge it, own ones first, in source order."""
-    found = {name: [schema] for name, schema in node.named("properties").items()}
-    for part in node.parts:
-        for name, schemas in members(part.referred or part).items():
-            found.setdefault(name, []).extend(schemas)
+    found: dict[str, list[Node]] = {}
+    for part in node.whole:
+        for name, schema in part.named("properties").items():
+            found.setdefault(name, []).append(schema)
     return found
 
 
 def required(node: Node) -> set[str]:
     """The properties that an object must have."""
-    below = (required(part.referred or part) for part in node.parts)
-    return set(node.says.get("required", ())).union(*below)
+    return {name for part in node.whole for name in part.says.get("required", ())}
 
 
 def body(node: Node) -> str | None:

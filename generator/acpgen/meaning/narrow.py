@@ -55,18 +55,23 @@ def _width(node: Node) -> tuple[int, int]:
     return accepted, 3 if node.demands == frozenset({"type"}) else 4
 
 
-def implies(narrow: Node, wide: Node) -> bool:
-    """Whether a value of the type made of `narrow` is surely one that `wide` accepts."""
+def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None = None) -> bool:
+    """Whether a value of the type made of `narrow` is surely one that `wide` accepts. `known` remembers definitions between its calls."""
+    known = {} if known is None else known
     if narrow.schema is wide.schema or narrow.refuses_all or says_nothing(wide.schema):
         return True
     if not is_object(narrow.schema) or not is_object(wide.schema):
         return False
     if wide.reference is not None and wide.reference in _lineage(narrow):
         return True
-    if wide.referred is not None:
-        return implies(narrow, wide.referred)
+    if wide.reference is not None:
+        key = (id(narrow.schema), wide.reference)
+        if key not in known:
+            known[key] = False  # until it is known
+            known[key] = implies(narrow, wide.schemas[wide.reference], known)
+        return known[key]
     if narrow.referred is not None and not is_record(narrow.referred):
-        return implies(narrow.referred, wide)
+        return implies(narrow.referred, wide, known)
     demands = {key: value for key, value in wide.says.items() if key in ASSERTIONS}
     if demands == {key: value for key, value in narrow.says.items() if key in ASSERTIONS}:
         return True
@@ -75,7 +80,7 @@ def implies(narrow: Node, wide: Node) -> bool:
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)
     if wide.demands == frozenset({"anyOf"}):
-        return any(implies(narrow, branch) for branch in wide.each("anyOf"))
+        return any(implies(narrow, branch, known) for branch in wide.each("anyOf"))
     if wide.demands <= TIGHTENED.keys() | {"type"} and narrow.demands <= _OF_LEAVES:
         limits = wide.demands - {"type"}
         return is_within(narrow, wide) and all(
@@ -97,14 +102,18 @@ def _lineage(node: Node) -> set[str]:
     return found
 
 
-def is_within(node: Node, owner: Node) -> bool:
-    """Whether a schema accepts nothing but values of the types that `owner` names."""
+def is_within(node: Node, owner: Node, known: dict[str, bool] | None = None) -> bool:
+    """Whether a schema accepts nothing but values of the types that `owner` names. `known` remembers definitions between its calls."""
+    known = {} if known is None else known
     if "type" not in owner.says:
         return True
     if not is_object(node.schema):
         return node.refuses_all
-    if node.referred is not None:
-        return is_within(node.referred, owner)
+    if node.reference is not None:
+        if node.reference not in known:
+            known[node.reference] = False  # until it is known
+            known[node.reference] = is_within(node.schemas[node.reference], owner, known)
+        return known[node.reference]
     listed = values(node.says)
     if listed is not None:
         return all(is_of_type(value, owner.says) for value in listed)
@@ -113,24 +122,31 @@ def is_within(node: Node, owner: Node) -> bool:
     ):
         return True
     if node.union is not None:
-        return all(is_within(branch, owner) for branch in node.union[1])
+        return all(is_within(branch, owner, known) for branch in node.union[1])
     return node.kinds <= types_of(owner.says) - ({"number"} if "number" not in owner.types else set())
 
 
-def admits(node: Node, value: Any) -> bool:
-    """Whether a schema surely accepts a constant, told by constants and types alone."""
+def admits(node: Node, value: Any, known: dict[str, bool] | None = None) -> bool:
+    """Whether a schema surely accepts a constant, told by constants and types alone. `known` remembers definitions between its calls."""
+    known = {} if known is None else known
     if not is_object(node.schema):
         return node.schema is True
-    known = {"type", "const", "enum", "$ref", "anyOf", "allOf"}
-    if not node.demands <= known or not is_of_type(value, node.says):
+    if not node.demands <= _OF_CONSTANTS or not is_of_type(value, node.says):
         return False
     listed = values(node.says)
+    name = target(node.says["$ref"]) if "$ref" in node.says else None
+    if name is not None and name not in known:
+        known[name] = False  # until it is known
+        known[name] = admits(node.schemas[name], value, known)
     return (
         (listed is None or any(same(value, one) for one in listed))
-        and all(admits(part, value) for part in node.each("allOf"))
-        and ("$ref" not in node.says or admits(node.schemas[target(node.says["$ref"])], value))
-        and ("anyOf" not in node.demands or any(admits(branch, value) for branch in node.each("anyOf")))
+        and all(admits(part, value, known) for part in node.each("allOf"))
+        and (name is None or known[name])
+        and ("anyOf" not in node.demands or any(admits(branch, value, known) for branch in node.each("anyOf")))
     )
+
+
+_OF_CONSTANTS: Final = frozenset({"type", "const", "enum", "$ref", "anyOf", "allOf"})
 
 
 def are_apart(nodes: list[Node]) -> bool:
@@ -165,10 +181,12 @@ def _differ(one: Node, other: Node) -> bool:
 
 def fields_at_most(node: Node) -> frozenset[str] | None:
     """The only fields that a schema lets an object have; `None` where it does not say."""
-    found = [names for part in node.parts if (names := fields_at_most(part.referred or part)) is not None]
-    if node.says.get("additionalProperties") is False and not node.says.get("patternProperties"):
-        found.append(frozenset(node.says.get("properties", ())))
-    return frozenset(set(found[0]).intersection(*found)) if found else None
+    found = [
+        frozenset(part.says.get("properties", ()))
+        for part in node.whole
+        if part.says.get("additionalProperties") is False and not part.says.get("patternProperties")
+    ]
+    return found[0].intersection(*found) if found else None
 
 
 def of_type(branch: Node, owner: Node) -> Node:

@@ -121,6 +121,24 @@ class Node:
         return [*self.each("allOf"), *whole]
 
     @cached_property
+    def whole(self) -> list[Node]:
+        """It, its parts and theirs, at any depth: all that judges the same value, each definition once, a part after what has it."""
+        found: list[Node] = []
+        seen: set[str] = set()
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            name = node.reference
+            if name is not None and node is not self:
+                if name in seen:
+                    continue
+                seen.add(name)
+                node = node.schemas[name]
+            found.append(node)
+            pending.extend(reversed(node.parts))
+        return found
+
+    @cached_property
     def union(self) -> tuple[str, list[Node]] | None:
         """The keyword and branches of the first union that stands directly in it."""
         found = branches_of(self.says)

@@ -648,9 +648,10 @@ class _Bundler:
                 self.sources[added] = copy.deepcopy(branch)
             self.definitions[name][keyword][index] = {"$ref": reference_to(added)}
 
-    def _expanded(self, schema: Schema) -> Schema:
-        """`schema` with every in-place part that holds a union of objects written into it."""
+    def _expanded(self, schema: Schema, written: set[str] | None = None) -> Schema:
+        """`schema` with every in-place part that holds a union of objects written into it; `written` are the definitions that are."""
         node = dict(schema)
+        written = set() if written is None else written
         every = node.pop("allOf", ())
         parts: list[Schema] = [part for part in every if is_object(part)]
         if "$ref" in node:
@@ -658,11 +659,14 @@ class _Bundler:
         kept: list[Schema] = []
         for part in parts:
             reference = lone_reference(part)
+            if reference is not None and reference in written:
+                continue
+            written.update([reference] if reference is not None else [])
             source = self.sources.get(reference, {}) if reference is not None else part
             if reference is not None and not self._holds_union(source):
                 kept.append({"$ref": reference_to(reference)} if _is_mergeable(node, source) else part)
                 continue
-            inner = _without_branch_names(self._expanded(source))
+            inner = _without_branch_names(self._expanded(source, written))
             if _is_mergeable(node, source) and _is_mergeable(node, inner):
                 node = _merge(node, {key: v for key, v in inner.items() if asserts(key)}, self.sources)
             else:
@@ -674,16 +678,23 @@ class _Bundler:
         return node
 
     def _holds_union(self, schema: Schema) -> bool:
-        union = branches_of(schema)
-        if union is not None and all(is_object(b) and flatten(b, self.sources).is_object for b in union[1]):
-            return True
-        parts = [*schema.get("allOf", ()), *([{"$ref": schema["$ref"]}] if "$ref" in schema else [])]
-        return any(
-            self._holds_union(self.sources.get(reference, {}) if reference is not None else part)
-            for part in parts
-            if is_object(part)
-            for reference in [lone_reference(part)]
-        )
+        """Whether a schema is a union of objects, or one of its parts is."""
+        seen: set[str] = set()
+        pending = [schema]
+        while pending:
+            node = pending.pop()
+            reference = lone_reference(node)
+            if reference is not None:
+                if reference not in seen:
+                    seen.add(reference)
+                    pending.append(self.sources.get(reference, {}))
+                continue
+            union = branches_of(node)
+            if union is not None and all(is_object(b) and flatten(b, self.sources).is_object for b in union[1]):
+                return True
+            pending.extend(part for part in node.get("allOf", ()) if is_object(part))
+            pending.extend([{"$ref": node["$ref"]}] if "$ref" in node else [])
+        return False
 
 
 def _without_branch_names(schema: Schema) -> Schema:

@@ -205,7 +205,7 @@ class _Finder:
                 if stem is not None and (rule.spelled or self._method(Site(name), rule) is not None):
                     yield _Message(Site(name), rule, stem)
         for union in self.definitions if "*" in rule.unions else self._named(rule.unions):
-            for branch in self._branches(union, frozenset()):
+            for branch in self._branches(union):
                 if self._method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
                 if "*" in rule.unions:
@@ -221,17 +221,29 @@ class _Finder:
         value = constant(self._at_site(place)) if place is not None else None
         return value if isinstance(value, str) else None
 
-    def _branches(self, union: str, seen: frozenset[str]) -> Iterator[Site]:
-        """The messages that a union holds, those of unions in it included."""
+    def _branches(self, union: str) -> Iterator[Site]:
+        """The messages that a union holds, those of unions in it included; each once."""
+        seen: set[str] = {union}
+        pending = [*reversed([*self._branches_of(union)])]
+        while pending:
+            site = pending.pop()
+            name = site.definition
+            if site.keys or branches_of(self.definitions[name]) is None:
+                yield site
+            elif name not in seen:
+                seen.add(name)
+                pending.extend(reversed([*self._branches_of(name)]))
+
+    def _branches_of(self, union: str) -> Iterator[Site]:
+        """The branches of one union, those that are written out in it by their keys."""
         found = branches_of(self.definitions[union])
         for index, branch in enumerate(found[1] if found is not None else ()):
             assert found is not None
             name = lone_reference(branch)
             if name is None:
                 yield Site(union, (found[0], str(index)))
-            elif name in self.definitions and name not in seen:
-                is_union = branches_of(self.definitions[name]) is not None
-                yield from self._branches(name, seen | {union}) if is_union else (Site(name),)
+            elif name in self.definitions:
+                yield Site(name)
 
     def _stem(self, site: Site) -> str:
         """What the title or the definition of a message calls it, less the word for what it is."""
@@ -246,7 +258,7 @@ class _Finder:
         found: dict[Site, set[ir.Side]] = {}
         for side, unions in self._sent(messages).items():
             for union in self._named(unions):
-                for site in self._branches(union, frozenset()):
+                for site in self._branches(union):
                     found.setdefault(site, set()).add(side)
         return found
 
@@ -256,7 +268,7 @@ class _Finder:
             return self.profile.sent
         found: dict[ir.Side, list[str]] = {}
         for name in self.definitions:
-            sites = list(self._branches(name, frozenset()))
+            sites = list(self._branches(name))
             match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", self._key(name))
             if match and sites and all(site in messages for site in sites):
                 found.setdefault(match[1].lower(), []).append(name)

@@ -93,17 +93,16 @@ def excluded_text(negated: object) -> tuple[str, str | None] | None:
 
 
 def flatten(schema: Schema, definitions: Mapping[str, Schema]) -> Flat:
-    """Collect what `schema` demands of an object. Unions inside it are left out."""
+    """Collect what `schema` demands of an object. Unions inside it are left out. Each definition is read once."""
+    return _flat(schema, definitions, {})
+
+
+def _flat(schema: object, definitions: Mapping[str, Schema], known: dict[str, Flat]) -> Flat:
+    """What a schema demands of an object; `known` are the definitions that were read."""
     flat = Flat()
-    _flatten_into(flat, schema, definitions)
-    return flat
-
-
-def _flatten_into(flat: Flat, schema: object, definitions: Mapping[str, Schema]) -> None:
     if not is_object(schema):
-        return
-    if schema.get("type") == "object" or "properties" in schema:
-        flat.is_object = True
+        return flat
+    flat.is_object = schema.get("type") == "object" or "properties" in schema
     for name, sub in schema.get("properties", {}).items():
         if is_object(sub):
             flat.properties.setdefault(name, []).append(sub)
@@ -113,15 +112,35 @@ def _flatten_into(flat: Flat, schema: object, definitions: Mapping[str, Schema])
     closing = excluded_text(schema.get("not"))
     flat.closed.update([closing] if closing is not None else [])
     if isinstance(schema.get("$ref"), str):
-        _flatten_into(flat, definitions.get(target(schema["$ref"]), {}), definitions)
+        _add(flat, _flat_of(target(schema["$ref"]), definitions, known))
     for member in schema.get("allOf", ()):
-        _flatten_into(flat, member, definitions)
+        _add(flat, _flat(member, definitions, known))
     union = branches_of(schema)
     if union is not None and all(is_object(branch) for branch in union[1]):
-        _flatten_common(flat, [flatten(branch, definitions) for branch in union[1]])
+        _add_common(flat, [_flat(branch, definitions, known) for branch in union[1]])
+    return flat
 
 
-def _flatten_common(flat: Flat, branches: Sequence[Flat]) -> None:
+def _flat_of(name: str, definitions: Mapping[str, Schema], known: dict[str, Flat]) -> Flat:
+    if name not in known:
+        known[name] = Flat()  # until it is read
+        known[name] = _flat(definitions.get(name, {}), definitions, known)
+    return known[name]
+
+
+def _add(flat: Flat, other: Flat) -> None:
+    """Add what a part demands, which several parts may have in common."""
+    flat.is_object = flat.is_object or other.is_object
+    for name, subs in other.properties.items():
+        own = flat.properties.setdefault(name, [])
+        own.extend([sub for sub in subs if all(sub is not one for one in own)])
+    flat.required |= other.required
+    for name, values in other.excluded.items():
+        flat.excluded.setdefault(name, set()).update(values)
+    flat.closed.update(other.closed)
+
+
+def _add_common(flat: Flat, branches: Sequence[Flat]) -> None:
     """Add what every branch of a nested union of objects demands alike, so that a union can be a variant of another."""
     if not all(branch.is_object for branch in branches):
         return

@@ -16,6 +16,9 @@ DEEPEST: Final = 30
 MOST: Final = 10
 """As many ways of building one message are tried."""
 
+LARGEST: Final = 5_000
+"""Values in a value beyond which none is made: where a record needs two of another one, and so on, they double at each level."""
+
 EXTENSION: Final = "_example"
 """A name that a peer may always send: extensions begin with an underscore."""
 
@@ -35,6 +38,8 @@ class Examples:
         self.revised = revised
         self._shapes: dict[ir.Type, Shape] = {}
         self._open: list[str] = []
+        self._depth = 0
+        self._made = 0
 
     def shape(self, type_: ir.Type) -> Shape:
         """The shape of a type."""
@@ -46,7 +51,14 @@ class Examples:
 
     def of(self, type_: ir.Type) -> ir.JSON:
         """A small value of a type. Raises `NoExample`."""
-        return self.of_shape(self.shape(type_))
+        self._made = self._made + 1 if self._depth else 0
+        if self._made > LARGEST:
+            raise NoExample
+        self._depth += 1
+        try:
+            return self.of_shape(self.shape(type_))
+        finally:
+            self._depth -= 1
 
     def of_shape(self, shape: Shape) -> ir.JSON:
         """A small value of a shape. Raises `NoExample`."""
@@ -140,7 +152,7 @@ class Examples:
         shape = self.shape(type_)
         match step.kind:
             case "field":
-                yield from self._through_field(shape, str(step.name), rest, side, leaf)
+                yield from self._through_field(shape, str(step.on(side)), rest, side, leaf)
             case "item" if isinstance(step.name, int):
                 for entries in [each for each in shape.of("array") if isinstance(each, ir.Tuple)]:
                     whole = self.tuple_(entries)
@@ -163,7 +175,7 @@ class Examples:
                         for value in self.build(each.extra, rest, side, leaf):
                             yield {**self.record(each), "example": value}
             case "variant":
-                for name in self._variants(shape, step.name):
+                for name in self._variants(shape, step.on(side)):
                     yield from self.build(ir.Ref(name), rest, side, _tagged(leaf, rest, shape, step))
             case "untagged":
                 for name in self._untagged(shape):

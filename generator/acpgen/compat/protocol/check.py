@@ -24,6 +24,7 @@ from acpgen.compat.protocol.facts import (
     FactPlaces,
     FieldAdded,
     FieldRemoved,
+    FieldRenamed,
     GateChanged,
     KindChanged,
     LimitChanged,
@@ -62,7 +63,7 @@ _OPEN: Final = ("definition-removed", "not-compared")
 
 _DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("new", "old"))
 
-_UNPROVEN: Final = "No message that proves it was found, so this is undecided."
+_UNPROVEN: Final = "No message that proves it was found, so it is undecided."
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +229,9 @@ class _Check:
         """Whether the other side has claimed a name that was free to hold anything, and so refuses some of that."""
         kind: type[FieldAdded | FieldRemoved] = FieldAdded if sender == "old" else FieldRemoved
         for found in self.walk.wire_facts(pair):
-            if isinstance(found.fact, kind):
-                leaf = claimed(found.fact.field.name)
+            if isinstance(found.fact, kind | FieldRenamed):
+                field = found.fact.was if isinstance(found.fact, FieldRenamed) and sender == "new" else found.fact.field
+                leaf = claimed(field.name)
                 if self.court.refusal(joined.sides, found.steps, sender, leaf) is not None:
                     return True
         return False
@@ -400,10 +402,10 @@ class _Check:
         at: FactPlaces = {"old_at": self._root(self.old), "new_at": self._root(self.new)}
         before, after = framed(self.old, self.old.roots.said), framed(self.new, self.new.roots.said)
         if not self.old.roots.named and not self._is_alike(before, after):
-            yield self._of_definition(NotCompared("", "the root frames messages otherwise", **at), "")
+            yield self._of_definition(NotCompared("", "the root schema constrains every message differently", **at), "")
         for key in dict.fromkeys((*self.old.roots.unread, *self.new.roots.unread)):
             if self.old.roots.unread.get(key) != self.new.roots.unread.get(key):
-                yield self._of_definition(NotCompared(key, f"what stands under {key!r} is not read", **at), key)
+                yield self._of_definition(NotCompared(key, f"the content of {key!r} is not read", **at), key)
 
     def _is_alike(self, old: Schema, new: Schema) -> bool:
         """Whether two schemas admit the same."""
@@ -452,14 +454,14 @@ class _Check:
 
     def _unexplained(self, joined: _Joined, pair: Pair, answered: Iterable[Revision]) -> Iterator[Judged]:
         """What the prover finds refused by a revision that no finding has answered for."""
-        doubt = self._doubt("no difference that was found explains it", joined)
+        doubt = self._doubt("no known rule explains the difference", joined)
         yield from self._settled(PlacedFact(doubt, (), pair), joined, (), answered)
 
     def _unseen(self, joined: _Joined, pair: Pair) -> Iterator[Judged]:
         """What no fact tells of messages that are written differently: the prover has the last word."""
         if not self._is_rewritten(joined, pair):
             return
-        yield from self._settled(PlacedFact(self._doubt("it is written differently", joined), (), pair), joined, ())
+        yield from self._settled(PlacedFact(self._doubt("the schema was rewritten", joined), (), pair), joined, ())
 
     def _doubt(self, reason: str, joined: _Joined) -> Undetermined:
         (_, old), (_, new) = joined.old, joined.new
@@ -513,6 +515,8 @@ class _Check:
             judgement = _only_read(judgement, found.fact)
         location = _location(joined.new[0], found.steps)
         witness = self._refusal(judgement, found.steps, joined) or self._counterexample(judgement, found, joined)
+        if witness is None and judgement.accepted_by is not None and judgement.leaf is not None:
+            witness = self.court.loss_by_name(joined.sides, found.steps, judgement.accepted_by, judgement.leaf)
         if witness is None and self._is_harmless(judgement, found):
             return None
         if witness is None and (mistaken := self._mistaken(judgement, found, joined)) is not None:
@@ -520,7 +524,7 @@ class _Check:
         elif witness is None and judgement.carried_by is not None and judgement.leaf is not None:
             lost = (joined.sides, found.steps, judgement.carried_by, judgement.leaf)
             witness = self.court.refusal(*lost) or self.court.loss(*lost)
-        return self._judged(
+        told = self._judged(
             rule,
             judgement,
             joined,
@@ -531,6 +535,10 @@ class _Check:
             proven=witness is not None,
             cause=self._cause(found, joined, location, judgement.within, said),
         )
+        refused_back = judgement.back is not None and self.court.refusal(
+            joined.sides, found.steps, "new", judgement.back
+        )
+        return replace(told, refuses=(*told.refuses, "old")) if refused_back else told
 
     def _mistaken(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it."""
@@ -543,7 +551,7 @@ class _Check:
                 told = replace(
                     judgement,
                     weight="lost" if sender == "old" else "otherwise",
-                    message=f"{judgement.message} Another branch of the union accepts it, so it is decoded as that.",
+                    message=f"{judgement.message} Another branch of the union accepts it and decodes it as something else.",
                     accepted_by=None,
                     carried_by=sender,
                 )
@@ -620,7 +628,7 @@ class _Check:
         severity = policy.SEVERITY[judgement.weight, joined.flow, gate]
         text = judgement.message
         if gate == "known" and judgement.gate is not None:
-            text = f"{text} Its gate {judgement.gate} is one that old peers may advertise already."
+            text = f"{text} Its gate {judgement.gate} may already be advertised by old peers."
         wants = judgement.accepted_by is not None or judgement.carried_by is not None
         refuses: tuple[Revision, ...] = ()
         doubtful: tuple[Revision, ...] = ("old", "new") if judgement.weight == "undetermined" else ()
@@ -693,11 +701,13 @@ def _only_read(judgement: Judgement, fact: Fact) -> Judgement:
         return judgement
     if isinstance(fact, FieldRemoved):
         return replace(judgement, weight="lost", accepted_by=None, carried_by="old", leaf=having(fact.field.name))
+    if isinstance(fact, FieldRenamed):
+        return replace(judgement, accepted_by=None, back=None)
     if judgement.accepted_by == "old":
         return replace(
             judgement,
             weight="lost",
-            message=f"{judgement.message} Here anything is accepted, so new peers no longer recognise it.",
+            message=f"{judgement.message} Any value is accepted here, so new peers do not recognise it.",
             accepted_by=None,
             carried_by="old",
         )
@@ -706,7 +716,7 @@ def _only_read(judgement: Judgement, fact: Fact) -> Judgement:
     return replace(
         judgement,
         weight="otherwise",
-        message=f"{judgement.message} Here anything is accepted, so old peers do not recognise it.",
+        message=f"{judgement.message} Any value is accepted here, so old peers do not recognise it.",
         accepted_by=None,
         carried_by="new",
     )

@@ -81,17 +81,26 @@ class FieldAdded(Placed):
     old: Objects
     new: Objects
     field: ir.Field
-    was: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRemoved(Placed):
-    """A field that only the old revision has."""
+    """A field that only the old revision has. `seems` is a new one that may be it."""
 
     old: Objects
     new: Objects
     field: ir.Field
-    heir: str | None = None
+    seems: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRenamed(Placed):
+    """A field that says by `x-was` that it was another one."""
+
+    old: Objects
+    new: Objects
+    was: ir.Field
+    field: ir.Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +228,13 @@ class ValueAdded(Placed):
 
 @dataclass(frozen=True, slots=True)
 class ValueRemoved(Placed):
-    """A constant that only the old revision knows."""
+    """A constant that only the old revision knows. `heir` says by `x-was` that it was this one, `seems` may be it."""
 
     old: Constants
     new: Constants
     value: ir.EnumValue
     heir: str | None = None
+    seems: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,17 +258,26 @@ class VariantAdded(Placed):
     old: ir.TaggedUnion
     new: ir.TaggedUnion
     variant: ir.Variant
-    was: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class VariantRemoved(Placed):
-    """A tagged variant that only the old revision knows."""
+    """A tagged variant that only the old revision knows. `seems` is a new one that may be it."""
 
     old: ir.TaggedUnion
     new: ir.TaggedUnion
     variant: ir.Variant
-    heir: str | None = None
+    seems: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantRenamed(Placed):
+    """A variant that says by `x-was` that it was another one: it has another tag."""
+
+    old: ir.TaggedUnion
+    new: ir.TaggedUnion
+    was: ir.Variant
+    variant: ir.Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +382,7 @@ Fact: TypeAlias = (
     | BatchChanged
     | FieldAdded
     | FieldRemoved
+    | FieldRenamed
     | RequirednessChanged
     | DefaultChanged
     | NullMeaningChanged
@@ -380,6 +400,7 @@ Fact: TypeAlias = (
     | ValuesUnnamed
     | VariantAdded
     | VariantRemoved
+    | VariantRenamed
     | UntaggedChanged
     | OpennessChanged
     | TagRenamed

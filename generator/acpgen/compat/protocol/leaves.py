@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -252,7 +253,7 @@ def _described(type_: ir.Number | ir.String) -> str:
             parts.append(f"of at most {_counted(type_.max_length, 'character')}")
         if type_.pattern is not None:
             parts.append(f"matching {type_.pattern!r}")
-        return " ".join(["a string", *parts])
+        return " ".join(["a string", *parts]) if parts else "any string"
     for limit, word in (
         (type_.minimum, "at least"),
         (type_.exclusive_minimum, "above"),
@@ -262,8 +263,11 @@ def _described(type_: ir.Number | ir.String) -> str:
     ):
         if limit is not None:
             parts.append(f"{word} {limit}")
-    noun = "an integer" if type_.integer else "a number"
-    return f"{noun} {' and '.join(parts)}".rstrip()
+    noun = "integer" if type_.integer else "number"
+    if not parts:
+        return f"any {noun}"
+    of = " of" if parts[0].startswith("at ") else ""
+    return f"{'an' if type_.integer else 'a'} {noun}{of} {' and '.join(parts)}"
 
 
 def _items(array: ir.Array) -> str:
@@ -273,14 +277,14 @@ def _items(array: ir.Array) -> str:
     if array.max_items is not None:
         parts.append(f"at most {_counted(array.max_items, 'item')}")
     if array.unique:
-        parts.append("no item twice")
+        parts.append("no duplicates")
     return " and ".join(parts) or "any number of items"
 
 
 def _listed(values: Constants | None) -> str:
     if values is None:
         return "nothing"
-    shown = [repr(value.value) for value in values.values[:6]]
+    shown = [repr(each) if isinstance(each, str) else json.dumps(each) for each in (v.value for v in values.values[:6])]
     return f"one of {', '.join(shown)}{', …' if len(values.values) > 6 else ''}"
 
 

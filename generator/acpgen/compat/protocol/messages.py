@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acpgen import ir
@@ -18,6 +19,9 @@ from acpgen.meaning import framing
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema
+
+MOST_ERRORS = 1_000
+"""Errors that are told of what one reference leads to."""
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -84,7 +88,7 @@ class Court:
         """A message that one revision accepts and the other refuses because of what stands at the steps; `None` if none was found."""
         refused_by: Revision = "new" if accepted_by == "old" else "old"
         route, _ = routes[accepted_by]
-        where = _instance_path(self.sides[accepted_by].protocol.envelope, route, steps)
+        where = _instance_path(self.sides[accepted_by].protocol.envelope, route, steps, accepted_by)
         for value in self.messages(routes, steps, accepted_by, leaf):
             verified = self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where)
             if verified:
@@ -103,6 +107,25 @@ class Court:
             verified = self.accepts(routes, carried_by, value)
             if verified:
                 return Witness(value, verified=verified, carried_by=carried_by)
+        return None
+
+    def loss_by_name(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        steps: Sequence[Step],
+        carried_by: Revision,
+        leaf: Leaf,
+    ) -> Witness | None:
+        """A message that one revision accepts, and that the other refuses even where renamed fields and variants have its names."""
+        if all(step.was is None for step in steps):
+            return None
+        other: Revision = "new" if carried_by == "old" else "old"
+        envelope = self.sides[carried_by].protocol.envelope
+        where = _instance_path(envelope, routes[carried_by][0], steps, other)
+        for value in self.messages(routes, steps, carried_by, leaf):
+            called = _called(value, _envelope_path(envelope, routes[carried_by][0]), steps, other)
+            if self.accepts(routes, carried_by, value) and self._refuses_at(routes, other, called, where):
+                return Witness(value, verified=True, carried_by=carried_by)
         return None
 
     def messages(
@@ -126,9 +149,12 @@ class Court:
         """Whether one revision accepts a message. What a reference that leads nowhere leaves open is not accepted."""
         from referencing.exceptions import Unresolvable
 
+        from schema_inclusion.once import TooManySteps, remembering
+
         try:
-            return bool(self._validator(side, *routes[side]).is_valid(value))
-        except Unresolvable:
+            with remembering(most_errors=1, is_dynamic=False):
+                return bool(self._validator(side, *routes[side]).is_valid(value))
+        except (Unresolvable, TooManySteps):
             return False
 
     def _refuses_at(
@@ -141,40 +167,85 @@ class Court:
         """Whether one revision refuses a message, and says so of the place in question or of something inside it."""
         from referencing.exceptions import Unresolvable
 
+        from schema_inclusion.once import TooManySteps, remembering
+
         try:
-            errors = list(self._validator(side, *routes[side]).iter_errors(value))
-        except Unresolvable:
+            with remembering(most_errors=MOST_ERRORS, is_dynamic=False):
+                errors: list[Any] = list(self._validator(side, *routes[side]).iter_errors(value))
+        except (Unresolvable, TooManySteps):
             return False
-        while errors:
-            error: Any = errors.pop()
-            path = tuple(error.absolute_path)
+        seen: set[tuple[int, tuple[str | int, ...]]] = set()
+        pending: list[tuple[tuple[str | int, ...], Any]] = [((), error) for error in errors]
+        while pending:
+            around, error = pending.pop()
+            path = (*around, *error.relative_path)
             if path[: len(where)] == where:
                 return True
-            errors.extend(error.context or ())
+            if (id(error), around) not in seen:
+                seen.add((id(error), around))
+                pending.extend((path, each) for each in error.context or ())
         return False
 
     def _validator(self, side: Revision, route: Route, name: str | None) -> Validator:
         key = (side, route, name)
         if key not in self._validators:
-            from jsonschema import Draft202012Validator  # only where something is to be proven
-
-            self._validators[key] = Draft202012Validator(message_schema(self.sides[side], route, name))
+            self._validators[key] = _judge()(message_schema(self.sides[side], route, name))
         return self._validators[key]
 
 
-def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step]) -> tuple[str | int, ...]:
-    """Where the steps lead in the messages that `Examples.build` makes."""
-    path: list[str | int] = [] if route.part == "document" else [route.part]
+@cache
+def _judge() -> Any:
+    """The class of validators."""
+    from jsonschema import Draft202012Validator  # only where something is to be proven
+
+    from schema_inclusion.once import following_once
+
+    return following_once(Draft202012Validator)
+
+
+def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step], side: Revision) -> tuple[str | int, ...]:
+    """Where the steps lead in the messages of one side that `Examples.build` makes."""
+    return _envelope_path(envelope, route) + tuple(key for step in steps if (key := _key(step, side)) is not None)
+
+
+def _envelope_path(envelope: ir.Envelope, route: Route) -> tuple[str | int, ...]:
     if route.method is not None and route.part in ("params", "result", "error"):
-        path = [framing.key(envelope, route.method, route.part)]
-    for step in steps:
-        match step.kind:
-            case "field":
-                path.append(str(step.name))
-            case "item":
-                path.append(step.name if isinstance(step.name, int) else 0)
-            case "value":
-                path.append("example")
-            case _:
-                pass
-    return tuple(path)
+        return (framing.key(envelope, route.method, route.part),)
+    return () if route.part == "document" else (route.part,)
+
+
+def _key(step: Step, side: Revision) -> str | int | None:
+    """The key or index by which a step leads into a value."""
+    match step.kind:
+        case "field":
+            return str(step.on(side))
+        case "item":
+            return step.name if isinstance(step.name, int) else 0
+        case "value":
+            return "example"
+        case _:
+            return None
+
+
+def _called(value: Any, before: Sequence[str | int], steps: Sequence[Step], side: Revision) -> Any:
+    """A message of the other side with the names that renamed fields and variants along the steps have on this side.
+
+    `before` are the keys in front of the steps.
+    """
+    if before:
+        return _replaced(value, before[0], before[0], _called(value[before[0]], before[1:], steps, side))
+    if not steps:
+        return value
+    step, rest = steps[0], steps[1:]
+    key = _key(step, "old" if side == "new" else "new")
+    if key is not None:
+        return _replaced(value, key, _key(step, side), _called(value[key], (), rest, side))
+    renamed = value if step.was is None else {**value, step.tag: step.on(side)}
+    return _called(renamed, (), rest, side)
+
+
+def _replaced(value: Any, key: str | int, now: str | int | None, inner: Any) -> Any:
+    """A value with another member or item at a place, under the name that it has now."""
+    if isinstance(value, list):
+        return [inner if index == key else each for index, each in enumerate(value)]
+    return {now if name == key else name: inner if name == key else each for name, each in value.items()}

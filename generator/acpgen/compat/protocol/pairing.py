@@ -5,10 +5,9 @@ A pair of types is looked at once, however many methods reach it; a pair that is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, TypeVar
-from urllib.parse import unquote
+from typing import Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol import leaves
@@ -22,6 +21,7 @@ from acpgen.compat.protocol.facts import (
     FactPlaces,
     FieldAdded,
     FieldRemoved,
+    FieldRenamed,
     GateChanged,
     KindChanged,
     LeniencyChanged,
@@ -40,7 +40,9 @@ from acpgen.compat.protocol.facts import (
     ValuesUnnamed,
     VariantAdded,
     VariantRemoved,
+    VariantRenamed,
 )
+from acpgen.compat.protocol.heirs import Member, heirs, likely, name_of, said
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import (
     KINDS,
@@ -54,23 +56,29 @@ from acpgen.compat.protocol.shapes import (
     type_of_object,
 )
 from acpgen.meaning.values import read_instead
-from acpgen.pointers import place_parts, pointer_parts
-
-_Member: TypeAlias = "ir.Field | ir.Variant | ir.EnumValue"
 
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step from a pair to a pair inside it. `old` and `new` pick an alternative on each side."""
+    """One step from a pair to a pair inside it. `old` and `new` pick an alternative on each side.
+
+    `was` is the name on the old side, where that is another one; `tag` the member that tells a renamed variant.
+    """
 
     kind: StepKind
     name: str | int | float | bool = ""
     old: Alternative | None = None
     new: Alternative | None = None
+    was: str | int | float | bool | None = None
+    tag: str = ""
     old_at: str = field(default="", compare=False)
     new_at: str = field(default="", compare=False)
+
+    def on(self, side: str) -> str | int | float | bool:
+        """The name on one side."""
+        return self.name if side == "new" or self.was is None else self.was
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,18 +353,22 @@ class _Comparing:
         at: FactPlaces = {"old_at": old.at or self.old_at, "new_at": new.at or self.new_at}
         before = {_scalar(v.value): v for v in old.values}
         after = {_scalar(v.value): v for v in new.values}
-        heirs = _heirs(before, after)
+        called = heirs(before, after)
+        gone = [one for key, one in before.items() if key not in after and key not in called]
+        added = [one for key, one in after.items() if key not in before and key not in called.values()]
+        seems = likely(gone, added, self._said(gone, added))
         for key, value in before.items():
             if key not in after:
-                heir = str(after[heirs[key]].value) if key in heirs else None
-                self._fact(ValueRemoved(old, new, value, heir, old_at=value.at or at["old_at"], new_at=at["new_at"]))
+                heir = str(after[called[key]].value) if key in called else None
+                places: FactPlaces = {"old_at": value.at or at["old_at"], "new_at": at["new_at"]}
+                self._fact(ValueRemoved(old, new, value, heir, seems.get(str(value.value)), **places))
             else:
                 other = after[key]
                 self._gate(f"value {value.value!r}", "", value.capability, other.capability, value.at, other.at)
                 self._words(f"{value.value!r}", value.doc, other.doc, value.at, other.at)
         for key, value in after.items():
             if key not in before:
-                was = next((str(before[known].value) for known, heir in heirs.items() if heir == key), None)
+                was = next((str(before[known].value) for known, heir in called.items() if heir == key), None)
                 self._fact(ValueAdded(old, new, value, was, old_at=at["old_at"], new_at=value.at or at["new_at"]))
         if old.openness != new.openness:
             self._fact(OpennessChanged("enum", new.name or old.name or "", None, old.openness, new.openness, **at))
@@ -494,21 +506,24 @@ class _Comparing:
         told = self.pair.told
         before = {f.name: f for f in self.walk.old.stable(old.fields) if f.name != told}
         after = {f.name: f for f in self.walk.new.stable(new.fields) if f.name != told}
-        heirs = _heirs(before, after)
+        called = heirs(before, after)
+        gone = [one for name, one in before.items() if name not in after and name not in called]
+        added = [one for name, one in after.items() if name not in before and name not in called.values()]
+        seems = likely(gone, added, self._said(gone, added))
         for name, one in before.items():
-            other = after.get(name)
-            if other is None:
-                self._fact(FieldRemoved(old, new, one, heirs.get(name), old_at=one.at or old_at, new_at=new_at))
-                if not isinstance(new.extra, ir.Anything | ir.Nothing):
-                    self._child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
-            else:
+            other = after.get(called.get(name, name))
+            if other is not None:
+                if name in called:
+                    self._fact(FieldRenamed(old, new, one, other, old_at=one.at or old_at, new_at=other.at or new_at))
                 self._field(one, other)
-        for name, other in after.items():
-            if name not in before:
-                was = next((known for known, heir in heirs.items() if heir == name), None)
-                self._fact(FieldAdded(old, new, other, was, old_at=old_at, new_at=other.at or new_at))
-                if not isinstance(old.extra, ir.Anything | ir.Nothing):
-                    self._child(Step("field", name, old_at=old_at, new_at=other.at), old.extra, other.type)
+                continue
+            self._fact(FieldRemoved(old, new, one, seems.get(name), old_at=one.at or old_at, new_at=new_at))
+            if not isinstance(new.extra, ir.Anything | ir.Nothing):
+                self._child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
+        for other in added:
+            self._fact(FieldAdded(old, new, other, old_at=old_at, new_at=other.at or new_at))
+            if not isinstance(old.extra, ir.Anything | ir.Nothing):
+                self._child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
         at: FactPlaces = {"old_at": old_at, "new_at": new_at}
         shut = isinstance(old.extra, ir.Nothing), isinstance(new.extra, ir.Nothing)
         if shut[0] != shut[1]:
@@ -516,6 +531,11 @@ class _Comparing:
         elif not any(shut) and (old.extra, new.extra) != (ir.Anything(), ir.Anything()):
             self._child(Step("value"), old.extra, new.extra)
         self._unenforced(old, new, at)
+
+    def _said(self, old: Iterable[Member], new: Iterable[Member], tags: Collection[str] = ()) -> dict[str, object]:
+        """What members say but for their names, by side and name; `tags` are members that tell variants."""
+        sides = ("old", old, self.walk.old.texts), ("new", new, self.walk.new.texts)
+        return {f"{side} {name_of(one)}": said(one, texts, tags) for side, members, texts in sides for one in members}
 
     def _unenforced(self, old: Objects, new: Objects, at: FactPlaces) -> None:
         """Keywords that the IR does not carry, and excluded constants: equal on both sides, or not determined."""
@@ -528,7 +548,7 @@ class _Comparing:
 
     def _field(self, old: ir.Field, new: ir.Field) -> None:
         at: FactPlaces = {"old_at": old.at, "new_at": new.at}
-        if old.required != new.required:
+        if old.required != new.required and old.name == new.name:
             self._fact(RequirednessChanged(new, new.required, **at))
         may_lack = not old.required and not new.required
         if may_lack and not _same_default(old.default, new.default):
@@ -549,7 +569,8 @@ class _Comparing:
             self._fact(DemandChanged(new.name, old.required_with, new.required_with, **at))
         self._words(new.name, old.doc, new.doc, old.at, new.at)
         one, other = self._lenient_null(old, new, at)
-        self._child(Step("field", new.name, **at), one, other)
+        was = None if old.name == new.name else old.name
+        self._child(Step("field", new.name, was=was, **at), one, other)
 
     def _reads_null(self, field: ir.Field, side: Literal[0, 1]) -> bool:
         """Whether null falls back to the default: declared so, or as any invalid value does."""
@@ -577,29 +598,27 @@ class _Comparing:
             return
         before = {_scalar(v.tag): v for v in old.variants if self.walk.old.keeps(v.unstable)}
         after = {_scalar(v.tag): v for v in new.variants if self.walk.new.keeps(v.unstable)}
-        heirs = _heirs(before, after)
+        called = heirs(before, after)
+        gone = [one for key, one in before.items() if key not in after and key not in called]
+        added = [one for key, one in after.items() if key not in before and key not in called.values()]
+        seems = likely(gone, added, self._said(gone, added, (old.tag, new.tag)))
         for key, variant in before.items():
-            other = after.get(key)
+            other = after.get(called.get(key, key))
             if other is None:
-                heir = str(after[heirs[key]].tag) if key in heirs else None
                 places: FactPlaces = {"old_at": variant.at or at["old_at"], "new_at": at["new_at"]}
-                self._fact(VariantRemoved(old, new, variant, heir, **places))
+                self._fact(VariantRemoved(old, new, variant, seems.get(str(variant.tag)), **places))
                 continue
-            step = Step("variant", variant.tag, old_at=variant.at, new_at=other.at)
+            if key in called:
+                self._fact(VariantRenamed(old, new, variant, other, old_at=variant.at, new_at=other.at))
+            was = variant.tag if key in called else None
+            step = Step("variant", other.tag, was=was, tag=new.tag, old_at=variant.at, new_at=other.at)
             self._child(step, ir.Ref(variant.type), ir.Ref(other.type), new.tag)
             self._gate(
-                f"variant {variant.tag!r}",
-                f"({variant.tag})",
-                variant.capability,
-                other.capability,
-                variant.at,
-                other.at,
+                f"variant {other.tag!r}", f"({other.tag})", variant.capability, other.capability, variant.at, other.at
             )
-            self._words(f"{variant.tag!r}", variant.doc, other.doc, variant.at, other.at)
-        for key, variant in after.items():
-            if key not in before:
-                was = next((str(before[known].tag) for known, heir in heirs.items() if heir == key), None)
-                self._fact(VariantAdded(old, new, variant, was, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
+            self._words(f"{other.tag!r}", variant.doc, other.doc, variant.at, other.at)
+        for variant in added:
+            self._fact(VariantAdded(old, new, variant, old_at=at["old_at"], new_at=variant.at or at["new_at"]))
         if old.default is not None and new.default is not None:
             self._child(Step("untagged"), ir.Ref(old.default), ir.Ref(new.default), new.tag)
         elif old.default is not None:
@@ -761,29 +780,3 @@ def _contains(large: ir.JSON, small: ir.JSON) -> bool:
     if isinstance(large, dict) and isinstance(small, dict):
         return all(key in large and _contains(large[key], value) for key, value in small.items())
     return large == small and isinstance(large, bool) == isinstance(small, bool)
-
-
-_K = TypeVar("_K")
-
-
-def _heirs(before: Mapping[_K, _Member], after: Mapping[_K, _Member]) -> dict[_K, _K]:
-    """What was called otherwise before, as `x-was` declares it: the key of the old member, and that of the new one."""
-    gone = {key: one for key, one in before.items() if key not in after}
-    found: dict[_K, _K] = {}
-    for key, member in after.items():
-        if key not in before and member.was:
-            was = next((old for old, one in gone.items() if old not in found and _is_declared(one, member)), None)
-            if was is not None:
-                found[was] = key
-    return found
-
-
-def _is_declared(old: _Member, new: _Member) -> bool:
-    """Whether a member says that it was another one: by its place in the old files, or by its name, tag or value."""
-    name = str(old.name if isinstance(old, ir.Field) else old.tag if isinstance(old, ir.Variant) else old.value)
-    place = place_parts(old.at)
-    places = (place, (_OTHER.get(place[0], place[0]), *place[1:])) if place else ()
-    return any(pointer_parts(unquote(was)) in places if was.startswith("#") else was == name for was in new.was)
-
-
-_OTHER: Final = {"$defs": "definitions", "definitions": "$defs"}

@@ -6,12 +6,13 @@ judges the change in the other direction, or says why there is none.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from acpgen import ir
-from acpgen.compat.findings import Revision
+from acpgen.compat.findings import NO_ACTION, Revision
 from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import (
     EXTENSION,
@@ -34,9 +35,9 @@ class Judgement:
     """What a rule says of a fact.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it. `gate` is the capability that holds an addition back. `within` is
-    the place inside the pair, `subject` what tells this finding from others of the same rule at the same place: `None` where only the
-    two texts do.
+    refusal is looked for first. `leaf` makes values that show it, `back` values of the new revision that the old one may refuse
+    likewise. `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this
+    finding from others of the same rule at the same place: `None` where only the two texts do.
     """
 
     weight: Weight
@@ -48,12 +49,12 @@ class Judgement:
     carried_by: Revision | None = None
     leaf: Leaf | None = None
     gate: str | None = None
+    back: Leaf | None = None
 
 
 Rule: TypeAlias = Callable[[Any], Judgement | None]
 
-_GATE: Final = "Gate it with 'x-capability', so that no old peer is sent it."
-_MAJOR: Final = "Keep it until the next major version."
+_GATE: Final = "Gate it with 'x-capability', so that it is never sent to old peers."
 
 
 # --- methods ---------------------------------------------------------------------------------------------------------
@@ -62,15 +63,13 @@ _MAJOR: Final = "Keep it until the next major version."
 def method_added(fact: f.MethodAdded) -> Judgement:
     """A method is new. A peer that does not know it answers a request with -32601 and ignores a notification, so nothing breaks."""
     method = fact.method
-    ungated = (
-        "" if method.capability else " No capability gates it: an old peer answers -32601, or ignores a notification."
-    )
+    ungated = "" if method.capability else f" No capability gates it: {_UNKNOWN_METHOD[method.kind]}."
     return Judgement(
         "added",
-        f"The {method.kind} {method.name!r} is new.{ungated}",
-        "Nothing needs to be done."
+        f"The {method.kind} {method.name!r} was added.{ungated}",
+        NO_ACTION
         if method.capability
-        else "Gate it with 'x-capability', so that callers need not try.",
+        else "Gate it with 'x-capability', so that callers know whether the peer supports it.",
         gate=method.capability,
     )
 
@@ -81,8 +80,8 @@ def method_removed(fact: f.MethodRemoved) -> Judgement | None:
         return None
     return Judgement(
         "lost",
-        f"The {fact.method.kind} {fact.method.name!r} is gone; a peer that still sends it is not understood.",
-        "Keep the method, or say with 'x-was' on another one that it takes its place.",
+        f"The {fact.method.kind} {fact.method.name!r} was removed; {_UNKNOWN_METHOD_NOW[fact.method.kind]}.",
+        "Keep the method until the next major version, or declare its replacement with 'x-was'.",
         carried_by="old",
     )
 
@@ -93,8 +92,8 @@ def method_renamed(fact: f.MethodRemoved) -> Judgement | None:
         return None
     return Judgement(
         "lost",
-        f"The {fact.method.kind} {fact.method.name!r} is called {fact.heir!r} now.",
-        f"Handle both names for a while, and send {fact.heir!r} to peers of the new version only.",
+        f"The {fact.method.kind} {fact.method.name!r} was renamed to {fact.heir!r}.",
+        "Handle both names, and send the new name only to peers of the new version.",
         carried_by="old",
     )
 
@@ -103,8 +102,8 @@ def method_kind_changed(fact: f.MethodKindChanged) -> Judgement:
     """A request became a notification or the reverse: one side waits for an answer that never comes, or gets one unasked."""
     return Judgement(
         "lost",
-        f"The {fact.old.kind} {fact.old.name!r} is a {fact.new.kind} now.",
-        "Give the new kind a method name of its own.",
+        f"The {fact.old.kind} {fact.old.name!r} became a {fact.new.kind}.",
+        "Keep the method as it was, and add the new kind under another method name.",
         carried_by="old",
     )
 
@@ -113,7 +112,9 @@ def null_result_allowed(fact: f.NullResultChanged) -> Judgement | None:
     """A result of null now stands for the empty result (`x-null: omitted`)."""
     if not fact.allowed:
         return None
-    return Judgement("added", "A result of null now stands for the empty result.", "Keep sending an object.")
+    return Judgement(
+        "added", "A null result is now read as an empty result.", "Keep sending an object: old peers reject null."
+    )
 
 
 def null_result_withdrawn(fact: f.NullResultChanged) -> Judgement | None:
@@ -122,8 +123,8 @@ def null_result_withdrawn(fact: f.NullResultChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        "A result of null no longer stands for the empty result.",
-        "Keep 'x-null: omitted' while old peers may answer null.",
+        "A null result is now rejected; previously it was read as an empty result.",
+        "Keep 'x-null: omitted' while old peers may send null.",
     )
 
 
@@ -133,8 +134,8 @@ def batch_allowed(fact: f.BatchChanged) -> Judgement | None:
         return None
     return Judgement(
         "unknown",
-        "Messages may now come in batches, which an old peer refuses.",
-        "Send batches only to peers that have agreed on the new version.",
+        "A message may now be a batch (an array of messages); old peers reject batches.",
+        "Send batches only to peers that have negotiated the new version.",
         accepted_by="new",
     )
 
@@ -145,19 +146,24 @@ def batch_withdrawn(fact: f.BatchChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        "Messages may no longer come in batches.",
+        "Batches (arrays of messages) are now rejected.",
         "Keep accepting batches until the next major version.",
         accepted_by="old",
     )
 
 
 def _gone(heir: str | None) -> str:
-    """What became of something: it is gone, or called otherwise (`x-was`)."""
-    return "gone" if heir is None else f"called {heir!r} now"
+    """What became of something: it was removed, or has another name (`x-was`)."""
+    return "was removed" if heir is None else f"was renamed to {heir!r}"
 
 
 def _formerly(was: str | None) -> str:
-    return "" if was is None else f" (it was {was!r})"
+    return "" if was is None else f" (renamed from {was!r})"
+
+
+def _seems(seems: str | None) -> str:
+    """An advice where a new member may be the old one."""
+    return "" if seems is None else f"If it was renamed to {seems!r}, declare that there with 'x-was'. "
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------
@@ -172,8 +178,8 @@ def field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "claimed",
-        f"The optional field {name!r} is new{_formerly(fact.was)}.",
-        "Nothing needs to be done.",
+        f"The optional field {name!r} was added.",
+        NO_ACTION,
         within=name,
         gate=fact.field.capability,
     )
@@ -187,7 +193,7 @@ def closed_field_added(fact: f.FieldAdded) -> Judgement | None:
     missing = "" if fact.field.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The optional field {name!r} is new{_formerly(fact.was)} in an object that old peers take for complete.{missing}",
+        f"The optional field {name!r} was added to a closed object; old peers reject unknown members.{missing}",
         _GATE,
         within=name,
         accepted_by="new",
@@ -203,8 +209,8 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The new field {name!r}{_formerly(fact.was)} is required, and old peers do not send it.",
-        "Make it optional, and say what its absence means.",
+        f"The required field {name!r} was added; old peers do not send it.",
+        "Make it optional, and define what its absence means.",
         within=name,
         accepted_by="old",
         leaf=without(name),
@@ -221,8 +227,8 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
     shut = isinstance(fact.new.extra, ir.Nothing)
     return Judgement(
         "refused" if shut else "lost",
-        f"The field {name!r} is {_gone(fact.heir)}; {'new peers refuse it' if shut else 'what it says is no longer heard'}.",
-        f"Keep it as optional and say what replaces it. {_MAJOR}",
+        f"The field {name!r} was removed; new peers {'reject it' if shut else 'ignore it'}.",
+        f"{_seems(fact.seems)}Keep it as optional until the next major version, and document its replacement.",
         within=name,
         accepted_by="old" if shut else None,
         carried_by=None if shut else "old",
@@ -237,11 +243,29 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
     name = fact.field.name
     return Judgement(
         "refused",
-        f"The field {name!r} is {_gone(fact.heir)}, and old peers require it.",
-        f"Keep sending it. {_MAJOR}",
+        f"The required field {name!r} was removed; old peers reject messages without it.",
+        f"{_seems(fact.seems)}Keep sending it until the next major version.",
         within=name,
         accepted_by="new",
         leaf=without(name),
+    )
+
+
+def field_renamed(fact: f.FieldRenamed) -> Judgement | None:
+    """A field has another name, as `x-was` declares. Peers of one revision do not hear what those of the other say in it, and miss it
+    where it is required. What the two say is compared under the new name.
+    """
+    was, name = fact.was.name, fact.field.name
+    return Judgement(
+        "lost",
+        f"The field {was!r} was renamed to {name!r}; peers of one revision ignore the name of the other.",
+        f"Keep {was!r} beside {name!r} until the next major version, and read either.",
+        within=name,
+        subject=was,
+        accepted_by="old",
+        carried_by="old",
+        leaf=having(was),
+        back=having(name),
     )
 
 
@@ -255,7 +279,7 @@ def extension_undeclared(fact: f.FieldRemoved) -> Judgement | None:
     if isinstance(fact.new.extra, ir.Nothing):
         return Judgement(
             "refused",
-            f"The extension field {name!r} is no longer declared, and new peers refuse it.",
+            f"The extension field {name!r} is no longer declared; new peers reject it.",
             "Declare it again.",
             within=name,
             accepted_by="old",
@@ -263,8 +287,8 @@ def extension_undeclared(fact: f.FieldRemoved) -> Judgement | None:
         )
     return Judgement(
         "added",
-        f"The extension field {name!r} is no longer declared; its form is not checked any more.",
-        "Declare it where bindings should offer it.",
+        f"The extension field {name!r} is no longer declared; its value is not checked.",
+        "Declare it if generated code should offer it.",
         within=name,
     )
 
@@ -275,8 +299,8 @@ def field_became_required(fact: f.RequirednessChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"The field {fact.field.name!r} is required now; old peers may leave it out.",
-        "Keep it optional, and say what its absence means.",
+        f"The field {fact.field.name!r} is now required; old peers may omit it.",
+        "Keep it optional, and define what its absence means.",
         within=fact.field.name,
         accepted_by="old",
         leaf=without(fact.field.name),
@@ -289,8 +313,8 @@ def field_became_optional(fact: f.RequirednessChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"The field {fact.field.name!r} may be left out now; old peers refuse that.",
-        "Keep sending it to old peers: keep it required, or gate the new behaviour with a capability.",
+        f"The field {fact.field.name!r} is now optional; old peers reject messages without it.",
+        "Keep it required, or send messages without it only to peers of the new version.",
         within=fact.field.name,
         accepted_by="new",
         leaf=without(fact.field.name),
@@ -303,8 +327,8 @@ def default_changed(fact: f.DefaultChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        f"An omitted {fact.name!r} meant {_default(fact.old)} and means {_default(fact.new)} now.",
-        "Keep the default, or send the value explicitly.",
+        f"The default of {fact.name!r} is now {_default(fact.new)} (previously {_default(fact.old)}).",
+        "Keep the default, or always send the value.",
         within=fact.name,
         carried_by="old",
         leaf=without(fact.name),
@@ -318,8 +342,8 @@ def default_grown(fact: f.DefaultChanged) -> Judgement | None:
         return None
     return Judgement(
         "reworded",
-        f"The default of {fact.name!r} names added fields too.",
-        "Nothing needs to be done.",
+        f"The default of {fact.name!r} now includes the defaults of added fields.",
+        NO_ACTION,
         within=fact.name,
     )
 
@@ -330,8 +354,8 @@ def null_meaning_changed(fact: f.NullMeaningChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        f"Null in {fact.name!r} used to {_NULL[fact.old]}, and {_NULL_NOW[fact.new]} now.",
-        "Use another field or value for the new meaning.",
+        f"Null in {fact.name!r} now {_NULL[fact.new]} (previously it {_NULL_BEFORE[fact.old]}).",
+        "Use another field or value for the new meaning of null.",
         within=fact.name,
         carried_by="old",
         leaf=having(fact.name, None),
@@ -342,11 +366,11 @@ def null_meaning_declared(fact: f.NullMeaningChanged) -> Judgement | None:
     """What null means is said now (`x-null`), or no longer said. What is accepted stays the same."""
     if fact.old is not None and fact.new is not None:
         return None
-    word = "is said now" if fact.old is None else "is no longer said"
+    word = "is now declared" if fact.old is None else "is no longer declared"
     return Judgement(
         "reworded",
-        f"What null means in {fact.name!r} {word}.",
-        "Nothing needs to be done.",
+        f"The meaning of null in {fact.name!r} {word}.",
+        NO_ACTION,
         within=fact.name,
         subject=str(fact.new),
     )
@@ -359,7 +383,7 @@ def leniency_added(fact: f.LeniencyChanged) -> Judgement | None:
     return Judgement(
         "added",
         _leniency(fact),
-        "Nothing needs to be done.",
+        NO_ACTION,
         within=fact.name,
         subject=f"{fact.keyword} {fact.instead}",
     )
@@ -374,7 +398,7 @@ def leniency_withdrawn(fact: f.LeniencyChanged) -> Judgement | None:
     return Judgement(
         "otherwise",
         _leniency(fact),
-        "Say so in the release notes: peers that sent invalid values now see errors.",
+        "Document it in the release notes: peers that send invalid values now get errors.",
         within=fact.name,
         subject=f"{fact.keyword} {fact.instead}",
     )
@@ -388,8 +412,8 @@ def gate_added(fact: f.GateChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        f"The {fact.what} is sent only to peers that advertise {fact.new}.",
-        "Let the absence of the capability mean what it meant before.",
+        f"The {fact.what} is now sent only to peers that advertise {fact.new}; previously it was sent to every peer.",
+        "Treat a peer that does not advertise the capability as before.",
         within=fact.within,
         subject=f"{fact.what} {fact.new}",
     )
@@ -401,8 +425,8 @@ def gate_removed(fact: f.GateChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        f"The {fact.what} is sent without regard to {fact.old}.",
-        "Keep the gate while peers without the capability exist.",
+        f"The {fact.what} is now sent to every peer; previously only to peers that advertise {fact.old}.",
+        "Keep the gate: peers without the capability do not expect it.",
         within=fact.within,
         subject=f"{fact.what} {fact.old}",
     )
@@ -414,8 +438,8 @@ def gate_moved(fact: f.GateChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        f"The {fact.what} was gated by {fact.old} and is gated by {fact.new} now.",
-        "Accept either capability for a while.",
+        f"The {fact.what} is now gated by {fact.new} (previously by {fact.old}).",
+        "Accept either capability until the next major version.",
         within=fact.within,
         subject=f"{fact.what} {fact.old} {fact.new}",
     )
@@ -425,10 +449,15 @@ def demand_changed(fact: f.DemandChanged) -> Judgement | None:
     """The capability that obliges a peer to send a field (`x-required-with`) has changed. The schema accepts messages without it
     all the same.
     """
+    told = (
+        "is no longer required of any peer"
+        if fact.new is None
+        else f"must now be sent by peers that advertise {fact.new}"
+    )
     return Judgement(
         "otherwise" if fact.new is not None else "added",
-        f"The field {fact.name!r} {'must be sent by a peer that advertises ' + fact.new if fact.new else 'is no longer demanded'}.",
-        "Demand it only together with a new capability.",
+        f"The field {fact.name!r} {told}.",
+        "Require it only together with a new capability.",
         within=fact.name,
         subject=str(fact.new),
         gate=fact.new,
@@ -441,8 +470,8 @@ def object_closed(fact: f.ObjectOpennessChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        "Members that are not declared are refused now, extensions among them.",
-        "Leave the object open: extensions begin with an underscore and must be ignored.",
+        "Undeclared members are now rejected, extensions included.",
+        "Keep the object open: receivers must ignore extensions, whose names begin with an underscore.",
         accepted_by="old",
         leaf=also(EXTENSION, True),
     )
@@ -454,7 +483,7 @@ def object_opened(fact: f.ObjectOpennessChanged) -> Judgement | None:
         return None
     return Judgement(
         "unknown",
-        "Members that are not declared are accepted now; old peers refuse them.",
+        "Undeclared members are now accepted; old peers reject them.",
         "Send extensions only to peers of the new version.",
         accepted_by="new",
         leaf=also(EXTENSION, True),
@@ -470,8 +499,8 @@ def null_forbidden(fact: f.NullChanged) -> Judgement | None:
         return None
     return Judgement(
         "unknown" if fact.lenient else "refused",
-        f"Null is refused now{'; lenient receivers read it as an omitted field' if fact.lenient else ''}.",
-        "Leave the field out instead of sending null, and keep accepting null from old peers.",
+        f"Null is now rejected{'; lenient receivers read it as an omitted field' if fact.lenient else ''}.",
+        "Keep accepting null from old peers; omit the field instead of sending null.",
         within=fact.name or "",
         accepted_by="old",
         leaf=exactly(None) if fact.name is None else having(fact.name, None),
@@ -485,8 +514,8 @@ def null_allowed(fact: f.NullChanged) -> Judgement | None:
         return None
     return Judgement(
         "unknown" if fact.lenient else "refused",
-        f"Null is accepted now; old peers refuse it{' unless they decode leniently' if fact.lenient else ''}.",
-        "Leave the field out instead of sending null.",
+        f"Null is now accepted; old peers reject it{' unless they decode leniently' if fact.lenient else ''}.",
+        "Omit the field instead of sending null.",
         within=fact.name or "",
         accepted_by="new",
         leaf=exactly(None) if fact.name is None else having(fact.name, None),
@@ -500,8 +529,8 @@ def type_narrowed(fact: f.KindChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"It was {fact.old_kinds} and is {fact.new_kinds} now.",
-        "Add a field of the new type beside the old one.",
+        f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
+        "Keep the old type, and add a field for the new one.",
         accepted_by="old",
         leaf=of_many_kinds if fact.alternative is None else of_alternative(fact.alternative),
         subject=f"{fact.kind}",
@@ -514,8 +543,8 @@ def type_widened(fact: f.KindChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"It was {fact.old_kinds} and is {fact.new_kinds} now.",
-        "Add a field of the new type beside the old one, or gate the new values with a capability.",
+        f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
+        "Keep the old type and add a field for the new one, or gate the new values with a capability.",
         accepted_by="new",
         leaf=of_many_kinds if fact.alternative is None else of_alternative(fact.alternative),
         subject=f"{fact.kind}",
@@ -528,8 +557,8 @@ def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        _limit_words(fact, "accepted are refused now"),
-        "Keep accepting what was accepted; ask senders to keep to the new limit.",
+        _limit_words(fact, "rejects values that were accepted"),
+        "Keep the old limit for receivers; apply the new one to senders only.",
         accepted_by="old",
         leaf=_limit_leaf(fact),
         subject=_limit_subject(fact),
@@ -542,8 +571,8 @@ def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        _limit_words(fact, "refused are accepted now"),
-        "Send what the old limit accepts, unless the peer is known to be new.",
+        _limit_words(fact, "accepts values that were rejected"),
+        "Keep to the old limit when sending, unless the peer is known to be new.",
         accepted_by="new",
         leaf=_limit_leaf(fact),
         subject=_limit_subject(fact),
@@ -554,8 +583,8 @@ def format_changed(fact: f.FormatChanged) -> Judgement:
     """`format` or `contentEncoding` has changed. They annotate and refuse nothing."""
     return Judgement(
         "reworded",
-        f"The format was {fact.old or 'not said'} and is {fact.new or 'not said'} now.",
-        "Nothing needs to be done.",
+        f"The format is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'}).",
+        NO_ACTION,
         subject=f"{fact.old} {fact.new}",
     )
 
@@ -567,8 +596,8 @@ def value_added(fact: f.ValueAdded) -> Judgement | None:
     value = fact.value.value
     return Judgement(
         "claimed",
-        f"The value {value!r} is new{_formerly(fact.was)}{_note(fact.old.openness)}.",
-        "Nothing needs to be done.",
+        f"The value {_value(value)} was added{_formerly(fact.was)}{_note(fact.old.openness)}.",
+        NO_ACTION,
         subject=repr(value),
         gate=fact.value.capability,
     )
@@ -582,7 +611,7 @@ def closed_value_added(fact: f.ValueAdded) -> Judgement | None:
     missing = "" if fact.value.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The value {value!r} is new{_formerly(fact.was)} in a set that old peers take for complete.{missing}",
+        f"The value {_value(value)} was added{_formerly(fact.was)} to a closed set; old peers reject unknown values.{missing}",
         _GATE,
         accepted_by="new",
         leaf=exactly(value),
@@ -598,8 +627,8 @@ def value_removed(fact: f.ValueRemoved) -> Judgement | None:
     value = fact.value.value
     return Judgement(
         "lost",
-        f"The value {value!r} is {_gone(fact.heir)}; new peers accept it and do not know what it means.",
-        f"Keep the value. {_MAJOR}",
+        f"The value {_value(value)} {_gone(fact.heir)}; new peers accept it but do not know its meaning.",
+        f"{_seems(fact.seems)}Keep the value until the next major version.",
         carried_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -613,8 +642,8 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
     value = fact.value.value
     return Judgement(
         "refused",
-        f"The value {value!r} is {_gone(fact.heir)}; new peers refuse it.",
-        f"Keep the value. {_MAJOR}",
+        f"The value {_value(value)} {_gone(fact.heir)}; new peers reject it.",
+        f"{_seems(fact.seems)}Keep the value until the next major version.",
         accepted_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -623,7 +652,7 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
 
 def values_named(_: f.ValuesNamed) -> Judgement:
     """A free string or number has known constants now, and stays free."""
-    return Judgement("claimed", "Some values have a known meaning now.", "Nothing needs to be done.")
+    return Judgement("claimed", "Some values now have a defined meaning.", NO_ACTION)
 
 
 def values_unnamed(fact: f.ValuesUnnamed) -> Judgement:
@@ -631,8 +660,8 @@ def values_unnamed(fact: f.ValuesUnnamed) -> Judgement:
     value = fact.old.values[0].value
     return Judgement(
         "lost",
-        "Its values are accepted and have no known meaning any more.",
-        f"Keep the constants. {_MAJOR}",
+        "Its values are still accepted but no longer have a defined meaning.",
+        "Keep the constants until the next major version.",
         carried_by="old",
         leaf=exactly(value),
     )
@@ -645,8 +674,8 @@ def variant_added(fact: f.VariantAdded) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "claimed",
-        f"The variant {tag!r} is new{_formerly(fact.was)}{_note(fact.old.openness)}.",
-        "Nothing needs to be done.",
+        f"The variant {_value(tag)} was added{_note(fact.old.openness)}.",
+        NO_ACTION,
         within=f"({tag})",
         gate=fact.variant.capability,
     )
@@ -660,7 +689,7 @@ def closed_variant_added(fact: f.VariantAdded) -> Judgement | None:
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "unknown",
-        f"The variant {tag!r} is new{_formerly(fact.was)} in a union that old peers take for complete.{missing}",
+        f"The variant {_value(tag)} was added to a closed union; old peers reject unknown variants.{missing}",
         _GATE,
         within=f"({tag})",
         accepted_by="new",
@@ -677,7 +706,7 @@ def variant_beside_default_added(fact: f.VariantAdded) -> Judgement | None:
     missing = "" if fact.variant.capability else " No capability gates it."
     return Judgement(
         "otherwise",
-        f"Old peers have no variant {tag!r}; they decode it as {fact.old.default} or refuse it.{missing}",
+        f"The variant {_value(tag)} was added; old peers decode it as {fact.old.default} or reject it.{missing}",
         _GATE,
         within=f"({tag})",
         accepted_by="new",
@@ -694,8 +723,8 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "lost",
-        f"The variant {tag!r} is {_gone(fact.heir)}; new peers do not know what it means.",
-        f"Keep the variant. {_MAJOR}",
+        f"The variant {_value(tag)} was removed; new peers do not know its meaning.",
+        f"{_seems(fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
         carried_by="old",
@@ -710,11 +739,27 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     tag = fact.variant.tag
     return Judgement(
         "refused",
-        f"The variant {tag!r} is {_gone(fact.heir)}; new peers refuse it.",
-        f"Keep the variant. {_MAJOR}",
+        f"The variant {_value(tag)} was removed; new peers reject it.",
+        f"{_seems(fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
         leaf=of_definition(fact.variant.type),
+    )
+
+
+def variant_renamed(fact: f.VariantRenamed) -> Judgement | None:
+    """A variant has another tag, as `x-was` declares. Each revision knows only its own. What the two hold is compared under the new tag."""
+    was, tag = fact.was.tag, fact.variant.tag
+    return Judgement(
+        "lost",
+        f"The variant {was!r} was renamed to {tag!r}; peers of one revision do not know the tag of the other.",
+        f"Keep {was!r} beside {tag!r} until the next major version, and read either.",
+        within=f"({tag})",
+        subject=repr(was),
+        accepted_by="old",
+        carried_by="old",
+        leaf=of_definition(fact.was.type),
+        back=of_definition(fact.variant.type),
     )
 
 
@@ -724,8 +769,8 @@ def untagged_variant_added(fact: f.UntaggedChanged) -> Judgement | None:
         return None
     return Judgement(
         "unknown" if fact.other.openness != "open" else "otherwise",
-        f"{fact.branch} is a new branch without a tag.",
-        "Give the branch a tag of its own.",
+        f"The branch {fact.branch}, which has no discriminator value, was added.",
+        "Give the branch a discriminator value of its own.",
         within=f"({fact.branch})",
         accepted_by="new" if fact.other.openness != "open" else None,
         carried_by="new" if fact.other.openness == "open" else None,
@@ -739,8 +784,8 @@ def untagged_variant_removed(fact: f.UntaggedChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"{fact.branch}, the branch without a tag, is gone.",
-        f"Keep the branch. {_MAJOR}",
+        f"The branch {fact.branch}, which has no discriminator value, was removed.",
+        "Keep the branch until the next major version.",
         within=f"({fact.branch})",
         accepted_by="old",
         leaf=of_definition(fact.branch),
@@ -754,9 +799,9 @@ def unknown_refused(fact: f.OpennessChanged) -> Judgement | None:
     taken = fact.has_default
     return Judgement(
         "otherwise" if taken else "refused",
-        f"{_SORTS[fact.sort]} that are not known are {'taken for the one without a tag' if taken else 'refused'} now, "
-        "extensions among them.",
-        "Leave it open: extensions begin with an underscore and must be kept.",
+        f"Unknown {_SORTS[fact.sort]} are now {'decoded as the branch without a discriminator value' if taken else 'rejected'}, "
+        "extensions included.",
+        "Keep it open: receivers must keep extensions, whose names begin with an underscore.",
         accepted_by=None if taken else "old",
         carried_by="old" if taken else None,
         leaf=_unknown_leaf(fact),
@@ -770,7 +815,7 @@ def unknown_accepted(fact: f.OpennessChanged) -> Judgement | None:
     strict = fact.old == "closed" and not fact.has_default
     return Judgement(
         "unknown" if strict else "claimed",
-        f"{_SORTS[fact.sort]} that are not known are accepted now{_note(fact.old)}.",
+        f"Unknown {_SORTS[fact.sort]} are now accepted{_note(fact.old)}.",
         "Send extensions only to peers of the new version.",
         accepted_by="new" if strict else None,
         leaf=_unknown_leaf(fact),
@@ -782,7 +827,7 @@ def tolerance_added(fact: f.OpennessChanged) -> Judgement | None:
     if fact.old != "closed" or fact.new != "tolerated":
         return None
     return Judgement(
-        "added", f"{_SORTS[fact.sort]} that are not known are kept when receiving.", "Nothing needs to be done."
+        "added", f"Receivers now keep unknown {_SORTS[fact.sort]} (previously they rejected them).", NO_ACTION
     )
 
 
@@ -792,7 +837,7 @@ def tolerance_withdrawn(fact: f.OpennessChanged) -> Judgement | None:
         return None
     return Judgement(
         "otherwise",
-        f"{_SORTS[fact.sort]} that are not known were kept when receiving, and are refused now.",
+        f"Receivers now reject unknown {_SORTS[fact.sort]} (previously they kept them).",
         "Keep 'x-unknown: keep': newer peers may send what this version does not know.",
     )
 
@@ -801,8 +846,8 @@ def tag_renamed(fact: f.TagRenamed) -> Judgement:
     """The discriminator is another member now: neither side recognises the other's variants."""
     return Judgement(
         "refused" if fact.new.openness != "open" else "lost",
-        f"The discriminator was {fact.old.tag!r} and is {fact.new.tag!r} now.",
-        "Keep the old member and add the new one beside it.",
+        f"The discriminator is now {fact.new.tag!r} (previously {fact.old.tag!r}).",
+        "Keep sending the old discriminator together with the new one.",
         accepted_by="old" if fact.new.openness != "open" else None,
         carried_by="old" if fact.new.openness == "open" else None,
         leaf=smallest,
@@ -816,8 +861,8 @@ def alternative_added(fact: f.AlternativeChanged) -> Judgement | None:
         return None
     return Judgement(
         "unknown",
-        f"{_alternative(fact)} is a new alternative. No capability can gate it, since it has no tag.",
-        "Give the alternatives a tag, or put the new one into a field of its own.",
+        f"The alternative {_alternative(fact)} was added; no capability can gate it, since it has no discriminator value.",
+        "Add a discriminator, or put the new alternative into a field of its own.",
         accepted_by="new",
         carried_by="new",
         leaf=of_alternative(fact.alternative),
@@ -831,8 +876,8 @@ def alternative_removed(fact: f.AlternativeChanged) -> Judgement | None:
         return None
     return Judgement(
         "refused",
-        f"{_alternative(fact)} is no longer an alternative.",
-        f"Keep the alternative. {_MAJOR}",
+        f"The alternative {_alternative(fact)} was removed.",
+        "Keep the alternative until the next major version.",
         accepted_by="old",
         carried_by="old",
         leaf=of_alternative(fact.alternative),
@@ -844,25 +889,23 @@ def inclusion_undecided(fact: f.Undetermined) -> Judgement:
     """Something differs, and neither that it breaks nor that it does not could be proven. Never taken for safe."""
     return Judgement(
         "undetermined",
-        f"This differs, and who breaks could not be proven: {fact.reason}.",
-        "Look at both places, and accept the finding with a waiver if it is harmless.",
+        f"Changed, and the effect could not be decided: {fact.reason}.",
+        "Review both places, and waive the finding if it is harmless.",
         subject=None,
     )
 
 
 def definition_added(fact: f.DefinitionAdded) -> Judgement:
     """A definition is new and no message reaches it: a document of its own, or one that is not used yet."""
-    return Judgement(
-        "added", f"The definition {fact.name!r} is new; no message reaches it.", "Nothing needs to be done."
-    )
+    return Judgement("added", f"The definition {fact.name!r} was added; no message uses it.", NO_ACTION)
 
 
 def definition_removed(fact: f.DefinitionRemoved) -> Judgement:
     """A definition is gone that no message reached: whether anybody reads or writes documents of that kind is not known."""
     return Judgement(
         "undetermined",
-        f"The definition {fact.name!r} is gone. No message reached it, so who needs it could not be told.",
-        "Keep it, name its heir with 'x-was', or accept the finding with a waiver if nobody needs it.",
+        f"The definition {fact.name!r} was removed; no message used it, so who depends on it is unknown.",
+        "Keep it, declare its replacement with 'x-was', or waive the finding if nobody depends on it.",
     )
 
 
@@ -870,8 +913,8 @@ def not_compared(fact: f.NotCompared) -> Judgement:
     """Something differs that was not compared, since it is not understood or stands where nothing is read. Never taken for safe."""
     return Judgement(
         "undetermined",
-        f"This differs and was not compared: {fact.reason}.",
-        "Look at both places, and accept the finding with a waiver if it is harmless.",
+        f"Changed, and not compared: {fact.reason}.",
+        "Review both places, and waive the finding if it is harmless.",
         subject=None,
     )
 
@@ -881,29 +924,23 @@ def not_compared(fact: f.NotCompared) -> Judgement:
 
 def definition_renamed(fact: f.DefinitionRenamed) -> Judgement:
     """A definition has another name. No message can notice; generated code has another class, unless `x-was` declares the old name."""
-    note = "" if fact.declared else " Generated classes change their names."
+    note = "" if fact.declared else " Generated classes are renamed."
     return Judgement(
         "renamed",
-        f"The definition {fact.old} is called {fact.new} now.{note}",
-        "Nothing needs to be done."
-        if fact.declared
-        else "Declare the old name with 'x-was', so that bindings can keep it.",
+        f"The definition {fact.old!r} was renamed to {fact.new!r}.{note}",
+        NO_ACTION if fact.declared else "Declare the old name with 'x-was', so that generated code can keep it.",
         subject=f"{fact.old} {fact.new}",
     )
 
 
 def text_reworded(fact: f.Reworded) -> Judgement:
     """A description has changed."""
-    return Judgement(
-        "reworded", f"The description of {fact.what} has changed.", "Nothing needs to be done.", subject=fact.what
-    )
+    return Judgement("reworded", f"The description of {fact.what} changed.", NO_ACTION, subject=fact.what)
 
 
 def schema_restructured(_: f.Restructured) -> Judgement:
     """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives."""
-    return Judgement(
-        "reworded", "The files differ in something that nothing a peer sends can notice.", "Nothing needs to be done."
-    )
+    return Judgement("reworded", "The files differ only in what no message can show.", NO_ACTION)
 
 
 RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
@@ -914,6 +951,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.BatchChanged: (batch_allowed, batch_withdrawn),
     f.FieldAdded: (field_added, closed_field_added, required_field_added),
     f.FieldRemoved: (field_removed, required_field_removed, extension_undeclared),
+    f.FieldRenamed: (field_renamed,),
     f.RequirednessChanged: (field_became_required, field_became_optional),
     f.DefaultChanged: (default_changed, default_grown),
     f.NullMeaningChanged: (null_meaning_changed, null_meaning_declared),
@@ -931,6 +969,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.ValuesUnnamed: (values_unnamed,),
     f.VariantAdded: (variant_added, closed_variant_added, variant_beside_default_added),
     f.VariantRemoved: (variant_removed, closed_variant_removed),
+    f.VariantRenamed: (variant_renamed,),
     f.UntaggedChanged: (untagged_variant_added, untagged_variant_removed),
     f.OpennessChanged: (unknown_refused, unknown_accepted, tolerance_added, tolerance_withdrawn),
     f.TagRenamed: (tag_renamed,),
@@ -985,6 +1024,8 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "demand-changed": "it judges both directions",
     "format-changed": "a change back is a change",
     "variant-beside-default-added": "variant-removed judges the removal",
+    "field-renamed": "a rename back is a rename",
+    "variant-renamed": "a rename back is a rename",
     "tag-renamed": "a rename back is a rename",
     "inclusion-undecided": "it judges both directions",
     "not-compared": "it judges both directions",
@@ -992,6 +1033,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "text-reworded": "it judges both directions",
     "schema-restructured": "it judges both directions",
     "language-undecided": "it judges both directions",
+    "policy-applied": "a policy that changes nothing needs no note",
     "waiver-expired": "a waiver that has not expired needs no note",
     "waiver-unused": "a waiver that is used needs no note",
 }
@@ -1010,49 +1052,52 @@ def judge(fact: f.Fact) -> tuple[str, Judgement]:
     return spoken[0]
 
 
-_NULL: Final = {"clears": "clear the value", "omitted": "stand for an omitted field"}
-_NULL_NOW: Final = {"clears": "clears it", "omitted": "stands for an omitted field"}
-_INVALID: Final = {
-    "default_on_error": "An invalid value of",
-    "skip_invalid_items": "An invalid item of",
-    "default_on_null": "Null in",
+_UNKNOWN_METHOD: Final = {
+    "request": "old peers answer it with the error -32601",
+    "notification": "old peers ignore it",
 }
-_SORTS: Final = {"union": "Variants", "enum": "Values"}
+_UNKNOWN_METHOD_NOW: Final = {
+    "request": "new peers answer it with the error -32601",
+    "notification": "new peers ignore it",
+}
+_NULL: Final = {"clears": "clears the value", "omitted": "means the same as an omitted field"}
+_NULL_BEFORE: Final = {"clears": "cleared the value", "omitted": "meant the same as an omitted field"}
+_INVALID: Final = {
+    "default_on_error": "an invalid value was",
+    "skip_invalid_items": "invalid items were",
+    "default_on_null": "null was",
+}
+_SORTS: Final = {"union": "variants", "enum": "values"}
 
 
 def _leniency(fact: f.LeniencyChanged) -> str:
-    subject = f"{_INVALID[fact.keyword]} {fact.name!r} is"
+    """What a change of leniency means for a field: `'limit' is now decoded strictly; previously an invalid value was …`."""
+    subject = _INVALID[fact.keyword]
     if fact.keyword == "skip_invalid_items":
-        now, was = "skipped", "it was skipped"
-    elif fact.instead:
-        now, was = f"read {fact.instead}", f"it was read {fact.instead}"
+        instead = "skipped"
     else:
-        now, was = (
-            "declared as lenient, with nothing to read instead,",
-            "it was declared as lenient, with nothing to read instead",
-        )
-    return (
-        f"{subject} {now} now; previously it was an error."
-        if fact.added
-        else f"{subject} an error now; previously {was}."
-    )
+        instead = f"read {fact.instead}" if fact.instead else "declared as lenient, with nothing to read instead"
+    if not fact.added:
+        return f"{fact.name!r} is now decoded strictly; previously {subject} {instead}."
+    now = subject.replace(" was", " is").replace(" were", " are")
+    return f"{fact.name!r} is now decoded leniently: {now} {instead}; previously {subject} an error."
 
 
 def _note(openness: ir.Openness) -> str:
-    return "; strict old peers refuse it, receivers keep it ('x-unknown: keep')" if openness == "tolerated" else ""
+    return "; strict old peers reject it, others keep it ('x-unknown: keep')" if openness == "tolerated" else ""
 
 
 def _default(default: ir.Default | None) -> str:
-    return "nothing in particular" if default is None else f"{default.value!r}"
+    return "unspecified" if default is None else json.dumps(default.value, ensure_ascii=False)
 
 
 def _alternative(fact: f.AlternativeChanged) -> str:
     alternative = fact.alternative
     if isinstance(alternative, ir.Array):
         inner = alternative.items
-        return f"a list of {inner.name}" if isinstance(inner, ir.Ref) else "a list"
+        return f"array of {inner.name}" if isinstance(inner, ir.Ref) else "array"
     name = getattr(alternative, "name", None)
-    return name or "an object"
+    return name or "object"
 
 
 def _alternative_subject(fact: f.AlternativeChanged) -> str | None:
@@ -1067,9 +1112,18 @@ def _limit_subject(fact: f.LimitChanged) -> str | None:
 
 
 def _limit_words(fact: f.LimitChanged, change: str) -> str:
+    """`Must contain at least 1 item (previously any number)`."""
     if fact.keyword == f.OTHER:
-        return f"Some values that were {change}: the message holds one."
-    return f"Accepted was {fact.old}; now it is {fact.new} ({fact.keyword})."
+        return f"The new schema {change} before; the witness contains one."
+    of_items = fact.keyword in ("minItems", "maxItems", "uniqueItems")
+    verb = "contain" if of_items else "be"
+    must = "Must" if fact.admitted_by == "old" else "May now"
+    return f"{must} {verb} {fact.new} (previously {fact.old})."
+
+
+def _value(value: ir.JSON) -> str:
+    """A constant: text in quotes, anything else as JSON."""
+    return repr(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _limit_leaf(fact: f.LimitChanged) -> Leaf:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from acpgen.compat.findings import Coverage, Finding, Note, Reach, Report, Spot, counts, failing
+from acpgen.compat.findings import (
+    Coverage,
+    Finding,
+    Note,
+    Reach,
+    Report,
+    Spot,
+    Verdict,
+    counts,
+    failing,
+    lowered,
+    raised,
+)
 from acpgen.ir import JSON
 
 
@@ -30,6 +42,8 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "findings": [finding_data(finding) for finding in report.findings],
         "notes": [_note_data(note) for note in report.notes],
         **({} if report.coverage is None else {"coverage": _coverage_data(report.coverage)}),
+        **({} if report.earlier is None else {"earlier": list(report.earlier)}),
+        **({} if report.unruled is None else {"policy": _policy_data(report, report.unruled)}),
         **({} if report.merge_base is None else {"merge_base": asdict(report.merge_base)}),
     }
 
@@ -67,6 +81,7 @@ def _reach_data(reach: Reach) -> dict[str, JSON]:
         "effect": reach.effect,
         "message": reach.message,
         "breaks": reach.breaks,
+        "sender": reach.sender,
         "fingerprint": reach.fingerprint,
     }
     return {**found, **_proof_data(reach)}
@@ -79,7 +94,13 @@ def _proof_data(proven: Finding | Reach) -> dict[str, JSON]:
         found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
     if proven.waived is not None:
         found["waived"] = {"reason": proven.waived.reason, "expires": proven.waived.expires}
+    if proven.ruled is not None:
+        found["policy"] = {"judged": proven.ruled.judged, "reason": proven.ruled.reason}
     return found
+
+
+def _policy_data(report: Report, verdict: Verdict) -> JSON:
+    return {"lowered": len(lowered(report)), "raised": len(raised(report)), "verdict": verdict}
 
 
 def _coverage_data(coverage: Coverage) -> JSON:

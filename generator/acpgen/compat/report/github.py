@@ -5,32 +5,44 @@ https://docs.github.com/en/actions/writing-workflows/choosing-what-your-workflow
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from acpgen.compat.findings import Finding, Note, Report, Spot
 from acpgen.compat.report import wording
 
-_LEVELS: Final = {"breaking": "error", "undecided": "error", "risky": "warning", "additive": "notice"}
+MOST: Final = 10
+"""As many annotations of a level GitHub shows of one step; it drops what comes after them."""
+
+_LEVELS: Final = {"breaking": "error", "undecided": "error", "risky": "warning"}
 
 
 def workflow_commands(report: Report, _: str = "risky") -> str:
-    """One line a finding or note; what is editorial or waived is left out, since nobody need look at it."""
-    lines = [_line(each) for each in report.findings if each.severity in _LEVELS and each.waived is None]
-    lines += [_note(each) for each in report.notes]
-    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+    """One line a finding or note, the worst first, as many of each level as GitHub shows, and a last one that counts everything.
+
+    What breaks nobody, or is waived, is in that count alone.
+    """
+    found = [each for each in report.findings if each.severity in _LEVELS and each.waived is None]
+    lines: dict[str, list[str]] = {"error": [], "warning": []}
+    advised: set[str] = set()
+    for each in found:
+        lines[_LEVELS[each.severity]].append(_line(each, advised=each.advice in advised))
+        advised.add(each.advice)
+    shown = [line for level in lines.values() for line in dict.fromkeys(level[:MOST])]
+    notes = [_note(each) for each in report.notes][: MOST - 1]
+    if report.findings or report.notes:
+        left = len(found) + len(report.notes) - len(shown) - len(notes)
+        more = f"\n{left} of them are not shown here: see the summary, or --format html or json." if left else ""
+        notes.append(_command("notice", None, f"verdict: {report.verdict}", wording.tally(report) + more))
+    return "".join(f"{line}\n" for line in (*shown, *notes))
 
 
-def _line(finding: Finding) -> str:
-    spot = finding.new or finding.old
-    about = " ".join(part for part in (finding.method, finding.location) if part)
+def _line(finding: Finding, *, advised: bool) -> str:
+    """What a finding says, and what to do unless that was `advised` before."""
+    name, reached = wording.name(finding), wording.reached(finding)
+    about = f"{name} ({reached})" if reached else name
     text = f"{about}: {finding.message}" if about else finding.message
-    if finding.breaks:
-        text += f"\nBreaks {finding.breaks}."
-    if finding.witness is not None:
-        text += f"\n{json.dumps(finding.witness.value, ensure_ascii=False)}"
-    text += f"\n{finding.advice} [{finding.fingerprint}]"
-    return _command(_LEVELS[finding.severity], spot, f"{finding.severity}: {finding.rule}", text)
+    text += f" [{finding.fingerprint}]" if advised else f"\n{finding.advice} [{finding.fingerprint}]"
+    return _command(_LEVELS[finding.severity], finding.new or finding.old, f"{finding.severity}: {finding.rule}", text)
 
 
 def _note(note: Note) -> str:

@@ -46,7 +46,8 @@ def _entry(rule: str, text: str, fingerprint: str, severity: str, spot: Spot | N
 
 
 def _told(finding: Finding) -> str:
-    about = " ".join(part for part in (finding.method, finding.location) if part)
+    name, reached = wording.name(finding), wording.reached(finding, way=False)
+    about = f"{name} ({reached})" if reached else name
     parts = [f"{finding.severity}: {about}: {finding.message}" if about else f"{finding.severity}: {finding.message}"]
     if finding.breaks:
         parts.append(f"Breaks {finding.breaks}.")

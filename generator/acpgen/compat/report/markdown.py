@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
 
-from acpgen.compat.findings import Finding, Report, Spot, failing
+from acpgen.compat.findings import Finding, Report, Spot, Witness, failing
 from acpgen.compat.report import wording
 from acpgen.markup import code, plain
 
-LONGEST: Final = 60_000
-"""Characters; a comment on GitHub holds 65,536."""
+LONGEST: Final = 5_800
+"""Characters. A report that fits shows every finding with its proof; a longer one names them, as far as there is room."""
 
 VERDICTS: Final = {
     "breaking": "Breaking: some exchange that worked fails or means something else.",
@@ -24,20 +24,28 @@ VERDICTS: Final = {
 
 
 def markdown(report: Report, fail_on: str = "risky") -> str:
-    """The report as Markdown."""
-    parts = list(_parts(report, fail_on))
-    kept: list[str] = []
-    size = 0
-    for index, part in enumerate(parts):
-        size += len(part) + 1
-        if size > LONGEST:
-            kept.append(f"_{len(parts) - index} more parts do not fit here; run `acpgen diff` to see them._")
+    """The report as Markdown, in the fullest form that fits."""
+    heavy = wording.blocks(report.findings, wording.HEAVY)
+    for forms in _forms(len(heavy)):
+        text = "\n".join(_parts(report, fail_on, list(zip(heavy, forms, strict=True)))).rstrip() + "\n"
+        if len(text) <= LONGEST:
             break
-        kept.append(part)
-    return "\n".join(kept).rstrip() + "\n"
+    return text
 
 
-def _parts(report: Report, fail_on: str) -> Iterator[str]:
+def _forms(count: int) -> Iterator[Sequence[_Form]]:
+    """How to tell each of so many rules, the fullest first: all alike, then the first ones at length and the others in a line."""
+    yield from ([form] * count for form in (_proven, _listed))
+    yield from ([_named] * full + [_summed] * (count - full) for full in range(count, -1, -1))
+
+
+_ROOM: Final = 400
+"""Characters of a list of names."""
+
+_Form: TypeAlias = "Callable[[wording.Block], Iterator[str]]"
+
+
+def _parts(report: Report, fail_on: str, told: list[tuple[wording.Block, _Form]]) -> Iterator[str]:
     yield f"### Compatibility of {code(report.old)} → {code(report.new)}\n"
     yield f"**{VERDICTS[report.verdict]}**\n"
     stopping = len(failing(report, fail_on))
@@ -48,49 +56,99 @@ def _parts(report: Report, fail_on: str) -> Iterator[str]:
     for name, value in wording.summary(report):
         yield f"| {name} | {_said(value)} |"
     yield ""
-    for heading, findings in wording.by_method(report.findings).items():
-        heavy = [each for each in findings if each.severity in ("breaking", "undecided", "risky")]
-        light = [each for each in findings if each not in heavy]
-        shown = code(heading) if findings[0].method is not None else heading
-        if heavy:
-            yield f"#### {shown}\n"
-            for finding in heavy:
-                yield finding_markdown(finding)
-        if light:
-            yield f"<details><summary>{_said(heading)}: {len(light)} more, none of which breaks anybody</summary>\n"
-            for finding in light:
-                place = f" {code(finding.location)}" if finding.location else ""
-                yield f"- {finding.severity} `{finding.rule}`{place}: {_said(finding.message)}"
-            yield "\n</details>\n"
+    for block, form in told:
+        yield from form(block)
+    if told:
+        yield ""
+    if any(form is not _proven for _, form in told):
+        yield "_Each with its places and its proof: `acpgen diff --format json`, or `html`._\n"
+    light = wording.blocks(report.findings, ("additive", "editorial"))
+    if light:
+        count = sum(len(block.findings) for block in light)
+        yield f"<details><summary>{count} more, none of which breaks anybody</summary>\n"
+        for block in light:
+            listed = "" if block.severity == "editorial" else f": {_names(block.findings)}"
+            yield f"- {block.severity} `{block.rule}`{block.size}{listed}"
+        yield "\n</details>\n"
     if report.notes:
         yield f"#### {wording.NOTES}\n"
         for note in report.notes:
             yield f"- `{note.rule}` {_place(note.at)}: {_said(note.message)} {_said(note.advice)}"
 
 
-def finding_markdown(finding: Finding) -> str:
-    """One finding with its proof."""
-    place = f" at {code(finding.location)} ({wording.flow(finding)})" if finding.location else ""
-    lines = [f"- **{finding.severity}** `{finding.rule}`{place}: {_said(finding.message)}"]
-    if finding.breaks:
-        lines.append(f"  Breaks {_said(finding.breaks)}.")
-    lines.append(f"  Old {_place(finding.old)}, new {_place(finding.new)}, `{finding.fingerprint}`.")
-    if finding.waived is not None:
-        lines.append(f"  Waived until {finding.waived.expires}: {_said(finding.waived.reason)}")
-    if finding.witness is not None:
-        fenced = wording.message(finding.witness.value, 100).splitlines()
-        fence = "`" * max(3, 1 + max((len(run) for line in fenced for run in re.findall("`+", line)), default=0))
-        lines += [
-            "",
-            f"  {wording.proof(finding.witness)}",
-            "",
-            f"  {fence}json",
-            *(f"  {line}" for line in fenced),
-            f"  {fence}",
-            "",
-        ]
-    lines.append(f"  {_said(finding.advice)}")
-    return "\n".join(lines) + "\n"
+def _proven(block: wording.Block) -> Iterator[str]:
+    """The findings of one rule with their places, the proofs folded."""
+    yield f"- **{block.severity}** `{block.rule}`{block.size}"
+    for finding in block.findings:
+        yield f"  - {_told(finding)}"
+        breaks = f"Breaks {_said(finding.breaks)}. " if finding.breaks else ""
+        yield f"    {breaks}Old {_place(finding.old)}, new {_place(finding.new)}, `{finding.fingerprint}`."
+        if finding.waived is not None:
+            yield f"    Waived until {finding.waived.expires}: {_said(finding.waived.reason)}"
+        if finding.witness is not None:
+            yield from _proof(finding.witness)
+    yield from _advice(block)
+
+
+def _proof(witness: Witness) -> Iterator[str]:
+    lines = wording.message(witness.value, 100).splitlines()
+    fence = "`" * max(3, 1 + max((len(run) for line in lines for run in re.findall("`+", line)), default=0))
+    told = [
+        f"<details><summary>{wording.proof(witness)}</summary>",
+        "",
+        f"{fence}json",
+        *lines,
+        fence,
+        "",
+        "</details>",
+    ]
+    yield ""
+    yield from (f"    {line}".rstrip() for line in told)
+    yield ""
+
+
+def _listed(block: wording.Block) -> Iterator[str]:
+    """The findings of one rule, each on a line; what several say is said once."""
+    yield f"- **{block.severity}** `{block.rule}`{block.size}"
+    for said, findings in block.alike:
+        if len(findings) == 1:
+            yield f"  - {_told(findings[0])} `{findings[0].fingerprint}`"
+            continue
+        yield f"  - {_said(said)}"
+        yield from (f"    - {_counted(each)} `{each.fingerprint}`" for each in findings)
+    yield from _advice(block)
+
+
+def _named(block: wording.Block) -> Iterator[str]:
+    """The names of the findings of one rule by what they say."""
+    yield f"- **{block.severity}** `{block.rule}`{block.size}"
+    for said, findings in block.alike:
+        yield f"  - {_said(said)} {_names(findings)}"
+    yield from _advice(block)
+
+
+def _summed(block: wording.Block) -> Iterator[str]:
+    """The names of some findings of one rule."""
+    yield f"- **{block.severity}** `{block.rule}`{block.size}: {_names(block.findings, _ROOM // 6)}"
+
+
+def _advice(block: wording.Block) -> Iterator[str]:
+    yield from (f"  - → {_said(advice)}" for advice in block.advice)
+
+
+def _names(findings: Sequence[Finding], room: int = _ROOM) -> str:
+    return wording.some([_counted(each) for each in findings if wording.name(each)], room)
+
+
+def _told(finding: Finding) -> str:
+    name = f"{_counted(finding)} ({_said(wording.direction(finding))}): " if wording.name(finding) else ""
+    return f"{name}{_said(finding.message)}"
+
+
+def _counted(finding: Finding) -> str:
+    """The name of a finding, and how many methods reach it, where they are several."""
+    name, count = code(wording.name(finding)), len(finding.methods)
+    return f"{name} (reached by {wording.counted(count, 'method')})" if count > 1 else name
 
 
 def _place(spot: Spot | None) -> str:

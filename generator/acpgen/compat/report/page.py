@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, counts
+from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, Witness, counts
 from acpgen.compat.report import wording
 from acpgen.errors import visible
+
+LONGEST: Final = 30_000
+"""Characters. A page that fits shows the message and both schemas with each finding, a longer one a message of those that say the same."""
 
 LONGEST_EXCERPT: Final = 24
 """Lines of a source that a finding shows."""
@@ -26,11 +29,12 @@ _SENTENCES: Final = {
 
 
 def html_page(report: Report, _: str = "risky") -> str:
-    """The report as a page."""
-    return "\n".join(_lines(report)) + "\n"
+    """The report as a page, in the fullest form that fits."""
+    page = "\n".join(_lines(report, full=True)) + "\n"
+    return page if len(page) <= LONGEST else "\n".join(_lines(report, full=False)) + "\n"
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _lines(report: Report, *, full: bool) -> Iterator[str]:
     title = f"{report.old} → {report.new}"
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
@@ -46,18 +50,60 @@ def _lines(report: Report) -> Iterator[str]:
     yield "</dl></header>"
     yield from _filter(report)
     yield "<main>"
-    for heading, findings in wording.by_method(report.findings).items():
-        mark = "code" if findings[0].method is not None else "span"
-        yield f"<section><h2><{mark}>{_text(heading)}</{mark}> <small>{len(findings)}</small></h2>"
-        for finding in findings:
-            yield from _finding(finding)
-        yield "</section>"
+    if not full:
+        yield '<p class="facts">Of findings that say the same, one shows its message. All messages and places: --format json.'
+    for block in wording.blocks(report.findings, wording.HEAVY):
+        yield from _block(block, full=full)
+    for block in wording.blocks(report.findings, ("additive", "editorial")):
+        yield from _folded(block, full=full)
     if report.notes:
-        yield f"<aside><h2><span>{wording.NOTES}</span> <small>{len(report.notes)}</small></h2>"
+        yield f"<aside><h2>{wording.NOTES} <small>{len(report.notes)}</small></h2>"
         yield from map(_note, report.notes)
         yield "</aside>"
     yield '<p id="none" hidden>No finding passes the filter.</p></main>'
     yield f"<script>{_SCRIPT}</script></body></html>"
+
+
+def _block(block: wording.Block, *, full: bool) -> Iterator[str]:
+    """The findings of one rule: what several say is said once, and so is the advice."""
+    yield from _opened("section", block)
+    yield f"{_heading(block)}</h2>"
+    for advice in block.advice:
+        yield f'<p class="advice">{_text(advice)}</p>'
+    for said, findings in block.alike:
+        if len(findings) > 1:
+            yield f'<p class="said">{_text(said)}</p>'
+        proven = min(findings, key=_proof_size)
+        for finding in findings:
+            yield from _finding(finding, said=len(findings) == 1, proven=full or finding is proven, full=full)
+    yield "</section>"
+
+
+def _folded(block: wording.Block, *, full: bool) -> Iterator[str]:
+    """The findings of one rule that break nobody, as a list."""
+    yield from _opened("section", block)
+    yield f"<details><summary>{_heading(block)}</h2></summary><ul>"
+    for finding in block.findings:
+        name = wording.name(finding)
+        told = f" {_text(finding.message)}" if full or not name else ""
+        yield f"<li><code>{_text(name)}</code>{_methods(finding)}{told}"
+    yield "</ul></details></section>"
+
+
+def _opened(tag: str, block: wording.Block) -> Iterator[str]:
+    yield f'<{tag} class="{block.severity}" data-severity="{block.severity}">'
+
+
+def _heading(block: wording.Block) -> str:
+    return f'<h2><span class="badge">{block.severity}</span> {_text(block.rule)} <small>{len(block.findings)}</small>'
+
+
+def _methods(finding: Finding) -> str:
+    """The methods that reach what changed; folded where there are several."""
+    names = [each for each in finding.methods if each != wording.name(finding)]
+    if len(names) < 2:
+        return "".join(f" <small>{_text(each)}</small>" for each in names)
+    return f" <details><summary>{len(names)} methods</summary>{_text(', '.join(names))}</details>"
 
 
 def _filter(report: Report) -> Iterator[str]:
@@ -76,31 +122,34 @@ def _filter(report: Report) -> Iterator[str]:
     yield '<output id="shown" aria-live="polite"></output></form>'
 
 
-def _finding(finding: Finding) -> Iterator[str]:
-    yield f'<article class="{finding.severity}" data-severity="{finding.severity}" id="{_text(finding.fingerprint)}">'
-    yield f'<h3><span class="badge">{finding.severity}</span> {_text(finding.rule)}'
-    if finding.location:
-        yield f' <code class="place">{_text(finding.location)}</code>'
-    yield "</h3>"
-    yield f'<p class="message">{_text(finding.message)}</p>'
-    if finding.breaks:
-        yield f'<p class="breaks">Breaks {_text(finding.breaks)}.</p>'
+def _proof_size(finding: Finding) -> float:
+    return float("inf") if finding.witness is None else len(json.dumps(finding.witness.value))
+
+
+def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Iterator[str]:
+    name, way = wording.name(finding), f"{_text(wording.direction(finding))} · " if finding.breaks else ""
+    facts = f"<small>{way}<code>{_text(finding.fingerprint)}</code></small>"
+    yield f'<article id="{_text(finding.fingerprint)}"><h3><code>{_text(name)}</code>{_methods(finding)} {facts}</h3>'
+    if said:
+        yield f"<p>{_text(finding.message)}"
     if finding.waived is not None:
-        yield f'<p class="waived">Waived until {finding.waived.expires}: {_text(finding.waived.reason)}</p>'
-    if finding.severity != "editorial":
-        if finding.advice != "Nothing needs to be done.":
-            yield f'<p class="advice">{_text(finding.advice)}</p>'
-        if finding.witness is not None:
-            body = _text(wording.message(finding.witness.value, 90), lines=True)
-            yield f'<figure class="witness"><figcaption>{_text(wording.proof(finding.witness))}'
-            yield f'<button type="button">Copy</button></figcaption><pre>{body}</pre></figure>'
-    if finding.old is not None or finding.new is not None:
-        yield '<details><summary>Old beside new</summary><div class="sides">'
+        yield f'<p class="waived">Waived until {finding.waived.expires}: {_text(finding.waived.reason)}'
+    if finding.witness is not None and proven:
+        body = _text(json.dumps(finding.witness.value, ensure_ascii=False), lines=True)
+        yield f"<details><summary>{_text(_shown(finding.witness))}</summary><pre>{body}</pre></details>"
+    if full and (finding.old is not None or finding.new is not None):
+        yield '<details><summary>Old and new schema</summary><div class="sides">'
         yield from _side("Old", finding.old)
         yield from _side("New", finding.new)
         yield "</div></details>"
-    facts = f"{_text(wording.flow(finding))} · {finding.effect} · <code>{_text(finding.fingerprint)}</code>"
-    yield f'<p class="facts">{facts}</p></article>'
+    yield "</article>"
+
+
+def _shown(witness: Witness) -> str:
+    """What a witness shows, in a few words."""
+    if witness.carried_by is not None:
+        return f"Message that only the {witness.carried_by} revision understands"
+    return f"Message that {witness.accepted_by} accepts and {witness.refused_by} rejects"
 
 
 def _note(note: Note) -> str:
@@ -124,98 +173,90 @@ def _excerpt(spot: Spot) -> str:
 
 def _text(value: str, *, lines: bool = False) -> str:
     shown = "\n".join(visible(line) for line in value.split("\n")) if lines else visible(value)
-    return escape(shown)
+    return escape(shown, quote=not lines)
 
 
 _STYLE: Final = """
-:root { color-scheme: light dark; --back: #fbfbfa; --card: #fff; --ink: #1d1f23; --soft: #5c626d; --line: #e2e3e6; --code: #f3f4f6;
-  --breaking: #b42318; --undecided: #7a3ea1; --risky: #9a5b00; --additive: #1a7f4b;
-  --editorial: #5c626d; --identical: #1a7f4b; }
-@media (prefers-color-scheme: dark) { :root { --back: #14161a; --card: #1c1f25; --ink: #e7e9ee; --soft: #9aa2b1; --line: #2c313a;
-  --code: #242932; --breaking: #ff8f85; --undecided: #d6a4f5; --risky: #f2b84b; --additive: #5fd39a;
-  --editorial: #9aa2b1; --identical: #5fd39a; } }
-* { box-sizing: border-box; }
-body { overflow-wrap: anywhere; margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; background: var(--back); color: var(--ink);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
-code, pre { font: .875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; font-weight: 600; margin: 0 0 .75rem; } h1 span { color: var(--soft); }
-.kicker { margin: 0; color: var(--soft); font-size: .85rem; }
-.verdict { margin: 0 0 1rem; padding: .7rem 1rem; border-left: 4px solid var(--tone); background: var(--card); }
-.verdict strong { color: var(--tone); text-transform: capitalize; margin-right: .5rem; }
-.breaking { --tone: var(--breaking); } .undecided { --tone: var(--undecided); } .risky { --tone: var(--risky); }
-.additive { --tone: var(--additive); } .editorial { --tone: var(--editorial); } .identical { --tone: var(--identical); }
-dl { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 0; }
-dt { color: var(--soft); font-size: .85rem; } dd { margin: 0; font-weight: 600; }
-form { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem .9rem; align-items: center; margin: 1.25rem 0 0;
-  padding: .75rem 0; background: var(--back); border-bottom: 1px solid var(--line); }
-form input[type=search] { flex: 1 1 14rem; padding: .45rem .7rem; font: inherit; color: inherit; background: var(--card);
-  border: 1px solid var(--line); border-radius: .4rem; }
-form label { color: var(--tone); white-space: nowrap; cursor: pointer; } form b { font-weight: 600; }
-output { color: var(--soft); font-size: .85rem; }
-h2 { margin: 2rem 0 .75rem; font-size: 1.15rem; } h2 small { color: var(--soft); font-weight: 400; }
-article { margin: 0 0 .75rem; padding: .9rem 1.1rem; background: var(--card); border: 1px solid var(--line);
-  border-left: 4px solid var(--tone);
-  border-radius: .4rem; }
-h3 { margin: 0; font-size: 1rem; font-weight: 600; display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: baseline; }
-.badge { color: var(--tone); text-transform: capitalize; } .place { font-weight: 400; color: var(--soft); }
-article p { margin: .35rem 0 0; } .breaks { color: var(--tone); } .advice::before { content: "→ "; color: var(--soft); }
-.facts { color: var(--soft); font-size: .8rem; } .waived { font-style: italic; } .nothing { color: var(--soft); }
-figure { margin: .6rem 0 0; min-width: 0; } figcaption { display: flex; gap: .6rem; justify-content: space-between; align-items: center;
-  color: var(--soft); font-size: .85rem; }
-pre { margin: .3rem 0 0; padding: .7rem .9rem; background: var(--code); border-radius: .3rem; white-space: pre-wrap;
-  max-height: 26rem; overflow: auto; }
-button { font: inherit; font-size: .8rem; color: inherit; background: transparent; border: 1px solid var(--line); border-radius: .3rem;
-  padding: .1rem .6rem; cursor: pointer; white-space: nowrap; } button:hover, button:focus-visible { border-color: currentColor; }
-details { margin-top: .5rem; } summary { cursor: pointer; color: var(--soft); font-size: .85rem; }
-.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: .8rem; }
-[hidden] { display: none !important; }
-@media print { form, button { display: none; } details { display: block; } }
+:root{color-scheme:light dark;--back:#fbfbfa;--card:#fff;--ink:#1d1f23;--soft:#5c626d;--line:#e2e3e6;--code:#f3f4f6;
+--breaking:#b42318;--undecided:#7a3ea1;--risky:#8a5100;--additive:#17734a;--editorial:#5c626d;--identical:#17734a}
+@media(prefers-color-scheme:dark){:root{--back:#14161a;--card:#1c1f25;--ink:#e7e9ee;--soft:#9aa2b1;--line:#2c313a;--code:#242932;
+--breaking:#ff8f85;--undecided:#d6a4f5;--risky:#f2b84b;--additive:#5fd39a;--editorial:#9aa2b1;--identical:#5fd39a}}
+*{box-sizing:border-box}
+body{overflow-wrap:anywhere;margin:0 auto;padding:2rem 1.25rem 4rem;max-width:62rem;background:var(--back);color:var(--ink);
+font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
+code,pre{font:.875em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+h1{font-size:1.4rem;font-weight:600;margin:0 0 .75rem}h1 span,small,.kicker,.facts,dt,output,summary{color:var(--soft)}
+.kicker,dt,output,.facts,small{font-size:.85rem;font-weight:400}.kicker{margin:0}
+.verdict{margin:0 0 1rem;padding:.7rem 1rem;border-left:4px solid var(--tone);background:var(--card)}
+.verdict strong{color:var(--tone);text-transform:capitalize;margin-right:.5rem}
+.breaking{--tone:var(--breaking)}.undecided{--tone:var(--undecided)}.risky{--tone:var(--risky)}
+.additive{--tone:var(--additive)}.editorial{--tone:var(--editorial)}.identical{--tone:var(--identical)}
+dl{display:flex;flex-wrap:wrap;gap:.5rem 2rem;margin:0}dd{margin:0;font-weight:600}
+form{position:sticky;top:0;z-index:1;display:flex;flex-wrap:wrap;gap:.3rem .9rem;align-items:center;margin:1.25rem 0 0;padding:.6rem 0;
+background:var(--back);border-bottom:1px solid var(--line)}
+form input[type=search]{flex:1 1 14rem;padding:.45rem .7rem;font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);
+border-radius:.4rem}form label{color:var(--tone);white-space:nowrap;cursor:pointer}
+h2{display:inline-block;margin:1.6rem 0 .4rem;font-size:1.1rem}section>details h2{margin:.6rem 0}
+.badge{color:var(--tone);text-transform:capitalize}
+article{margin:.5rem 0;padding:.6rem .9rem;background:var(--card);border:1px solid var(--line);
+border-left:4px solid var(--tone);border-radius:.4rem}
+h3{margin:0;font-size:1rem;font-weight:600;display:flex;flex-wrap:wrap;gap:0 .6rem}
+h3>:last-child{margin-left:auto}p{margin:.3rem 0}.advice::before{content:"→ ";color:var(--soft)}.said{margin:.8rem 0 .2rem}
+.waived{font-style:italic}figure{margin:.6rem 0 0;min-width:0}summary{cursor:pointer;font-size:.85rem}
+h3 details,li details{display:inline-block;font-weight:400}ul{margin:.2rem 0 1rem;padding-left:1.4rem}
+pre{margin:.3rem 0 0;padding:.7rem .9rem;background:var(--code);border-radius:.3rem;white-space:pre-wrap;max-height:26rem;overflow:auto}
+button{font:inherit;font-size:.8rem;color:inherit;background:none;border:1px solid var(--line);border-radius:.3rem;padding:.1rem .6rem;
+margin-top:.3rem;cursor:pointer}.sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(22rem,100%),1fr));gap:.8rem}
+[hidden]{display:none!important}@media print{form,button{display:none}}
 """
 
 _SCRIPT: Final = """
 "use strict";
-const articles = [...document.querySelectorAll("article")];
+const items = [...document.querySelectorAll("article, section li")];
 const boxes = [...document.querySelectorAll("#filter input[type=checkbox]")];
 const query = document.getElementById("query");
-for (const article of articles) {
-  const heading = article.closest("section").querySelector("h2").textContent;
-  article.words = (heading + " " + article.textContent).toLowerCase();
+for (const item of items) {
+  const section = item.closest("section");
+  item.words = (section.querySelector("h2").textContent + " " + item.textContent).toLowerCase();
+  item.severity = section.dataset.severity;
 }
 function filter() {
   const wanted = new Set(boxes.filter(box => box.checked).map(box => box.value));
   const words = query.value.toLowerCase().split(/\\s+/).filter(Boolean);
   let shown = 0;
-  for (const article of articles) {
-    const visible = wanted.has(article.dataset.severity) && words.every(word => article.words.includes(word));
-    article.hidden = !visible;
-    shown += visible;
+  for (const item of items) {
+    item.hidden = !wanted.has(item.severity) || !words.every(word => item.words.includes(word));
+    shown += !item.hidden;
   }
-  for (const section of document.querySelectorAll("section")) section.hidden = !section.querySelector("article:not([hidden])");
+  for (const section of document.querySelectorAll("section")) {
+    section.hidden = !section.querySelector("article:not([hidden]), li:not([hidden])");
+    for (const said of section.querySelectorAll(".said")) {
+      let next = said.nextElementSibling;
+      while (next && next.tagName === "ARTICLE" && next.hidden) next = next.nextElementSibling;
+      said.hidden = !next || next.tagName !== "ARTICLE";
+    }
+  }
   document.getElementById("none").hidden = shown > 0;
-  document.getElementById("shown").textContent = shown + " of " + articles.length;
+  document.getElementById("shown").textContent = shown + " of " + items.length;
 }
 if (query) {
   document.getElementById("filter").addEventListener("input", filter);
   filter();
 }
-function select(pre) {
-  const range = document.createRange();
-  range.selectNodeContents(pre);
-  const selection = getSelection();
-  selection.removeAllRanges();
-  selection.addRange(range);
+for (const pre of document.querySelectorAll("summary + pre")) {
+  try { pre.textContent = JSON.stringify(JSON.parse(pre.textContent), null, 2); } catch {}
+  const button = document.createElement("button");
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(pre.textContent);
+    } catch {
+      getSelection().selectAllChildren(pre);
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  pre.after(button);
 }
-document.addEventListener("click", async event => {
-  const button = event.target.closest("figure.witness button");
-  if (!button) return;
-  const pre = button.closest("figure").querySelector("pre");
-  try {
-    await navigator.clipboard.writeText(pre.textContent);
-  } catch {
-    select(pre);
-    document.execCommand("copy");
-  }
-  button.textContent = "Copied";
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
-});
 """

@@ -1,13 +1,13 @@
-"""The report for a terminal: 80 columns, worst first, grouped by method. Text of schemas is shown, never obeyed."""
+"""The report for a terminal: 80 columns, a summary, then the findings by rule, worst first. Text of schemas is shown, never obeyed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 from unicodedata import combining, east_asian_width
 
-from acpgen.compat.findings import Finding, Note, Report
+from acpgen.compat.findings import Finding, Report
 from acpgen.compat.report import wording
 from acpgen.errors import visible
 
@@ -22,9 +22,11 @@ _COLOURS: Final = {
     "heading": "1",
     "faint": "2",
 }
-_NOTHING: Final = "Nothing needs to be done."
-_SAME: Final = 3
-"""As many places of findings that say the same are named one by one."""
+SCREEN: Final = 60
+"""Lines. A report that fits shows every finding with its places and its proof; a longer one tells each in a line, or names it."""
+
+_LISTED: Final = 3 * WIDTH
+"""Characters of a list of names."""
 
 
 def text(report: Report, _: str = "risky") -> str:
@@ -38,83 +40,144 @@ def coloured(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
+    """The report in the fullest form that fits on a screen, or in the shortest."""
+    notes = [*_notes(report)]
+    for form in _FORMS:
+        lines = [*_head(report, summed=form is not _whole), *_body(report, form), *notes]
+        if len(lines) <= SCREEN or form is _FORMS[-1]:
+            yield from lines
+            if form is not _whole:
+                yield ""
+                yield _paint("Each with its places and its proof: --format json, or html.", "faint")
+            return
+
+
+def _head(report: Report, *, summed: bool) -> Iterator[str]:
+    """The verdict, and the rules that found something where the rest does not fit on a screen."""
     verdict = report.verdict
     yield from _wrapped(f"{report.old} → {report.new}", "", _COLOURS["heading"])
-    yield f"{_paint(verdict.upper(), verdict)}  {_tally(report)}".rstrip()
-    yield from _wrapped(
-        " · ".join(f"{name}: {value}" for name, value in wording.summary(report)), "", _COLOURS["faint"]
-    )
-    for heading, findings in wording.by_method(report.findings).items():
+    yield f"{_paint(verdict.upper(), verdict)}  {wording.tally(report)}".rstrip()
+    facts = " · ".join(f"{name}: {value}" for name, value in wording.summary(report))
+    yield from _wrapped(facts, "", _COLOURS["faint"])
+    if summed:
         yield ""
-        yield _paint(_cut(heading, WIDTH), "heading")
-        yield from _group(findings)
-    if report.notes:
+        found = wording.blocks(report.findings)
+        for severity in dict.fromkeys(block.severity for block in found):
+            yield from _wrapped(wording.overview(found, severity), f"{severity:11}", _COLOURS[severity])
+
+
+def _body(report: Report, form: Callable[[wording.Block], Iterator[str]]) -> Iterator[str]:
+    """The findings by rule. The shortest form leaves what breaks nobody to the summary."""
+    heavy = wording.blocks(report.findings, wording.HEAVY)
+    above = ""
+    for block in heavy:
+        if form is not _terse or block.severity != above:
+            yield ""
+        above = block.severity
+        yield _title(block)
+        yield from form(block)
+        for advice in block.advice:
+            yield from _wrapped(advice, "  → ")
+    for block in wording.blocks(report.findings, ("additive",)):
+        if form is _terse and heavy:
+            break
         yield ""
-        yield _paint(wording.NOTES, "heading")
-        for note in report.notes:
-            yield from _note(note)
-
-
-def _note(note: Note) -> Iterator[str]:
-    yield f"  {note.rule}"
-    yield from _wrapped(note.message, "    ")
-    yield _paint(f"    {_cut_left(wording.place(note.at), WIDTH - 4)}", "faint")
-    yield from _wrapped(note.advice, "    → ")
-
-
-def _group(findings: list[Finding]) -> Iterator[str]:
-    alike: dict[tuple[str, ...], list[Finding]] = {}
-    for finding in findings:
-        short = finding.severity in ("additive", "editorial") or finding.witness is None
-        key = (finding.severity, finding.rule) if short else (finding.fingerprint, finding.location)
-        alike.setdefault(key, []).append(finding)
-    for group in alike.values():
-        first = group[0]
-        head = f"  {_paint(first.severity, first.severity)} {first.rule}"
-        if first.severity == "editorial" or (first.severity == "additive" and len(group) > _SAME):
-            yield f"{head}{f' ({len(group)})' if len(group) > 1 else ''}"
-            if first.severity == "additive":
-                yield from _wrapped(", ".join(each.location for each in group), "    ")
-        elif len(group) > 1:
-            yield f"{head} ({len(group)})"
-            for each in group:
-                at = f"{each.location}: " if each.location else ""
-                yield from _wrapped(f"{at}{each.message} [{each.fingerprint}]", "    ")
-            if first.advice != _NOTHING:
-                yield from _wrapped(first.advice, "    → ")
+        yield _title(block)
+        if len(block.findings) == 1:
+            yield from _brief(block.findings[0], f": {block.findings[0].message}", way=True)
         else:
-            yield from _whole(first, head)
+            yield from _wrapped(wording.some([wording.name(each) for each in block.findings], _LISTED), "  ")
+    found = wording.blocks(report.findings, ("editorial",))
+    if found and form is _whole:
+        yield ""
+        yield from _wrapped(wording.overview(found, "editorial"), "editorial  ", _COLOURS["editorial"])
 
 
-def _whole(finding: Finding, head: str) -> Iterator[str]:
-    yield head
-    if finding.location:
-        yield from _wrapped(f"{finding.location} ({wording.flow(finding)})", "    ")
+def _title(block: wording.Block) -> str:
+    return f"{_paint(block.severity, block.severity)}  {_paint(f'{block.rule}{block.size}', 'heading')}"
+
+
+def _terse(block: wording.Block) -> Iterator[str]:
+    """The names of the findings of one rule by what they say."""
+    for said, findings in block.alike:
+        if len(findings) == 1:
+            yield from _wrapped(f"{_counted(findings[0])}: {said}".lstrip(": "), "  ", below="    ")
+        else:
+            yield from _wrapped(said, "  ")
+            yield from _wrapped(", ".join(map(_counted, findings)), "    ")
+
+
+def _counted(finding: Finding) -> str:
+    """The name of a finding, and how many methods reach it, where they are several."""
+    count = len(finding.methods)
+    return f"{wording.name(finding)} ({wording.counted(count, 'method')})" if count > 1 else wording.name(finding)
+
+
+def _listed(block: wording.Block) -> Iterator[str]:
+    """The findings of one rule, each in a line or two; what several say is said once."""
+    for said, findings in block.alike:
+        if len(findings) == 1:
+            yield from _brief(findings[0], f": {said}", way=True)
+            continue
+        ways = {wording.direction(each) for each in findings}
+        yield from _wrapped(f"{said} ({ways.pop()})" if len(ways) == 1 else said, "  ")
+        for finding in findings:
+            yield from _brief(finding, way=bool(ways), indent="    ")
+
+
+def _brief(finding: Finding, told: str = "", *, way: bool, indent: str = "  ") -> Iterator[str]:
+    reached = wording.reached(finding, way=way)
+    line = f"{wording.name(finding)} ({reached})" if reached else wording.name(finding)
+    waived = f" Waived until {finding.waived.expires}." if finding.waived is not None else ""
+    yield from _wrapped(f"{line}{told}{waived} [{finding.fingerprint}]".lstrip(": "), indent, below=f"{indent}  ")
+
+
+def _whole(block: wording.Block) -> Iterator[str]:
+    """The findings of one rule with their places and proofs."""
+    for finding in block.findings:
+        yield from _proven(finding)
+
+
+def _proven(finding: Finding) -> Iterator[str]:
+    reached = wording.reached(finding)
+    name = wording.name(finding)
+    if name:
+        yield from _wrapped(f"{name} ({reached})" if reached else name, "  ")
+    if finding.location.count(".") + finding.location.count("(") > 1:
+        yield from _wrapped(f"at {finding.location}", "    ", _COLOURS["faint"])
     yield from _wrapped(finding.message, "    ")
     if finding.breaks:
         yield from _wrapped(f"Breaks: {finding.breaks}.", "    ")
     for side, spot in (("old", finding.old), ("new", finding.new)):
         if spot is not None:
             yield _paint(f"    {side} {_cut_left(wording.place(spot), WIDTH - 8)}", "faint")
-    if finding.witness is not None and finding.severity != "additive":
+    if finding.witness is not None:
         yield from _wrapped(wording.proof(finding.witness), "    ")
         for line in wording.message(finding.witness.value, WIDTH - 6).splitlines():
             yield f"      {_cut(line, WIDTH - 6)}"
-    if finding.advice != _NOTHING:
-        yield from _wrapped(finding.advice, "    → ")
     if finding.waived is not None:
         yield from _wrapped(f"Waived until {finding.waived.expires}: {finding.waived.reason}", "    ")
     yield _paint(f"    {finding.fingerprint}", "faint")
 
 
-def _tally(report: Report) -> str:
-    waived = sum(finding.waived is not None for finding in report.findings)
-    return f"{wording.tally(report)}, {waived} waived" if waived else wording.tally(report)
+_FORMS: Final = (_whole, _listed, _terse)
+"""How to tell the findings of one rule, fullest first."""
 
 
-def _wrapped(line: str, indent: str, colour: str = "") -> Iterator[str]:
-    below = " " * len(indent)
-    for number, part in enumerate(folded(visible(line), WIDTH - len(indent))):
+def _notes(report: Report) -> Iterator[str]:
+    if report.notes:
+        yield ""
+        yield _paint(wording.NOTES, "heading")
+    for note in report.notes:
+        yield f"  {note.rule}"
+        yield from _wrapped(note.message, "    ")
+        yield _paint(f"    {_cut_left(wording.place(note.at), WIDTH - 4)}", "faint")
+        yield from _wrapped(note.advice, "    → ")
+
+
+def _wrapped(line: str, indent: str, colour: str = "", below: str = "") -> Iterator[str]:
+    below = below or " " * len(indent)
+    for number, part in enumerate(folded(visible(line), WIDTH - len(below))):
         whole = f"{below if number else indent}{part}"
         yield f"\x1b[{colour}m{whole}\x1b[0m" if colour else whole
 

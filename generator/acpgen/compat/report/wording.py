@@ -3,43 +3,139 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from acpgen.compat.findings import SEVERITIES, Coverage, Finding, Inclusion, Report, Spot, Witness, counts
+from acpgen.compat.findings import (
+    NO_ACTION,
+    SEVERITIES,
+    Coverage,
+    Finding,
+    Inclusion,
+    Report,
+    Revision,
+    Severity,
+    Spot,
+    Witness,
+    counts,
+    lowered,
+    raised,
+)
 from acpgen.ir import JSON
 
-OUTSIDE = "The protocol as a whole"
-SCHEMAS = "The schemas"
-PAPER = "Names and words"
 NOTES = "Notes"
+HEAVY: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky")
+"""The severities that somebody must look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The findings of one rule and severity."""
+
+    severity: Severity
+    rule: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def alike(self) -> list[tuple[str, list[Finding]]]:
+        """The findings that say the same of different names, with what they say; those that there are most of come first."""
+        groups: dict[str, list[Finding]] = {}
+        for each in self.findings:
+            groups.setdefault(_nameless(each), []).append(each)
+        return [
+            (said if len(group) > 1 else group[0].message, group)
+            for said, group in sorted(groups.items(), key=lambda group: -len(group[1]))
+        ]
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to do, each piece of advice once."""
+        return tuple(dict.fromkeys(each.advice for each in self.findings if each.advice not in ("", NO_ACTION)))
+
+    @property
+    def size(self) -> str:
+        """How many findings there are, where there are several: ` (7)`."""
+        return f" ({len(self.findings)})" if len(self.findings) > 1 else ""
+
+
+def blocks(findings: Iterable[Finding], severities: Iterable[Severity] = SEVERITIES) -> list[Block]:
+    """The findings by severity and rule: worst first, then those that there are most of."""
+    groups: dict[tuple[Severity, str], list[Finding]] = {}
+    for each in findings:
+        groups.setdefault((each.severity, each.rule), []).append(each)
+    wanted = tuple(severities)
+    found = [Block(severity, rule, tuple(group)) for (severity, rule), group in groups.items() if severity in wanted]
+    return sorted(found, key=lambda block: (SEVERITIES.index(block.severity), -len(block.findings), block.rule))
+
+
+def _nameless(finding: Finding) -> str:
+    """What a finding says, without the name of what changed: that stands beside it."""
+    names = (finding.method or "", *re.split(r"[.()]+", finding.location.rstrip(")")))
+    for name in filter(None, reversed(names)):
+        if finding.message.startswith(f"{name!r} is "):
+            return f"Is {finding.message.removeprefix(f'{name!r} is ')}"
+        for named in (f" in {name!r}", f" of {name!r}", f" {name!r}"):
+            if named in finding.message:
+                return finding.message.replace(named, "", 1)
+    return finding.message
 
 
 def by_method(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """The findings grouped by method, the group with the worst finding first, then as they came."""
+    """The findings by the first method that reaches them."""
     groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault(finding.method or _without_method(finding), []).append(finding)
-    return dict(sorted(groups.items(), key=lambda group: (SEVERITIES.index(group[1][0].severity), group[0] == PAPER)))
+        groups.setdefault(finding.method or "no method", []).append(finding)
+    return groups
 
 
-def _without_method(finding: Finding) -> str:
-    if finding.rule.startswith("language-"):
-        return SCHEMAS
-    return PAPER if finding.severity == "editorial" else OUTSIDE
+def name(finding: Finding) -> str:
+    """What changed, wherever it is used."""
+    return finding.declaration or finding.location
 
 
-def flow(finding: Finding) -> str:
+def reached(finding: Finding, *, way: bool = True) -> str:
+    """Which messages hold it, and who sends them: `session/prompt, client → agent`, `15 methods: session/new, …; both ways`."""
+    methods = [each for each in finding.methods if each != name(finding)]
+    parts = [f"{counted(len(methods), 'method')}: {methods[0]}, …" if len(methods) > 1 else "".join(methods)]
+    if way and finding.reaches and (finding.flow != "both" or methods):
+        parts.append(direction(finding))
+    return ("; " if len(methods) > 1 else ", ").join(filter(None, parts))
+
+
+def direction(finding: Finding) -> str:
+    """Who sends to whom in the messages that hold it, and of which revision, where an exchange fails: `old client → new agent`."""
+    if not finding.reaches:
+        return flow(finding.flow)
+    ways = dict.fromkeys((each.flow, each.sender) for each in finding.reaches if each.severity == finding.severity)
+    senders = {sender for _, sender in ways}
+    if len(ways) > 1:
+        sender = senders.pop() if len(senders) == 1 else None
+        return "both ways" if sender is None else f"{sender} → {other(sender)}, both ways"
+    ((name, sender),) = ways
+    one, arrow, another = name.partition("-to-")
+    if sender is None:
+        return flow(name)
+    return f"{sender} {one} → {other(sender)} {another}" if arrow else f"{sender} → {other(sender)}"
+
+
+def other(revision: Revision) -> Revision:
+    """The other revision."""
+    return "new" if revision == "old" else "old"
+
+
+def flow(name: str) -> str:
     """Who sends to whom: `client → agent`."""
-    sender, arrow, receiver = finding.flow.partition("-to-")
+    sender, arrow, receiver = name.partition("-to-")
     return f"{sender} → {receiver}" if arrow else "either side"
 
 
 def proof(witness: Witness) -> str:
     """What a witness shows."""
     if witness.carried_by is not None:
-        return f"A message that the {witness.carried_by} side understands in full:"
-    return f"The {witness.accepted_by} side accepts this message, the {witness.refused_by} one refuses it:"
+        return f"Only the {witness.carried_by} revision understands all of this message:"
+    return f"The {witness.accepted_by} revision accepts this message; the {witness.refused_by} revision rejects it:"
 
 
 def message(value: JSON, width: int) -> str:
@@ -52,8 +148,27 @@ def tally(report: Report) -> str:
     """How many findings there are of each severity, and how many notes."""
     parts = [f"{count} {severity}" for severity, count in counts(report).items()]
     if report.notes:
-        parts.append(f"{len(report.notes)} {'note' if len(report.notes) == 1 else 'notes'}")
-    return ", ".join(parts)
+        parts.append(counted(len(report.notes), "note"))
+    waived = sum(finding.waived is not None for finding in report.findings)
+    return ", ".join([*parts, f"{waived} waived"] if waived else parts)
+
+
+def overview(found: Sequence[Block], severity: Severity) -> str:
+    """How many findings there are of each rule: `field-removed 7, method-removed 2`."""
+    mine = [block for block in found if block.severity == severity]
+    return ", ".join(f"{block.rule} {len(block.findings)}" for block in mine)
+
+
+def some(names: Sequence[str], room: int) -> str:
+    """As many names as fit into so many characters, at least one, and how many more there are."""
+    shown: list[str] = []
+    size = 0
+    for each in names:
+        size += len(each) + 2
+        if shown and size > room:
+            return f"{', '.join(shown)} and {len(names) - len(shown)} more"
+        shown.append(each)
+    return ", ".join(shown)
 
 
 def place(spot: Spot | None) -> str:
@@ -69,6 +184,13 @@ def path(spot: Spot) -> str:
 def summary(report: Report) -> list[tuple[str, str]]:
     """The verdicts beside the main one, in words."""
     wire = report.wire
+    if report.unruled is not None or report.earlier is not None:
+        rest = summary(replace(report, unruled=None, earlier=None))
+        return [
+            *rest,
+            *([("earlier releases", _earlier(report.earlier))] if report.earlier is not None else []),
+            *_policy(report),
+        ]
     if report.merge_base is not None:
         base = report.merge_base
         rest = summary(replace(report, merge_base=None))
@@ -87,16 +209,32 @@ def summary(report: Report) -> list[tuple[str, str]]:
     return rows if report.coverage is None else [*rows, ("compared", _coverage(report.coverage))]
 
 
+def _policy(report: Report) -> list[tuple[str, str]]:
+    """What the project's policy has changed: `3 lowered, 1 raised; without it: breaking`."""
+    if report.unruled is None:
+        return []
+    changed = (("lowered", len(lowered(report))), ("raised", len(raised(report))))
+    told = ", ".join(f"{count} {what} by policy" for what, count in changed if count)
+    return [("policy", f"{told}; without it: {report.unruled}")]
+
+
+def _earlier(releases: tuple[str, ...]) -> str:
+    if not releases:
+        return "none is kept of this protocol"
+    return f"compared too, from {releases[0]} to {releases[-1]}" if len(releases) > 1 else f"{releases[0]} compared too"
+
+
 def _inclusion(found: Inclusion) -> str:
     return f"old ⊆ new {found.backward}; new ⊆ old {found.forward}"
 
 
 def _coverage(coverage: Coverage) -> str:
     """`76 methods, 240 definitions`, or how many of the definitions, and how much else."""
-    told = f"{_counted(coverage.methods, 'method')}, {_counted(coverage.definitions, 'definition')}"
+    told = f"{counted(coverage.methods, 'method')}, {counted(coverage.definitions, 'definition')}"
     left = len(coverage.not_compared)
     return f"{told}, all but {left}" if left else told
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """`1 method`, `2 methods`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

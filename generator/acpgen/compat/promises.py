@@ -1,0 +1,264 @@
+"""A project's policy: what it promises, and which findings it judges otherwise than the check does.
+
+A policy never hides: what it lowers stays in the report, with the severity that the check found and the reason, and is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from acpgen.compat.findings import (
+    SEVERITIES,
+    Finding,
+    Note,
+    Reach,
+    Report,
+    Revision,
+    Ruled,
+    Severity,
+    Spot,
+    order,
+    worst,
+)
+
+Promise: TypeAlias = Literal["full", "backward", "forward", "none"]
+"""Which exchange between revisions must work: `backward`, what old peers send is accepted by new ones; `forward`, what new peers send is
+accepted by old ones; `full`, both."""
+
+LOWERED: Final[Severity] = "additive"
+"""What becomes of a finding about something that is not promised."""
+
+_HARMFUL: Final = ("breaking", "undecided", "risky")
+_KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
+    "full": ("old", "new"),
+    "backward": ("old",),
+    "forward": ("new",),
+    "none": (),
+}
+"""The senders whose messages must be accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A part of a protocol: a method, such as `session/*`, a place in its messages, such as `session/new params.cwd`, or a place in a
+    schema and all below it, such as `#/$defs/Tool` or `schema/acp/v2/*#`. `*` stands for any text; in a pointer, for one step.
+    """
+
+    written: str
+
+    def holds(self, reach: Reach, spots: Iterable[Spot | None]) -> bool:
+        """Whether a finding at these spots, in this kind of message, lies in the area."""
+        file, mark, fragment = self.written.partition("#")
+        if mark:
+            return any(_is_below(spot, file, fragment) for spot in spots if spot is not None)
+        method, _, location = self.written.partition(" ")
+        return reach.method is not None and fnmatchcase(reach.method, method) and _is_within(reach.location, location)
+
+
+def _is_below(spot: Spot, file: str, fragment: str) -> bool:
+    path = spot.file.partition(":")[2] or spot.file
+    if file and not (fnmatchcase(path, file) or fnmatchcase(path, f"*/{file}")):
+        return False
+    wanted, steps = fragment.split("/")[1:], spot.pointer.split("/")[1:]
+    return len(wanted) <= len(steps) and all(map(fnmatchcase, steps, wanted))
+
+
+def _is_within(location: str, area: str) -> bool:
+    return not area or location == area or (location.startswith(area) and location[len(area)] in ".[(")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A severity that a project gives to the findings of a rule, in an area, or of a rule in an area, and why."""
+
+    severity: Severity
+    reason: str
+    rule: str = ""
+    area: Area | None = None
+
+    def judges(self, rule: str, reach: Reach, spots: Iterable[Spot | None]) -> bool:
+        """Whether this is about such a finding."""
+        return self.rule in ("", rule) and (self.area is None or self.area.holds(reach, spots))
+
+    @property
+    def weight(self) -> tuple[bool, bool]:
+        """What names an area goes before what names a rule alone."""
+        return self.area is not None, bool(self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """What may be removed from a day on, and what takes its place."""
+
+    sunset: date
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What `[tool.acpgen.compat]` says. `promise` stands for all roles that `promises` does not name.
+
+    `experimental` has the reason of each area that is promised to nobody. `since` is the release from which on every release that is kept
+    is compared too; empty for all, `None` for none. `formats`: receivers refuse what a `format` does. `docs` is the address of the site.
+    """
+
+    promise: Promise = "full"
+    promises: Mapping[str, Promise] = field(default_factory=lambda: MappingProxyType(dict[str, Promise]()))
+    levels: tuple[Level, ...] = ()
+    experimental: Mapping[Area, str] = field(default_factory=lambda: MappingProxyType(dict[Area, str]()))
+    deprecated: Mapping[Area, Deprecation] = field(default_factory=lambda: MappingProxyType(dict[Area, Deprecation]()))
+    since: str | None = None
+    formats: bool = False
+    docs: str = ""
+
+    def promised_to(self, role: str) -> Promise:
+        """What is promised to receivers of a role."""
+        return self.promises.get(role, self.promise)
+
+
+NONE: Final = Policy()
+"""Everything is promised, and the check has the last word."""
+
+
+def is_removal(rule: str) -> bool:
+    """Whether a rule tells that something that peers may use is gone."""
+    return rule.endswith("-removed") and rule != "gate-removed"
+
+
+def judged(report: Report, policy: Policy, today: date, at: Spot) -> Report:
+    """The report as a policy judges it: its findings with other severities where the policy says so, the verdict of these, and a note
+    for each reason. `at` is where the policy stands.
+    """
+    findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
+    ruled = [each for each in findings if each.ruled is not None]
+    if not ruled:
+        return report
+    verdict = worst(tuple(each.severity for each in findings))
+    notes = tuple(_notes(ruled, at))
+    return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=(*report.notes, *notes))
+
+
+def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
+    """A note for each reason, and each change that it made."""
+    found: dict[tuple[str, Severity, Severity], int] = {}
+    for finding in ruled:
+        parts = {
+            (each.ruled.reason, each.ruled.judged, each.severity)
+            for each in finding.reaches or (finding,)
+            if each.ruled
+        }
+        for part in parts:
+            found[part] = found.get(part, 0) + 1
+    for (reason, was, now), count in sorted(found.items()):
+        yield policy_applied(reason, was, now, count, at)
+
+
+def policy_applied(reason: str, was: Severity, now: Severity, count: int, at: Spot) -> Note:
+    """The project's policy, `[tool.acpgen.compat]`, gives findings another severity than the check does. What it lowers stays in the
+    report with the severity that the check found.
+    """
+    what = "1 finding" if count == 1 else f"{count} findings"
+    verb = "lowers" if SEVERITIES.index(now) > SEVERITIES.index(was) else "raises"
+    return Note(
+        "policy-applied",
+        f"The policy {verb} {what} from {was} to {now}. {reason}",
+        "'acpgen rules' shows all of it.",
+        at,
+    )
+
+
+def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
+    """A finding with each kind of message that holds it judged anew; the worst of them stands for it."""
+    spots = finding.old, finding.new
+    if not finding.reaches:
+        ruled = _ruled(finding.rule, _alone(finding), spots, policy, today)
+        return finding if ruled is None else replace(finding, severity=ruled[0], ruled=ruled[1])
+    reaches: list[Reach] = []
+    for reach in finding.reaches:
+        ruled = _ruled(finding.rule, reach, spots, policy, today)
+        reaches.append(reach if ruled is None else replace(reach, severity=ruled[0], ruled=ruled[1]))
+    changed = [each.ruled for each in reaches if each.ruled is not None]
+    if not changed:
+        return finding
+    reaches.sort(key=lambda each: SEVERITIES.index(each.severity))
+    first = reaches[0]
+    reasons = " ".join(dict.fromkeys(each.reason for each in changed))
+    return replace(
+        finding,
+        severity=first.severity,
+        effect=first.effect,
+        method=first.method,
+        flow=first.flow,
+        location=first.location,
+        message=first.message,
+        witness=first.witness,
+        reaches=tuple(reaches),
+        ruled=Ruled(finding.severity, reasons),
+    )
+
+
+def _alone(finding: Finding) -> Reach:
+    """A finding that belongs to no kind of message, as if it were one."""
+    return Reach(
+        method=finding.method,
+        flow=finding.flow,
+        location=finding.location,
+        severity=finding.severity,
+        effect=finding.effect,
+        message=finding.message,
+        fingerprint=finding.fingerprint,
+        senders=("new",)
+        if finding.rule == "language-widened"
+        else ("old",)
+        if finding.rule == "language-narrowed"
+        else (),
+    )
+
+
+def _ruled(
+    rule: str, reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date
+) -> tuple[Severity, Ruled] | None:
+    """The severity that a policy gives to a finding, and why; `None` where the check's stands."""
+    said = _said(rule, reach, spots, policy, today)
+    return None if said is None or said[0] == reach.severity else (said[0], Ruled(reach.severity, said[1]))
+
+
+def _said(
+    rule: str, reach: Reach, spots: tuple[Spot | None, ...], policy: Policy, today: date
+) -> tuple[Severity, str] | None:
+    levels = [each for each in policy.levels if each.judges(rule, reach, spots)]
+    if levels:
+        chosen = max(reversed(levels), key=lambda each: each.weight)
+        return chosen.severity, chosen.reason
+    if rule == "format-changed" and policy.formats:
+        return "undecided", "Formats are asserted here, and what they refuse is not compared."
+    if reach.severity not in _HARMFUL:
+        return None
+    for area, reason in policy.experimental.items():
+        if area.holds(reach, spots):
+            return LOWERED, f"{area.written} is experimental: {reason}"
+    for area, deprecation in policy.deprecated.items():
+        if is_removal(rule) and today >= deprecation.sunset and area.holds(reach, spots):
+            return (
+                LOWERED,
+                f"{area.written} was deprecated until {deprecation.sunset.isoformat()}: {deprecation.reason}",
+            )
+    return _unpromised(reach, policy)
+
+
+def _unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:
+    """The severity of what fails only where nothing is promised. Where the check does not say who sends it, either may."""
+    receiver = reach.flow.partition("-to-")[2]
+    roles = [receiver] if receiver else ["", *policy.promises]
+    senders = reach.senders or ("old", "new")
+    promises = {policy.promised_to(role) for role in roles}
+    if any(sender in _KEPT[promise] for sender in senders for promise in promises):
+        return None
+    asked = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)
+    whom = f" for messages to the {receiver}" if receiver else ""
+    return LOWERED, f"No {asked} compatibility is promised{whom}."

@@ -1,0 +1,338 @@
+"""What must hold of the comparison of two revisions of a real schema, judged by what the comparison itself does not use.
+
+Nothing may crash, a definition that is written differently is named by a finding, no sampled message contradicts a "yes", and two
+validators confirm every witness, whether they assert formats or not.
+"""
+
+# Trees of JSON are `Any` here.
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import jsonschema_rs
+from jsonschema import Draft202012Validator
+
+from acpgen import ir
+from acpgen.compat.compare import compare, revised
+from acpgen.compat.findings import Finding, Report, Revision, Witness
+from acpgen.compat.protocol.messages import Route, message, message_schema
+from acpgen.compat.protocol.revision import Revised, wordless
+from acpgen.compat.sources import opened
+from acpgen.errors import Faults
+from acpgen.pointers import plain_pointer
+from acpgen.schema.walk import asserts, is_array, is_object, refs_anywhere
+from bindings.instances import Chooser, Instances
+from bindings.meaning import Meaning
+
+SIDES: Final[tuple[Revision, Revision]] = ("old", "new")
+RELATIONS: Final[tuple[Literal["wire", "language"], ...]] = ("wire", "language")
+DIRECTIONS: Final[tuple[tuple[str, Revision, Revision], ...]] = (("backward", "old", "new"), ("forward", "new", "old"))
+SAMPLES: Final = 12
+"""So many messages of one kind try to contradict a "yes"."""
+
+Held: TypeAlias = "tuple[Route, str | None]"
+"""A kind of message, and the definition of what it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of two revisions: the report, or the fault in a sentence, and everything that must not be."""
+
+    old: str
+    new: str
+    report: Report | None
+    complaints: tuple[str, ...] = ()
+    fault: str = ""
+    attacks: int = 0
+    witnesses: int = 0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two revisions, each with its meaning, and their report."""
+
+    old: Revised
+    new: Revised
+    files: tuple[Path, Path]
+    report: Report
+    validators: dict[tuple[Revision, Held, bool], Any] = field(default_factory=dict[Any, Any], repr=False)
+
+    def side(self, revision: Revision) -> Revised:
+        return self.old if revision == "old" else self.new
+
+    @cached_property
+    def methods(self) -> list[tuple[ir.Method, ir.Method]]:
+        after = {(method.name, method.side, method.kind): method for method in self.new.methods}
+        keys = ((method, (method.name, method.side, method.kind)) for method in self.old.methods)
+        return [(method, after[key]) for method, key in keys if key in after]
+
+    @cached_property
+    def held(self) -> list[tuple[Held, Held]]:
+        """The kinds of message that both revisions have, and the definitions of one name that hold no message."""
+        found: list[tuple[Held, Held]] = []
+        for one, other in self.methods:
+            found.append(((Route("params", one), one.params), (Route("params", other), other.params)))
+            if one.kind == "request":
+                found.append(((Route("result", one), one.result), (Route("result", other), other.result)))
+        alone = [name for name in self.old.declared if name in set(self.new.declared) - self.reached]
+        return found + [((Route("document", None, name), name),) * 2 for name in alone]
+
+    @cached_property
+    def reached(self) -> set[str]:
+        """The definitions that a message of either revision leads to."""
+        found: set[str] = set()
+        for side in (self.old, self.new):
+            pending = [name for each in side.methods for name in (each.params, each.result) if name is not None]
+            pending += [name for name, at in side.bundle.origins.items() if at in {each.at for each in side.methods}]
+            while pending:
+                name = pending.pop()
+                if name not in found:
+                    found.add(name)
+                    pending.extend(side.references.get(name, ()))
+        return found
+
+    def accepts(self, revision: Revision, held: Held, value: Any) -> bool:
+        """Whether one revision accepts a whole message, by the quick validator."""
+        return bool(self._quick(revision, held, formats=False).is_valid(value))
+
+    def judgements(self, revision: Revision, held: Held, value: Any) -> set[bool]:
+        """What two validators say, each with and without formats."""
+        schema = message_schema(self.side(revision), *held)
+        said = {self._quick(revision, held, formats=formats).is_valid(value) for formats in (False, True)}
+        for checker in (None, Draft202012Validator.FORMAT_CHECKER):
+            said.add(cast("Any", Draft202012Validator(schema, format_checker=checker)).is_valid(value))
+        return said
+
+    def _quick(self, revision: Revision, held: Held, *, formats: bool) -> Any:
+        key = (revision, held, formats)
+        if key not in self.validators:
+            schema = message_schema(self.side(revision), *held)
+            self.validators[key] = jsonschema_rs.Draft202012Validator(schema, validate_formats=formats)
+        return self.validators[key]
+
+
+def judged(old: Path, new: Path, *, samples: int = SAMPLES) -> Outcome:
+    """What came of two revisions. What is no schema is a fault, and anything else that is raised a complaint."""
+    names = old.name, new.name
+    try:
+        report = compare(old, new, unstable=True)
+        sides = [revised(opened(each, checked=True, unstable=True), unstable=True) for each in (old, new)]
+    except Faults as caught:
+        return Outcome(*names, None, fault=str(caught.faults[0]))
+    except (Exception, RecursionError) as caught:  # noqa: BLE001 - a crash is what is looked for
+        return Outcome(*names, None, (f"crash: {type(caught).__name__}: {caught}",))
+    pair = Pair(sides[0], sides[1], (old, new), report)
+    attacks = list(attacked(pair, samples))
+    witnesses = [each for each in report.findings if each.witness is not None]
+    complaints = [
+        *unnamed(pair),
+        *(each for each in attacks if each),
+        *(complaint for each in witnesses for complaint in contradicted(pair, each)),
+        *inconsistent(report),
+    ]
+    return Outcome(*names, report, tuple(complaints), attacks=len(attacks), witnesses=len(witnesses))
+
+
+# --- definitions that no finding names -------------------------------------------------------------------------------
+
+
+def unnamed(pair: Pair) -> Iterator[str]:
+    """The definitions that are written differently in the two files, and that no finding names.
+
+    What only one file has is explained by a definition that refers to it, for that is written differently too; a union of whole
+    messages by such members.
+    """
+    trees = [json.loads(path.read_text("utf-8")) for path in pair.files]
+    before, after = (dict(definitions(tree)) for tree in trees)
+    places = {spot.pointer for each in pair.report.findings for spot in (each.old, each.new) if spot is not None}
+    alone = {
+        at for one, other in ((before, after), (after, before)) for key, (at, _) in one.items() if key not in other
+    }
+    referred = {place for side in (before, after) for _, schema in side.values() for place in references(schema)}
+    for key in dict.fromkeys((*before, *after)):
+        sides = [side[key] for side in (before, after) if key in side]
+        if len(sides) == 2 and text(*sides[0]) == text(*sides[1]):
+            continue
+        told = any(spot == at or spot.startswith(f"{at}/") for at, _ in sides for spot in places)
+        explained = any(at in referred for at, _ in sides) if len(sides) == 1 else is_union_of(alone, *sides)
+        if not told and not explained:
+            yield f"no finding names {' '.join(key)}"
+
+
+Defined: TypeAlias = "tuple[tuple[str, ...], tuple[str, Any]]"
+"""A definition: its names from the outside in, its place, and the schema."""
+
+
+def definitions(tree: Any) -> Iterator[Defined]:
+    """The definitions of a file, in groups too."""
+    for keyword in ("$defs", "definitions"):
+        pending: list[Defined] = [
+            ((name,), (f"/{keyword}{plain_pointer(name)}", schema)) for name, schema in tree.get(keyword, {}).items()
+        ]
+        while pending:
+            key, (at, schema) = pending.pop()
+            if is_object(schema) and schema and not any(map(asserts, schema)) and all(map(is_object, schema.values())):
+                pending += [((*key, name), (f"{at}{plain_pointer(name)}", inner)) for name, inner in schema.items()]
+            else:
+                yield key, (at, schema)
+
+
+def text(at: str, schema: Any) -> str:
+    """A definition without its words, and whatever keyword keeps the definitions of its file."""
+    return json.dumps(wordless(schema), sort_keys=True).replace("#/definitions/", "#/$defs/")
+
+
+def is_union_of(alone: set[str], old: tuple[str, Any], new: tuple[str, Any]) -> bool:
+    """Whether two definitions differ only in items of lists that refer to what only one file has."""
+    shells = (text(at, _without(schema, alone)) for at, schema in (old, new))
+    return next(shells) == next(shells)
+
+
+def _without(schema: Any, alone: set[str]) -> Any:
+    if is_array(schema):
+        return [_without(each, alone) for each in schema if not is_object(each) or not references(each) & alone]
+    return {key: _without(value, alone) for key, value in schema.items()} if is_object(schema) else schema
+
+
+def references(schema: Any) -> set[str]:
+    """The places that a schema refers to."""
+    return {reference.removeprefix("#") for reference in refs_anywhere(schema)}
+
+
+# --- attacks on a "yes" ----------------------------------------------------------------------------------------------
+
+
+class Sent(Instances):
+    """Values as a peer sends them to one that advertised nothing: what is declared and needs no capability."""
+
+    def __init__(self, meaning: Meaning) -> None:
+        super().__init__(meaning)
+        self.definitions = {name: _sent(each) for name, each in meaning.definitions.items()}
+
+
+def _sent(definition: ir.Definition) -> ir.Definition:
+    from dataclasses import replace
+
+    match definition:
+        case ir.Record():
+            kept = tuple(each for each in definition.fields if each.capability is None or each.required)
+            extra = ir.Nothing() if isinstance(definition.extra, ir.Anything) else definition.extra
+            return replace(definition, fields=kept, extra=extra)
+        case ir.TaggedUnion(variants=variants):
+            known = tuple(each for each in variants if each.capability is None)
+            return replace(definition, variants=known, fallback=None, fallback_shapes=()) if known else definition
+        case ir.Enum(values=values):
+            known_values = tuple(each for each in values if each.capability is None)
+            return replace(definition, values=known_values, openness="closed") if known_values else definition
+        case _:
+            return definition
+
+
+def attacked(pair: Pair, samples: int) -> Iterator[str]:
+    """One text for each message that was tried: empty, or how it contradicts a "yes"."""
+    meanings: dict[Revision, Meaning] = {side: Meaning(pair.side(side).protocol) for side in SIDES}
+    ways = [
+        (relation, direction, sender, receiver)
+        for relation in RELATIONS
+        for direction, sender, receiver in DIRECTIONS
+        if getattr(getattr(pair.report, relation), direction) == "yes"
+    ]
+    for relation, direction, sender, receiver in ways:
+        make = (Sent if relation == "wire" else Instances)(meanings[sender])
+        for held in pair.held:
+            ours, theirs = held if sender == "old" else held[::-1]
+            name = ours[1]
+            if name is None:
+                continue
+            luck = Chooser(f"{relation} {direction} {ours[0].part} {name}")
+            for turn in range(samples):
+                value = (make.damaged if relation == "language" and turn % 3 == 2 else make.valid)(luck, name)
+                whole = message(pair.side(sender).protocol.envelope, ours[0], value)
+                if not is_plain(whole) or not pair.accepts(sender, ours, whole):
+                    continue
+                refuted = not pair.accepts(receiver, theirs, whole)
+                if refuted and relation == "wire" and theirs[1] is not None:
+                    refuted = not meanings[receiver].accepts(theirs[1], value)  # tolerated: receivers keep it
+                what = ours[0].method.name if ours[0].method is not None else name
+                yield f"{relation} {direction} is no: {what} {json.dumps(whole)[:300]}" if refuted else ""
+
+
+def is_plain(value: Any) -> bool:
+    """Whether two validators see the same: numbers that a float does not hold are judged differently."""
+    if is_object(value):
+        return all(map(is_plain, value.values()))
+    if is_array(value):
+        return all(map(is_plain, value))
+    return isinstance(value, bool) or not isinstance(value, int | float) or abs(value) < 2**53
+
+
+# --- witnesses -------------------------------------------------------------------------------------------------------
+
+
+def contradicted(pair: Pair, finding: Finding) -> Iterator[str]:
+    """What the judges say against a witness."""
+    witness = cast("Witness", finding.witness)
+    wanted: list[tuple[Revision, bool]] = [
+        (side, verdict)
+        for side, verdict in ((witness.accepted_by, True), (witness.carried_by, True), (witness.refused_by, False))
+        if side is not None
+    ]
+    for side, verdict in wanted:
+        held = routed(pair, finding, side)
+        if held is None:
+            yield f"{finding.rule} {finding.location}: the witness belongs to no message that is known"
+        elif pair.judgements(side, held, witness.value) != {verdict}:
+            word = "accepted" if verdict else "refused"
+            yield (
+                f"{finding.rule} {finding.method} {finding.location}: not {word} by all judges of the {side} side: "
+                + json.dumps(witness.value)[:300]
+            )
+
+
+def routed(pair: Pair, finding: Finding, side: Revision) -> Held | None:
+    """The kind of message that a finding's witness is, on one side."""
+    revised_ = pair.side(side)
+    head = finding.location
+    if finding.method is not None:
+        part: Literal["params", "result"] = "result" if head.startswith("result") else "params"
+        for one, other in pair.methods:
+            if finding.method == other.name:
+                method = one if side == "old" else other
+                return Route(part, method), method.params if part == "params" else method.result
+        for method in revised_.methods:
+            if method.name == finding.method:
+                return Route(part, method), method.params if part == "params" else method.result
+        return None
+    names = [
+        name for name in revised_.definitions if head == name or head.startswith((f"{name}.", f"{name}(", f"{name}["))
+    ]
+    if names:
+        name = max(names, key=len)
+        return Route("document", None, name), name
+    return None
+
+
+# --- answers against one another -------------------------------------------------------------------------------------
+
+
+def inconsistent(report: Report) -> Iterator[str]:
+    """Answers that contradict each other or their findings."""
+    severities = {each.severity for each in report.findings}
+    if report.verdict in ("editorial", "identical") and "no" in (report.wire.backward, report.wire.forward):
+        yield "nothing is found where the wire says no"
+    explained = any(each.rule == "definition-renamed" for each in report.findings)
+    if report.verdict in ("editorial", "identical") and report.bindings == "breaking" and not explained:
+        yield "generated code breaks, and no finding explains it"
+    if report.verdict == "identical" and report.bindings != "identical":
+        yield "identical beside other generated code"
+    for direction in ("backward", "forward"):
+        wire, language = getattr(report.wire, direction), getattr(report.language, direction)
+        if wire == "yes" and language != "yes" and severities <= {"editorial"}:
+            yield f"{direction}: wire yes, language {language}, and no finding tells why"
