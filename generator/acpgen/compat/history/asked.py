@@ -27,6 +27,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "text": "history_text.history_text",
     "json": "history_data.history_json",
     "markdown": "history_markdown.history_markdown",
+    "html": "history_page.history_page",
 }
 
 

@@ -16,7 +16,7 @@ from acpgen.markup import Markdown, html, identifier
 WIDTH: Final = 352
 """The width in which a phone of 400 pixels shows a picture without shrinking it."""
 
-_LETTER: Final = 6.7
+_LETTER: Final = 7.25
 _ROW: Final = 24
 _LABEL: Final = 92
 """The room for the names of rows."""
@@ -58,9 +58,10 @@ def steps_picture(name: str, timeline: Timeline) -> Markdown:
         parts.append(circle)
         if mark:
             parts.append(_text(16, y + 4, mark, 20, centred=True, bold=True))
-        parts.append(_text(34, y + 4, label, 142, bold=verdict == "breaking"))
-        words = ", ".join(filter(None, (verdict if number else "", note)))
-        parts.append(_text(178, y + 4, words.replace("but made", "not"), WIDTH - 178, size=11))
+        parts.append(_text(34, y + 4, label, 142, size=11, bold=verdict == "breaking"))
+        short = note.replace("but made", "not").partition(" (")[0]
+        words = ", ".join(filter(None, (verdict if number else "", short)))
+        parts.append(_text(178, y + 4, words, WIDTH - 178, size=11))
     told = "; ".join(f"{label}: {verdict}" for label, verdict, _ in rows)
     return _svg(name, f"The steps of {name}", f"From the oldest to the newest: {told}.", len(rows) * _ROW, parts)
 
