@@ -739,6 +739,16 @@ class Unwritable(Fault):
         return f"it cannot be written ({self.reason}). Nothing was changed. Give permission and room, or name another path."
 
 
+@dataclass
+class NotRepairable(Fault):
+    """A file of the new side that `acpgen diff --fix` cannot write repairs to."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"no repair can be written here ({self.reason}). Nothing was changed. Name files of the working tree as NEW."
+
+
 # --- adopting --------------------------------------------------------------------------------------------------------
 
 
