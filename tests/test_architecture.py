@@ -405,7 +405,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "language", "promises", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
