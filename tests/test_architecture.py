@@ -15,8 +15,8 @@ ROOMS = frozenset({"schema", "meaning"})
 LEAVES = frozenset({"errors", "ir", "schema.keywords", "meaning.patterns", "pointers", "resources"})
 """Import nothing of ours."""
 
-COMMON = frozenset({"schema.keywords", "markup", "pointers"})
-"""Leaves that every module may import."""
+COMMON = frozenset({"schema.equality", "schema.keywords", "markup", "pointers"})
+"""What every module may import."""
 
 ARROWS: dict[str, frozenset[str]] = {
     **dict.fromkeys(LEAVES, frozenset()),
@@ -26,7 +26,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.walk": frozenset(),
+    "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
+    "schema.equality": frozenset({"schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
@@ -35,7 +37,8 @@ ARROWS: dict[str, frozenset[str]] = {
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
-    "meaning.values": frozenset({"ir", "meaning.limits"}),
+    "meaning.texts": frozenset(),
+    "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
     "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
@@ -138,6 +141,8 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "save",
+            "schema.edits",
             "material",
             "schema.bundle",
             "schema.drafts",
@@ -153,12 +158,15 @@ ARROWS: dict[str, frozenset[str]] = {
             "schema.profile",
             "schema.revisions",
             "schema.unions",
+            "meaning.texts",
             "meaning.values",
             "schema.walk",
         },
     ),
+    "save": frozenset({"errors", "schema.load"}),
     "adopt": frozenset(
         {
+            "save",
             "schema.bundle",
             "schema.collect",
             "errors",
@@ -238,7 +246,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "watch": frozenset(),
 }
 
-READERS = frozenset({"adopt", "schema.load", "recording", "site", "stamp", "tap", "write"})
+READERS = frozenset({"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write"})
 """Open files. `stamp` reads the generator itself, `adopt` writes the schema that people edit, `recording` opens conversations,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
 
@@ -408,6 +416,15 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"catalogue", "causes", "compare", "language", "promises", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
+    "repair": (
+        frozenset(
+            f"repair.{name}"
+            for name in (
+                *("attempts", "case", "ground", "keeping", "plans", "repair", "restoring", "reversals", "search"),
+            )
+        ),
+        frozenset({"facts", "files", "findings"}),
+    ),
     "timeline": (frozenset({"history.timeline"}), frozenset({"findings"})),
     "history": (
         frozenset(
@@ -427,6 +444,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "junit",
                 "markdown",
                 "page",
+                "repairs",
                 "sarif",
                 "text",
                 "wording",
@@ -436,9 +454,9 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
-        frozenset({"command", "guide", "history.asked", "outputs", "waiving"}),
+        frozenset({"command", "fixing", "guide", "history.asked", "outputs", "waiving"}),
         frozenset(
-            {"check", "compare", "facts", "files", "findings", "history", "proof", "report", "timeline"},
+            {"check", "compare", "facts", "files", "findings", "history", "proof", "repair", "report", "timeline"},
         ),
     ),
 }

@@ -25,6 +25,7 @@ schema = "schemas"
 target = "python"
 distribution = "acp-bindings"
 version = "1.2.0rc1"
+license = "MIT OR Apache-2.0"
 packages = { "acp/v1" = "acp_bindings.v1", "acp/v2" = "acp_bindings.v2" }
 
 [tool.acpgen.outputs."generated/schema"]
@@ -59,6 +60,7 @@ def test_a_configuration_is_read_as_it_stands(tmp_path: Path) -> None:
                 ),
                 distribution="acp-bindings",
                 version="1.2.0rc1",
+                license="MIT OR Apache-2.0",
             ),
             Output(
                 folder="generated/schema",
@@ -199,3 +201,24 @@ def test_the_version_of_a_distribution_is_the_one_that_it_is_given() -> None:
         settings = Settings(package="p.v1", distribution="p", version=version)
         text = generate(schema, {"python": settings})["python"]["pyproject.toml"]
         assert tomllib.loads(text)["project"]["version"] == said
+
+
+def test_a_distribution_has_the_license_that_it_is_given_and_no_other() -> None:
+    value: JSON = {"$defs": {"A": {"type": "object"}}}
+    schema = Documents("p/v1", (Document("p.json", value, json.dumps(value)),))
+    for license_ in ("MIT", None):
+        settings = Settings(package="p.v1", distribution="p", license=license_)
+        text = generate(schema, {"python": settings})["python"]["pyproject.toml"]
+        assert tomllib.loads(text)["project"].get("license") == license_
+
+
+@pytest.mark.parametrize("row", ['license = "MIT;evil"', "license = 1", 'license = ""'])
+def test_a_license_that_is_no_expression_is_told(row: str, tmp_path: Path) -> None:
+    (fault,) = faults_of(tmp_path, FULL.replace('license = "MIT OR Apache-2.0"', row))
+    assert "an SPDX license expression" in str(fault)
+
+
+def test_a_license_without_a_distribution_is_told(tmp_path: Path) -> None:
+    text = FULL.replace('distribution = "acp-bindings"\nversion = "1.2.0rc1"\n', "")
+    (fault,) = faults_of(tmp_path, text)
+    assert "given together with 'distribution', whose license it is" in str(fault)

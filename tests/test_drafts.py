@@ -385,3 +385,55 @@ def test_faults_and_origins_are_told_as_the_file_has_them() -> None:
     made = bundled(value)
     assert "schema.json#/definitions/A/additionalItems" in made.origins.values()
     assert not any("$defs" in at or "prefixItems" in at for at in made.origins.values())
+
+
+# --- keys that mean nothing ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draft", "keyword", "value"),
+    [
+        ("draft-07", "deprecated", "use the other one"),
+        ("draft-04", "readOnly", "in part"),
+        ("draft-04", "writeOnly", 1),
+        ("draft-07", "contentSchema", 5),
+        ("draft-04", "examples", "like this"),
+        ("draft-06", "$comment", ["a", "b"]),
+    ],
+)
+def test_an_annotation_that_the_draft_does_not_know_may_say_anything_and_is_told(
+    draft: str, keyword: str, value: Any
+) -> None:
+    made = bundled({"$schema": named(draft), "properties": {"a": {"type": "string", keyword: value}}})
+    assert [(note.at, keyword in note.what(), draft in note.what()) for note in made.notes] == [
+        ("schema.json#/properties/a", True, True)
+    ]
+    assert accepts(made, {"a": "x"})
+    assert not accepts(made, {"a": 1})
+
+
+def test_an_annotation_that_has_the_kind_of_value_that_later_drafts_give_it_is_kept() -> None:
+    made = bundled({"$schema": named("draft-07"), "properties": {"a": {"type": "string", "deprecated": True}}})
+    assert not made.notes
+    assert made.definitions["Schema"]["properties"]["a"]["deprecated"] is True
+
+
+def test_a_key_that_is_no_keyword_is_told_with_what_was_meant() -> None:
+    field = {"type": "string", "minLenght": 2, "nullable": True, "x-vendor": 1, "tsType": "A"}
+    made = bundled({"type": "object", "propertis": {}, "properties": {"a": field, "b": {"tsType": "B"}}})
+    assert [str(note) for note in made.notes] == [
+        "schema.json#: 'propertis' is no keyword of JSON Schema, and means nothing. Did you mean 'properties'?",
+        "schema.json#/properties/a: 'minLenght' is no keyword of JSON Schema, and means nothing. Did you mean 'minLength'?",
+        (
+            "schema.json#/properties/a: 'nullable' is no keyword of JSON Schema, and means nothing. "
+            "Did you mean null in 'type' (OpenAPI 3.0 alone has 'nullable')?"
+        ),
+        "schema.json#/properties/a: 'tsType' is no keyword of JSON Schema, and means nothing, here and at 1 more place.",
+    ]
+
+
+def test_a_file_that_holds_definitions_alone_may_have_members_of_its_own_but_no_misspelt_keyword() -> None:
+    made = bundled({"version": "1.0", "defintions": {}, "$defs": {"A": {"type": "string"}}})
+    assert [str(note) for note in made.notes] == [
+        "schema.json#: 'defintions' is no keyword of JSON Schema, and means nothing. Did you mean 'definitions'?"
+    ]

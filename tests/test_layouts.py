@@ -18,6 +18,7 @@ from acpgen.errors import (
     NotASchema,
     NothingDefined,
     RoleTaken,
+    SidesDiffer,
     UnknownSide,
     UnusedName,
 )
@@ -350,6 +351,16 @@ def test_a_mark_of_a_method_that_binds_nothing_is_refused() -> None:
     assert [m.name for m in meaning({"$defs": {"Open": {**marked, "x-name": "OpenRequest"}}}).methods] == ["open"]
     twice = faults_of({"$defs": {"OpenRequest": marked, "UnlockRequest": marked}})
     assert places(twice) == [(RoleTaken, "schema.json#/$defs/UnlockRequest")]
+
+
+def test_the_params_and_the_result_of_a_method_name_one_side() -> None:
+    params, result = ({"type": "object", "x-method": "open", "x-side": side} for side in ("server", "client"))
+    found = faults_of({"$defs": {"OpenRequest": params, "OpenResponse": result}})
+    assert places(found) == [(SidesDiffer, "schema.json#/$defs/OpenResponse")]
+    silent = {"type": "object", "x-method": "open"}
+    for pair in ((silent, result), (result, silent)):
+        (method,) = meaning({"$defs": dict(zip(("OpenRequest", "OpenResponse"), pair, strict=True))}).methods
+        assert method.side == "client"
 
 
 def test_a_method_of_the_proxy_has_peers_that_send_and_answer_it() -> None:

@@ -21,7 +21,7 @@ from acpgen.generate import understand
 from acpgen.ir import Record
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import Document, Documents
-from acpgen.schema.names import class_names, field_names, method_keys
+from acpgen.schema.names import class_names, field_names, is_class_name, method_keys
 from acpgen.targets.python.naming import name_all
 
 SEVENTH: Final = "http://json-schema.org/draft-07/schema#"
@@ -464,3 +464,10 @@ def test_definitions_keep_every_name_that_generated_code_uses(tmp_path: Path, mo
     finally:
         for module in [module for module in sys.modules if module.startswith("ours_give_way")]:
             del sys.modules[module]
+
+
+@pytest.mark.parametrize("names", [("True", "true"), ("None", "none"), ("False", "false", "FALSE")])
+def test_definitions_whose_names_python_keeps_for_itself_get_names_of_classes(names: tuple[str, ...]) -> None:
+    found = class_names(names)
+    assert len(set(found.values())) == len(names)
+    assert all(is_class_name(one) for one in found.values())

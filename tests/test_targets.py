@@ -57,6 +57,17 @@ def test_a_target_makes_what_its_golden_holds(case: str, target: str, request: p
     assert files == kept(case, target)
 
 
+def test_settings_of_tools_around_the_current_folder_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = CASES[0]
+    monkeypatch.chdir(tmp_path)
+    lengths = "[tool.black]\nline-length = 40\n[tool.ruff]\nline-length = 50\n[tool.isort]\nline_length = 30\n"
+    for settings in (f"{lengths}[tool.datamodel-codegen]\nbuiltin-format-line-length = 33\n", "this is [ no TOML"):
+        (tmp_path / "pyproject.toml").write_text(settings, "utf-8")
+        assert made(case, "python") == kept(case, "python")
+
+
 def test_every_target_has_a_golden() -> None:
     for case in CASES:
         assert {path.name for path in (GOLDEN / case / "out").iterdir()} == set(TARGETS)

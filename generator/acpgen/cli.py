@@ -579,6 +579,14 @@ def diff(
             autocompletion=_profile_names,
         ),
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="Steps that the proofs may take together, 3000000 if left out; what is left when they are spent is undecided.",
+        ),
+    ] = None,
     output: Annotated[
         list[str] | None,
         typer.Option(
@@ -586,6 +594,21 @@ def diff(
         ),
     ] = None,
     ref: Ref = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Tell the smallest edit of NEW that makes each finding additive, or why none does."
+        ),
+    ] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Make these edits in the files of NEW, and report what is left.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="With --fix: write nothing, print the edits as a diff, exit 1 if there are any."
+        ),
+    ] = False,
 ) -> None:
     """Compare two revisions of a schema: who breaks, where, and the message that proves it.
 
@@ -594,6 +617,8 @@ def diff(
     from acpgen.compat import command
     from acpgen.write import replace_files
 
+    if dry_run and not fix:
+        raise typer.BadParameter("--dry-run needs --fix.")
     with _faults_end_with_2():
         chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or ())
         compared = command.compared(
@@ -607,10 +632,19 @@ def diff(
             taken=command.decision(waive or (), reason, until),
             references=_references(ref),
             methods=methods,
+            budget=budget,
+            repairing="dry" if dry_run else "fix" if fix else "tell" if repair else "no",
         )
         if compared is None:
             terminal.say(f"{old} is not there: {new} is new, and there is nothing to compare it with.")
             return
+        if compared.fixed is not None and fix:
+            compared.fixed.write()
+            for line in compared.fixed.told():
+                terminal.say(line)
+        if compared.fixed is not None and dry_run:
+            _print(compared.fixed.difference)
+            raise typer.Exit(1 if compared.fixed.difference or command.stops(compared.report, chosen) else 0)
         texts = command.written(compared, chosen, coloured=terminal.is_coloured())
         replace_files({file: text for file, text in texts.items() if file is not None})
         _print(texts.get(None, ""))

@@ -65,13 +65,14 @@ Level: TypeAlias = Literal["error", "warning", "off"]
 
 _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION: Final = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?(?:\.post\d+)?(?:\.dev\d+)?")
+_LICENSE: Final = re.compile(r"[A-Za-z0-9.+()-]+(?: [A-Za-z0-9.+()-]+)*")
 _PLACE: Final = re.compile(r"[^#]*#(?:/.*)?|[^#/\[]+(?:\[.*\].*)?", re.DOTALL)
 _COUNTED: Final = re.compile(r"/(?:allOf|anyOf|oneOf|prefixItems|items)/\d+(?=/|$)")
 _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
 _REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
-_OUTPUT_KEYS: Final = ("target", "distribution", "version", "packages", "protocols")
+_OUTPUT_KEYS: Final = ("target", "distribution", "version", "license", "packages", "protocols")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class Output:
     members: tuple[Member, ...]
     distribution: str | None = None
     version: str | None = None
+    license: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,8 +342,12 @@ class _Reader:
         version = table.get("version")
         if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):
             self.wrong(f"{key}.version", "a version of the distribution, such as '1.2.0' or '2.0.0rc1'")
-        if version is not None and distribution is None:
-            self.wrong(f"{key}.version", "given together with 'distribution', whose version it is")
+        license_ = table.get("license")
+        if license_ is not None and not (isinstance(license_, str) and _LICENSE.fullmatch(license_)):
+            self.wrong(f"{key}.license", "an SPDX license expression, such as 'Apache-2.0' or 'MIT OR Apache-2.0'")
+        for name in ("version", "license"):
+            if name in table and distribution is None:
+                self.wrong(f"{key}.{name}", f"given together with 'distribution', whose {name} it is")
         if isinstance(value, dict) and ("packages" in table) == ("protocols" in table):
             self.wrong(key, "a table with one of 'packages' and 'protocols'")
         members = (*self.packages(table, f"{key}.packages"), *self.protocols(table, f"{key}.protocols"))
@@ -351,6 +357,7 @@ class _Reader:
             members,
             distribution=None if distribution is None else str(distribution),
             version=None if version is None else str(version),
+            license=None if license_ is None else str(license_),
         )
 
     def packages(self, table: Table, key: str) -> Iterator[Member]:

@@ -367,6 +367,22 @@ class ForeignKeyword(LeftOut):
         )
 
 
+@dataclass(frozen=True)
+class UnknownKeyword(LeftOut):
+    """A key of a schema that is no keyword. `meant` is what was probably meant, `more` at how many other places it stands, too."""
+
+    keyword: str
+    meant: str = ""
+    more: int = 0
+
+    def what(self) -> str:
+        told = f"{shown(self.keyword)} is no keyword of JSON Schema, and means nothing"
+        if self.meant:
+            return f"{told}. Did you mean {self.meant}?"
+        also = f", here and at {self.more} more place{'s' if self.more > 1 else ''}" if self.more else ""
+        return f"{told}{also}."
+
+
 @dataclass
 class NothingDefined(Fault):
     """A document from which neither a type nor a method can be read."""
@@ -428,6 +444,22 @@ class NoRole(Fault):
         return (
             f"'x-method' says {shown(self.method)}, and the name {self.name!r} does not say whether this is params or result. "
             f"Let it end in 'Request', 'Notification', 'Response' or 'Result', or set 'x-name' so."
+        )
+
+
+@dataclass
+class SidesDiffer(Fault):
+    """The params and the result of one method name two peers that handle it."""
+
+    method: str
+    side: str
+    other: str
+    params: str
+
+    def what(self) -> str:
+        return (
+            f"'x-side' says that {self.side!r} handles the method {shown(self.method)}; its params, {self.params}, say "
+            f"{self.other!r}. The peer that handles a method stands on both. Correct one of them."
         )
 
 
@@ -705,6 +737,16 @@ class Unwritable(Fault):
 
     def what(self) -> str:
         return f"it cannot be written ({self.reason}). Nothing was changed. Give permission and room, or name another path."
+
+
+@dataclass
+class NotRepairable(Fault):
+    """A file of the new side that `acpgen diff --fix` cannot write repairs to."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"no repair can be written here ({self.reason}). Nothing was changed. Name files of the working tree as NEW."
 
 
 # --- adopting --------------------------------------------------------------------------------------------------------

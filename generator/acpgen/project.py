@@ -38,6 +38,7 @@ class Part:
     package: str = ""
     distribution: str | None = None
     version: str | None = None
+    license: str | None = None
     prefix: str = ""
 
     @property
@@ -148,6 +149,7 @@ def configured(
                     package=member.package,
                     distribution=output.distribution,
                     version=output.version,
+                    license=output.license,
                     prefix=member.prefix,
                 )
                 for member in output.members
@@ -385,7 +387,11 @@ def _trees(
             progress(done, total, f"{part.target} of {part.label}")
             done += 1
             settings = Settings(
-                package=part.package, distribution=part.distribution, version=part.version, prefix=part.prefix
+                package=part.package,
+                distribution=part.distribution,
+                version=part.version,
+                license=part.license,
+                prefix=part.prefix,
             )
             if part.target == "docs" and part.prefix:
                 told.append(publish.Version(*meanings[part.source], settings, sources[part.source].at))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
+from schema_inclusion.budget import Allowance
 
 if TYPE_CHECKING:
     from schema_inclusion.comparer import Comparer, compare, include, is_satisfiable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Allowance",
     "Comparer",
     "Comparison",
     "Dialect",

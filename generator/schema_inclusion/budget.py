@@ -10,6 +10,22 @@ class OverBudget(Exception):
     """A comparison has used its steps."""
 
 
+@dataclass(slots=True)
+class Allowance:
+    """The steps that many questions share, whoever asks them."""
+
+    left: int
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether there are none left."""
+        return self.left <= 0
+
+    def spend(self, steps: int) -> None:
+        """Takes steps away, as far as there are any: what has been begun is not taken back."""
+        self.left = max(self.left - steps, 0)
+
+
 MOST_APART: Final = 1
 """How often one question may ask a subprocess about patterns."""
 

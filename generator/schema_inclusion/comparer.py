@@ -11,7 +11,7 @@ from typing import Final
 
 from schema_inclusion import engine
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
-from schema_inclusion.budget import Budget, OverBudget
+from schema_inclusion.budget import MOST_APART, Allowance, Budget, OverBudget
 from schema_inclusion.document import Dialect, SchemaDocument, UnknownDialect, dialect_of, every_schema, opened
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
@@ -27,10 +27,15 @@ STEPS: Final = 25_000
 STEPS_A_SCHEMA: Final = 10
 STEPS_OF_SEARCH: Final = 10_000
 """Steps that the search for a witness may take when the proof has failed."""
+STEPS_OF_ENGINE: Final = 5_000
+"""What asking the engine of `jsonschema-rs` is counted for."""
 
 
 NOTHING: Final[Json] = {"not": {}}
 """What no value is valid under, in every draft: draft-04 has no `false`."""
+
+SPENT: Final = "Budget: the steps of all questions together are spent."
+"""Why a question was not asked to its end."""
 
 EQUAL: Final = Relation(Verdict.YES, "The schemas are equal.")
 PROVEN: Final = Relation(Verdict.YES, "Proven: no value is valid under the one schema and not under the other.")
@@ -57,13 +62,24 @@ class _Side:
 class Comparer:
     """Compares many schemas of two documents and remembers what it has proven.
 
-    `steps` bounds the work of one question. `dialect` is that of documents that name none; without it, their keywords tell.
+    `steps` bounds the work of one question, `allowance` that of all, and of whoever else takes from it. `dialect` is that of
+    documents that name none; without it, their keywords tell.
     The documents, and every schema asked about, must not change while the comparer lives. Not for use by two threads.
     """
 
-    def __init__(self, old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> None:
+    def __init__(
+        self,
+        old: Json,
+        new: Json,
+        *,
+        steps: int = STEPS,
+        allowance: Allowance | None = None,
+        dialect: Dialect | None = None,
+    ) -> None:
+        self._allowance = allowance
+        self._granted = 0
         self._steps = steps + STEPS_A_SCHEMA * sum(1 for root in (old, new) for _ in every_schema(root))
-        self._budget = Budget(self._steps)
+        self._budget = Budget(0)
         self._normal = Normaliser(Forms(self._budget))
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
@@ -128,8 +144,20 @@ class Comparer:
             self._equal_roots and ours.document.dialect is theirs.document.dialect and same(ours.schema, theirs.schema)
         )
 
+    def _renew(self, steps: int, *, apart: int = MOST_APART) -> None:
+        """Starts a part of a question with so many steps, or with what the allowance has left."""
+        self._settle()
+        self._granted = steps if self._allowance is None else min(steps, self._allowance.left)
+        self._budget.renew(self._granted, apart=apart)
+
+    def _settle(self) -> None:
+        """Takes from the allowance what was used since the steps were renewed."""
+        if self._allowance is not None:
+            self._allowance.spend(self._granted - max(self._budget.left, 0))
+        self._granted = max(self._budget.left, 0)
+
     def _equal_forms(self, ours: _Side, theirs: _Side) -> bool:
-        self._budget.renew(self._steps)
+        self._renew(self._steps)
         try:
             return self._form(ours) is self._form(theirs)
         except (OverBudget, RecursionError):
@@ -152,7 +180,7 @@ class Comparer:
 
     def _decided(self, ours: _Side, theirs: _Side) -> Outcome:
         """What the prover finds of values that are valid here and not there."""
-        self._budget.renew(self._steps)
+        self._renew(self._steps)
         self._too_large.clear()
         forms = self._normal.forms
         try:
@@ -165,22 +193,33 @@ class Comparer:
             return Unknown("the schemas are nested too deeply")
 
     def _include(self, ours: _Side, theirs: _Side) -> Relation:
+        found = _undecided(SPENT) if self._is_spent else self._answered(ours, theirs)
+        self._settle()
+        return _undecided(SPENT) if found.verdict is Verdict.UNDECIDED and self._is_spent else found
+
+    @property
+    def _is_spent(self) -> bool:
+        return self._allowance is not None and self._allowance.is_spent
+
+    def _answered(self, ours: _Side, theirs: _Side) -> Relation:
         outcome = self._decided(ours, theirs)
         if isinstance(outcome, Empty):
             return PROVEN
-        self._budget.renew(STEPS_OF_SEARCH, apart=0)
+        self._renew(STEPS_OF_SEARCH, apart=0)
         accepts, refuses = self._checker(ours), self._checker(theirs)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
             return refuted(witness)
         if isinstance(outcome, Unknown):
+            if self._allowance is not None:
+                self._allowance.spend(STEPS_OF_ENGINE)
             answer = engine.compared(ours.document, ours.schema, theirs.document, theirs.schema)
             if answer.covered:
                 return Relation(Verdict.YES, f"`jsonschema-rs` proves it. Our own proof failed: {outcome.reason}.")
             witness = shown(self._left_over(ours, answer), accepts, refuses)
             if witness is not None:
                 return refuted(witness)
-        self._budget.renew(STEPS_OF_SEARCH, apart=0)
+        self._renew(STEPS_OF_SEARCH, apart=0)
         witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
         if witness is not None:
             return refuted(witness)
@@ -195,7 +234,7 @@ class Comparer:
         if answer.remainder is None:
             return Unknown("the engine has no suggestion")
         self._kept.append(answer.remainder)
-        self._budget.renew(STEPS_OF_SEARCH, apart=0)
+        self._renew(STEPS_OF_SEARCH, apart=0)
         document = opened(answer.remainder, ours.document.dialect)
         try:
             return self._prover.decide(self._form(_Side(document, document.root)))
@@ -206,7 +245,9 @@ class Comparer:
     def _checker(self, side: _Side) -> Checker:
         formula = self._form_or_doubt(side)
         return Checker(
-            reference_validator(side.document, side.schema, apart=self._normal.tangled), self._normal.forms, formula
+            reference_validator(side.document, side.schema, apart=self._normal.tangled, allowance=self._allowance),
+            self._normal.forms,
+            formula,
         )
 
     def _form_or_doubt(self, side: _Side) -> Formula:
@@ -217,9 +258,11 @@ class Comparer:
             return self._normal.forms.opaque("the schema is too large")
 
 
-def compare(old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Comparison:
+def compare(
+    old: Json, new: Json, *, steps: int = STEPS, allowance: Allowance | None = None, dialect: Dialect | None = None
+) -> Comparison:
     """Both directions of two whole schema documents. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, dialect=dialect).compare()
+    return Comparer(old, new, steps=steps, allowance=allowance, dialect=dialect).compare()
 
 
 def include(old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Relation:

@@ -181,6 +181,11 @@ class SchemaDocument:
         """Whether what a reference says may depend on the way to it."""
         return any(map(is_dynamic_schema, every_schema(self.root)))
 
+    @cached_property
+    def patterns(self) -> frozenset[str]:
+        """All patterns in it."""
+        return frozenset(pattern for each in every_schema(self.root) for pattern in patterns_of(each))
+
 
 def is_dynamic_schema(schema: dict[str, Json]) -> bool:
     """Whether the schema itself has a dynamic reference, or one to the published meta-schemas, which have some."""

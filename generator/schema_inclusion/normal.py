@@ -103,6 +103,10 @@ class Normaliser:
         self._done[key] = result
         return result
 
+    def has_read(self, target: Target) -> bool:
+        """Whether what stands there is a formula already."""
+        return (id(target.schema), target.scope.resource) in self._done
+
     def reset(self) -> None:
         """Forgets schemas left half read by an interruption."""
         self._open = {}
@@ -160,7 +164,8 @@ class Normaliser:
 def referred(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Iterator[Target]:
     """Everything that the schema leads to by references, what is referred to before what refers to it.
 
-    Walks with a list of its own. Only within one resource: below a schema with an identifier of its own nothing is said.
+    Walks with a list of its own, and not into what has been read. Only within one resource: below a schema with an identifier of
+    its own nothing is said.
     """
     seen: set[int] = set()
     pending: list[tuple[Target, bool]] = [(Target(schema, scope), False)]
@@ -170,7 +175,7 @@ def referred(reader: Normaliser, schema: dict[str, Json], scope: Scope) -> Itera
             if target.schema is not schema:
                 yield target
             continue
-        if id(target.schema) in seen or target.scope.resource != scope.resource:
+        if id(target.schema) in seen or target.scope.resource != scope.resource or reader.has_read(target):
             continue
         seen.add(id(target.schema))
         pending.append((target, True))

@@ -17,6 +17,8 @@ from typing import Any, Final, TypeAlias
 import jsonschema.exceptions
 import jsonschema.validators
 
+from schema_inclusion.budget import Allowance
+
 MOST_REFERENCES: Final = 50_000
 """References that are followed for one value; far more than real schemas need."""
 
@@ -52,17 +54,23 @@ _RUN: Final[ContextVar[_Run | None]] = ContextVar("_RUN", default=None)
 
 
 @contextmanager
-def remembering(*, most_errors: int, is_dynamic: bool) -> Generator[None]:
+def remembering(*, most_errors: int, is_dynamic: bool, allowance: Allowance | None = None) -> Generator[None]:
     """While a value is judged. `most_errors` are told of each reference.
 
     `is_dynamic` says that the schema has dynamic references: what one says depends on the way to it, so nothing is remembered.
-    The block raises `TooManySteps`.
+    References that are followed, and one step for the value itself, are taken from the allowance, with which it begins if it has any.
+    Raises `TooManySteps`, as the block does.
     """
-    token = _RUN.set(_Run(most_errors, is_dynamic))
+    if allowance is not None and allowance.is_spent:
+        raise TooManySteps
+    run = _Run(most_errors, is_dynamic)
+    token = _RUN.set(run)
     try:
         yield
     finally:
         _RUN.reset(token)
+        if allowance is not None:
+            allowance.spend(1 + MOST_REFERENCES - max(run.left, 0))
 
 
 def following_once(plain: Any) -> Any:

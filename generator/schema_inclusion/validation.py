@@ -16,6 +16,7 @@ import jsonschema_rs
 import referencing.exceptions
 
 from schema_inclusion.apart import OutOfTime, asked
+from schema_inclusion.budget import Allowance
 from schema_inclusion.document import (
     SPECIFICATIONS,
     Dialect,
@@ -50,6 +51,10 @@ _META_VALIDATORS: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
 }
 
 
+STEPS_APART: Final = 5_000
+"""What asking a subprocess is counted for."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReferenceValidator:
     """Validates values by one schema, whose references are those of its document.
@@ -62,23 +67,28 @@ class ReferenceValidator:
     schema: Json
     validator: _Validator
     apart: bool
+    allowance: Allowance | None = None
     given_up: list[Json] = field(default_factory=list[Json])
     """The value that took too many steps."""
 
     def accepts(self, value: Json) -> bool | None:
         """Whether the schema accepts the value; `None` if `jsonschema` cannot say."""
         long = longest_text(value) > LONGEST_AT_ONCE
+        if self.allowance is not None and self.allowance.is_spent:
+            return None
         if self.apart or (long and _needs_time(self.document, self.schema)):
             return self._accepts_apart(value)
         if self.given_up:
             return None
         try:
-            return _accepted(self.validator, value, is_dynamic=self.document.is_dynamic)
+            return _accepted(self.validator, value, self.allowance, is_dynamic=self.document.is_dynamic)
         except TooManySteps:
             self.given_up.append(value)
             return None
 
     def _accepts_apart(self, value: Json) -> bool | None:
+        if self.allowance is not None:
+            self.allowance.spend(STEPS_APART)
         try:
             answer = asked(__name__, [self.document.dialect.value, self.document.root, self.schema, value])
         except OutOfTime:
@@ -86,10 +96,12 @@ class ReferenceValidator:
         return answer if isinstance(answer, bool) else None
 
 
-def _accepted(validator: _Validator, value: Json, *, is_dynamic: bool) -> bool | None:
+def _accepted(
+    validator: _Validator, value: Json, allowance: Allowance | None = None, *, is_dynamic: bool
+) -> bool | None:
     """Whether the validator accepts a value; `None` if it cannot say. Raises `TooManySteps`."""
     try:
-        with remembering(most_errors=1, is_dynamic=is_dynamic):
+        with remembering(most_errors=1, is_dynamic=is_dynamic, allowance=allowance):
             return validator.is_valid(value)
     except (
         RecursionError,
@@ -107,11 +119,13 @@ def _accepted(validator: _Validator, value: Json, *, is_dynamic: bool) -> bool |
         return None
 
 
-def reference_validator(document: SchemaDocument, schema: Json, *, apart: bool = False) -> ReferenceValidator:
-    """The validator of a schema whose references are those of the document."""
+def reference_validator(
+    document: SchemaDocument, schema: Json, *, apart: bool = False, allowance: Allowance | None = None
+) -> ReferenceValidator:
+    """The validator of a schema whose references are those of the document. What it does is taken from the allowance."""
     whole = _of_root(document.dialect, document.root)
     chosen = whole if schema is document.root else whole.evolve(schema=cast("Any", schema))
-    return ReferenceValidator(document, schema, cast("_Validator", chosen), apart)
+    return ReferenceValidator(document, schema, cast("_Validator", chosen), apart, allowance)
 
 
 def serve(order: Any) -> bool | None:
@@ -150,12 +164,9 @@ def longest_text(value: Json) -> int:
 
 
 def _needs_time(document: SchemaDocument, schema: Json) -> bool:
-    return any(
-        needs_time(pattern)
-        for root in (document.root, schema)
-        for each in every_schema(root)
-        for pattern in patterns_of(each)
-    )
+    inner = () if schema is document.root else every_schema(schema)
+    patterns = document.patterns.union(pattern for each in inner for pattern in patterns_of(each))
+    return any(map(needs_time, patterns))
 
 
 def is_schema(dialect: Dialect, schema: Json) -> bool:

@@ -166,7 +166,7 @@ def test_a_reader_that_goes_away_changes_no_exit_code(folder: Path) -> None:
 
 
 def test_a_defect_is_told_as_one_and_is_no_finding(folder: Path) -> None:
-    broken = "import acpgen.compat.command as c, acpgen.cli, sys; c.compare = None"
+    broken = "import acpgen.compat.command as c, acpgen.cli, sys; c.both = None"
     code = f"{broken}; sys.argv[1:] = ['diff', 'a.json', 'b.json']; acpgen.cli.main()"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
     done = subprocess.run(

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import evidence
-from acpgen.compat.findings import Report
+from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.protocol.candidates import Examples, NoExample
 from acpgen.compat.protocol.messages import Court, Route
 from acpgen.compat.protocol.revision import Revised
@@ -24,6 +24,7 @@ from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from compat.protocols import CANONICAL, Schema, compared, documents
+from schema_inclusion import Allowance
 
 ACP = ["upstream/acp-v1-newest/schema.json", "upstream/acp-v2-newest/schema.json"]
 SCHEMAS = [*ACP, "upstream/mcp-2025-11-25/schema.json", "history/v1/v0.4.0.schema.json"]
@@ -349,7 +350,7 @@ def test_a_change_has_the_effect_that_is_known(file: str, mutation: Mutation) ->
 def _refute(report: Report, old: Schema, new: Schema) -> None:
     """Messages of one side must be accepted by the other wherever the verdict says so."""
     sides = [_revised(schema) for schema in (old, new)]
-    court = Court(*sides)
+    court = Court(sides[0], sides[1], Allowance(BUDGET))
     for answer, sender, receiver in ((report.wire.backward, "old", "new"), (report.wire.forward, "new", "old")):
         if answer != "yes":
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 from acpgen.adopt.adoption import BASE, Adoption, adopt, followers, nearest, start
 from acpgen.adopt.releases import folder_of, keep
 from acpgen.adopt.report import Report, markdown, report, summary, text
-from acpgen.adopt.save import save
+from acpgen.save import save
 
 __all__ = [
     "BASE",

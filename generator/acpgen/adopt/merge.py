@@ -24,7 +24,8 @@ from acpgen.adopt.facts import (
     union_keyword,
 )
 from acpgen.adopt.words import dressed, new, without_room
-from acpgen.schema.unions import constant, excluded_tags, flatten
+from acpgen.schema.equality import by_key
+from acpgen.schema.unions import Tags, constant, excluded_tags, flatten
 from acpgen.schema.walk import MAPS, SINGLE, Schema, is_object
 
 _Name = TypeVar("_Name", bound="str | Key")
@@ -166,23 +167,23 @@ class Merge:
                 continue
             ((tag, values),) = refused.items()
             known = self._tags(tag, (one for name, one in before.items() if name != key))
-            if set(known) != values:
+            if known.keys() != values.keys():
                 continue
             now = self._tags(tag, (one for name, one in after.items() if name != key))
-            if set(now) == values:
+            if now.keys() == values.keys():
                 continue
             after[key] = {name: value for name, value in branch.items() if name != "not"}
             if now:
-                after[key] = {**branch, "not": _excluding(branch["not"], tag, now)}
+                after[key] = {**branch, "not": _excluding(branch["not"], tag, [*now.values()])}
 
-    def _tags(self, tag: str, branches: Iterable[Any]) -> list[Any]:
+    def _tags(self, tag: str, branches: Iterable[Any]) -> Tags:
         """The constants that branches give to a tag."""
         found: list[Any] = []
         for branch in branches:
             if is_object(branch):
                 values = map(constant, flatten(branch, self.definitions).properties.get(tag, ()))
                 found.extend([value for value in values if value is not None][:1])
-        return found
+        return by_key(found)
 
 
 # --- order -----------------------------------------------------------------------------------------------------------

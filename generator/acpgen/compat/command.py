@@ -5,18 +5,19 @@ from __future__ import annotations
 import gc
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, get_args
 
 from acpgen.compat import report as reports
 from acpgen.compat.catalogue import catalogue
-from acpgen.compat.compare import compare
-from acpgen.compat.findings import FailOn, Mode, Report, Spot, fails
+from acpgen.compat.compare import both
+from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
+from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
 from acpgen.compat.outputs import Destination, outputs
 from acpgen.compat.promises import NONE, Policy, judged
 from acpgen.compat.settings import policy
-from acpgen.compat.sources import is_new, since_parted
+from acpgen.compat.sources import Input, is_new, opened, since_parted
 from acpgen.compat.transitive import kept, with_releases
 from acpgen.compat.waivers import parsed, standard_file, waive
 from acpgen.compat.waiving import Decision, with_waivers
@@ -70,10 +71,11 @@ def decision(waived: Sequence[str], reason: str | None, until: str | None) -> De
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A comparison: the report with waivers applied, and files that are written with it, by path."""
+    """A comparison: the report with waivers applied, and files that are written with it, by path. `fixed` is what `--fix` comes to."""
 
     report: Report
     files: Mapping[Path, str]
+    fixed: Fixed | None = None
 
 
 def compared(
@@ -88,11 +90,14 @@ def compared(
     taken: Decision | None = None,
     references: References = NO_REFERENCES,
     methods: str | None = None,
+    budget: int | None = None,
+    repairing: Repairing = "no",
 ) -> Reported | None:
     """The report as the project's policy judges it, with the waivers of the file given or of the standard one, and those `taken` now.
 
     With `merge_base`, OLD is read where its revision and NEW, or `HEAD`, part. `None` where `allow_new` and OLD's revision does not have
-    it. Raises `Faults`.
+    it. `budget` are the steps of the proofs, `BUDGET` if left out. With `repairing`, findings tell their repairs, or the report is of what
+    these leave. Raises `Faults`.
     """
     gc.set_threshold(200_000)  # nearly all that is made now lives until the report is written
     file = waivers or standard_file()
@@ -105,17 +110,35 @@ def compared(
         return None
     project = around(Path.cwd())
     promised = of_project(project)
-    beside = partial(compare, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
     releases = None
     if project is not None and promised.since is not None:
         releases = kept(project, new, promised.since, place(project.file))
-    found = replace(beside(before, new), merge_base=base)
-    if releases is not None:
-        found = with_releases(found, releases, lambda release: beside(release, new))
+    earlier, later = both(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
+
+    @cache
+    def release(path: Path) -> Input:
+        checked = chosen.mode == "protocol"
+        return opened(path, checked=checked, unstable=unstable, references=references, methods=profile)
+
+    comparing = Comparing(chosen.mode, unstable, budget or BUDGET)
     today = date.today()
-    report = judged(found, promised, today, spot_of(project))
+
+    def reported(after: Input) -> Report:
+        """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
+        found = replace(comparing(earlier, after), merge_base=base)
+        if releases is not None:
+            found = with_releases(found, releases, lambda path: comparing(release(path), after))
+        return judged(found, promised, today, spot_of(project))
+
+    report = reported(later)
     whole = text if taken is None else with_waivers(text, at, report, taken, today)
-    return Reported(waive(report, parsed(whole, at), today), {} if whole == text else {file: whole})
+    files = {} if whole == text else {file: whole}
+    accepted = parsed(whole, at)
+    found = waive(report, accepted, today)
+    if repairing == "no":
+        return Reported(found, files)
+    outcome = fixed(found, earlier, later, reported, unstable=unstable, repairing=repairing)
+    return Reported(waive(outcome.left, accepted, today) if repairing == "fix" else outcome.report, files, outcome)
 
 
 def spot_of(project: Config | None) -> Spot:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from acpgen.compat.causes import placed
 from acpgen.compat.findings import (
+    BUDGET,
     NO_ACTION,
     Answer,
     Bindings,
@@ -51,13 +52,29 @@ def compare(
     unstable: bool = False,
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
+    budget: int = BUDGET,
 ) -> Report:
     """Who breaks between two revisions.
 
     `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
     `x-unstable` is left out unless `unstable`. `references` say what absolute addresses mean, by the address a file or the name of a
-    draft, `methods` is the profile that says where both keep their methods. Raises `Faults` where a side cannot be read.
+    draft, `methods` is the profile that says where both keep their methods. `budget` are the steps that the proofs may take together; what
+    is left when they are spent is undecided. Raises `Faults` where a side cannot be read.
     """
+    sides = both(old, new, mode=mode, unstable=unstable, references=references, methods=methods)
+    return compared(*sides, mode=mode, unstable=unstable, budget=budget)
+
+
+def both(
+    old: Comparable,
+    new: Comparable,
+    *,
+    mode: Mode = "protocol",
+    unstable: bool = False,
+    references: References = NO_REFERENCES,
+    methods: Profile | None = None,
+) -> tuple[Input, Input]:
+    """The two sides as they are read. Raises `Faults` where one cannot be."""
     faults: list[Fault] = []
     sides: list[Input] = []
     for each in (old, new):
@@ -69,10 +86,16 @@ def compare(
             faults.extend(fault for fault in caught.faults if str(fault) not in map(str, faults))
     if faults:
         raise Faults(faults)
+    return sides[0], sides[1]
+
+
+def compared(
+    old: Input, new: Input, *, mode: Mode = "protocol", unstable: bool = False, budget: int = BUDGET
+) -> Report:
+    """Who breaks between two sides that have been read. Raises `Faults`."""
     if mode == "language":
-        return _language_report(sides[0], sides[1])
-    before, after = (side(each, unstable=unstable) for each in sides)
-    return reported(before, after)
+        return _language_report(old, new, budget)
+    return reported(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget)
 
 
 # --- protocol mode ---------------------------------------------------------------------------------------------------
@@ -96,14 +119,14 @@ def checked(old: Side, new: Side) -> Checked:
     return _checked(old, new, *_revisions(old, new))
 
 
-def reported(old: Side, new: Side, found: Checked | None = None) -> Report:
+def reported(old: Side, new: Side, found: Checked | None = None, *, budget: int = BUDGET) -> Report:
     """The report of two sides, from what was `checked` if that is at hand. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
     from acpgen.compat.protocol.check import rewritten
 
     before, after = _revisions(old, new)
     if found is None:
-        found = _checked(old, new, before, after)
+        found = _checked(old, new, before, after, budget)
     made = bindings(before, after)
     judged = found.judged
     if made == "breaking" and not any(_explains(each) for each in judged):
@@ -127,10 +150,10 @@ def _explains(judged: Judged) -> bool:
     return judged.severity != "editorial" or judged.rule in ("definition-renamed", "schema-restructured")
 
 
-def _checked(old: Side, new: Side, before: Revised, after: Revised) -> Checked:
+def _checked(old: Side, new: Side, before: Revised, after: Revised, budget: int = BUDGET) -> Checked:
     from acpgen.compat.protocol.check import check, restructured
 
-    found = check(before, after)
+    found = check(before, after, budget)
     if found.judged or _values(old.input.documents) == _values(new.input.documents):
         return found
     return replace(found, judged=(restructured(before, after, _start(old.input), _start(new.input)),))
@@ -278,12 +301,12 @@ def _values(documents: Documents) -> list[JSON]:
 # --- language mode ---------------------------------------------------------------------------------------------------
 
 
-def _language_report(old: Input, new: Input) -> Report:
+def _language_report(old: Input, new: Input, budget: int) -> Report:
     from acpgen.compat.language import definitions, gone, together
-    from schema_inclusion import Comparer
+    from schema_inclusion import Allowance, Comparer
 
     schemas = _whole(old.documents), _whole(new.documents)
-    comparer = Comparer(*schemas)
+    comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget))
     comparison = comparer.compare()
     apart = {place: comparer.compare({"$ref": place}, {"$ref": place}) for place in definitions(*schemas)}
     left = gone(*schemas)
@@ -319,6 +342,10 @@ def _bindings(old: Input, new: Input) -> Bindings:
         return bindings(*_revisions(side(old, unstable=False), side(new, unstable=False)))
     except Faults:
         return "breaking"
+
+
+_STEPS: Final = 25_000
+"""Of one question. A larger budget gives it a hundredth."""
 
 
 def _whole(documents: Documents) -> JSON:

@@ -18,6 +18,9 @@ Verdict: TypeAlias = Literal["breaking", "undecided", "risky", "additive", "edit
 Bindings: TypeAlias = Literal["identical", "additive", "breaking"]
 Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "reworded"]
 
+BUDGET: Final = 3_000_000
+"""Steps that the proofs of a comparison may take together, the same on each machine. The largest protocols at hand take 120,000."""
+
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")
 """Worst first."""
 
@@ -47,7 +50,8 @@ class Witness:
     """A whole message that proves a finding.
 
     A refusal names the revision that accepts it and the one that refuses it; a loss names the revision in which the message
-    carries the meaning that is lost. `verified`: a validator has confirmed what is said of each revision that is named.
+    carries the meaning that is lost. `verified`: a validator that takes formats as annotations has confirmed what is said of each
+    revision that is named. `formats`: one that asserts them has confirmed it too; `None` where none was asked.
     """
 
     value: JSON = field(hash=False)
@@ -55,6 +59,7 @@ class Witness:
     accepted_by: Revision | None = None
     refused_by: Revision | None = None
     carried_by: Revision | None = None
+    formats: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,49 @@ class Waived:
 
     reason: str
     expires: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Lines of a file, counted from 1, and the text that takes their place."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """The edits of one file: a JSON Patch (RFC 6902) against it, and the same as lines."""
+
+    file: str
+    patch: tuple[JSON, ...] = field(hash=False)
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """An edit of the new schema that ends a finding and makes nothing worse: the comparison has been made again with it.
+
+    `keeps`: what the change was made for remains; otherwise `why` says why it cannot. `alone`: it holds without the repairs of other
+    findings; otherwise together with them.
+    """
+
+    description: str
+    keeps: bool
+    why: str
+    alone: bool
+    patches: tuple[FilePatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """All repairs at once: the verdict that remains, and how many of the findings that count they end."""
+
+    verdict: Verdict
+    ended: int
+    findings: int
+    patches: tuple[FilePatch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +171,8 @@ class Finding:
     declaration: str = ""
     reaches: tuple[Reach, ...] = ()
     ruled: Ruled | None = None
+    repair: Repair | None = None
+    no_repair: str = ""
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -175,7 +225,8 @@ class Report:
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
     `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
     `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
-    project's policy, `None` where that is the verdict.
+    project's policy, `None` where that is the verdict. `fix` is what all repairs come to, where these were asked for and some were
+    found.
     """
 
     mode: Mode
@@ -188,6 +239,7 @@ class Report:
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...] = ()
     coverage: Coverage | None = None
+    fix: Fix | None = None
     merge_base: MergeBase | None = None
     earlier: tuple[str, ...] | None = None
     unruled: Verdict | None = None

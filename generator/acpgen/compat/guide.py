@@ -301,7 +301,9 @@ def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, n
     parts: tuple[Part, ...] = ("params", "result")
     for part in parts:
         shown = [
-            (_example(method, part, side), side) for method, side in ((before, old), (after, new)) if method is not None
+            (_example(method, part, side, new), side)
+            for method, side in ((before, old), (after, new))
+            if method is not None
         ]
         texts = [(json.dumps(value, indent=2, ensure_ascii=False), side) for value, side in shown if value is not None]
         if len({text for text, _ in texts}) < len(texts):
@@ -311,12 +313,13 @@ def _messages(before: ir.Method | None, after: ir.Method | None, old: Revised, n
             yield f"{what} in {code(side.protocol.name)}:\n\n```json\n{text}\n```\n"
 
 
-def _example(method: ir.Method, part: Part, side: Revised) -> ir.JSON:
+def _example(method: ir.Method, part: Part, side: Revised, like: Revised) -> ir.JSON:
+    """A smallest message, with texts as the version `like` shows them: what differs between two is what has changed."""
     name = method.params if part == "params" else method.result
     if name is None:
         return None
     try:
-        value = Examples(side).of(ir.Ref(name))
+        value = Examples(side, like).of(ir.Ref(name))
     except NoExample:
         return None
     version = side.protocol.version

@@ -15,6 +15,7 @@ from acpgen.errors import (
 )
 from acpgen.lint.subject import Remark, SourceNode, Subject
 from acpgen.pointers import plain_pointer, pointer_parts
+from acpgen.schema.equality import by_key
 from acpgen.schema.names import field_name, python_class
 from acpgen.schema.unions import Flat, Tagged, branches_of, constant, flatten, is_null, recognise
 from acpgen.schema.walk import DEFINITIONS, Schema, asserts, children, is_object
@@ -123,8 +124,8 @@ def default_overlapping(subject: Subject) -> Iterable[Remark]:
         declared = flat.properties.get(found.tag, [])
         if found.tag in flat.closed or any(is_null(sub) or constant(sub) is not None for sub in declared):
             continue
-        excluded = flat.excluded.get(found.tag, set())
-        known = [tag for _, tag in found.variants if tag not in excluded]
+        excluded = flat.excluded.get(found.tag, {})
+        known = [tag for key, tag in by_key(tag for _, tag in found.variants).items() if key not in excluded]
         if known:
             tags = ", ".join(repr(tag) for tag in known)
             what = f"This branch admits '{found.tag}' with the known {tags}. Exclude each known tag by 'not'."

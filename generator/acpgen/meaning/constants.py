@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
-from acpgen.schema.unions import constant, kind_of
+from acpgen.schema.equality import key_of, kind_of, same
+from acpgen.schema.unions import constant
 from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
 
 
@@ -18,30 +19,12 @@ def values(schema: Schema) -> list[Any] | None:
     return list(schema["enum"]) if is_array(schema.get("enum")) else None
 
 
-def keys(schema: Any) -> set[tuple[str, Any]] | None:
-    """The constants that a schema lists, with their JSON types; `None` where it lists none, or some that are no scalars."""
+def keys(schema: Any) -> set[Any] | None:
+    """The constants that a schema lists, by what tells them apart; `None` where it lists none, or some that are no scalars."""
     listed = values(schema) if is_object(schema) else None
     if listed is None or any(isinstance(value, dict | list) for value in listed):
         return None
-    return {(kind_of(value), value) for value in listed}
-
-
-def is_of_type(value: Any, schema: Schema) -> bool:
-    """Whether a value is of the types that a schema names."""
-    if "type" not in schema:
-        return True
-    names = schema["type"] if is_array(schema["type"]) else [schema["type"]]
-    is_whole = kind_of(value) == "number" and value == int(value)
-    return kind_of(value) in names or (is_whole and "integer" in names)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two constants are the same JSON value: 1.0 is 1, true is not."""
-    if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if is_array(one) and is_array(other):
-        return len(one) == len(other) and all(map(same, one, other))
-    return kind_of(one) == kind_of(other) and bool(one == other)
+    return {key_of(value) for value in listed}
 
 
 def example(branch: Schema) -> Any:
@@ -52,9 +35,9 @@ def example(branch: Schema) -> Any:
 
 def overlap(listed: list[ir.EnumValue], base: ir.Type | None) -> bool:
     """Whether some value is of two branches of an enumeration."""
-    known = {(kind_of(value.value), value.value) for value in listed}
+    known = {key_of(value.value) for value in listed}
     kind = None if base is None else "string" if base == ir.String() else "number"
-    return len(known) < len(listed) or any(one == kind for one, _ in known)
+    return len(known) < len(listed) or any(kind_of(value.value) == kind for value in listed)
 
 
 def any_like(listed: list[Any]) -> ir.Type:

@@ -33,12 +33,21 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     if untyped:
         yield f"{label}: no type for the result of {', '.join(untyped)}."
     anyone = [method.name for method in methods if method.side == "both"]
+    if profile.how == "marked":
+        silent = [name for name in anyone if not _says_side(name, bundle)]
+        if silent:
+            yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."
     if profile.how == "guessed":
         if anyone:
             yield f"{label}: nothing says who handles {', '.join(anyone)}; either side may send them."
         yield f"{label}: to say for sure where methods stand, give a profile to --methods."
     if bundle.doubled:
         yield f"{label}: left out, because another message has the same method: {', '.join(bundle.doubled)}."
+
+
+def _says_side(method: str, bundle: Bundle) -> bool:
+    """Whether some definition of a method names the peer that handles it."""
+    return any("x-side" in schema for schema in bundle.definitions.values() if schema.get("x-method") == method)
 
 
 def _counted(count: int, noun: str) -> str:

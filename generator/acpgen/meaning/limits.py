@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Final
 
 from acpgen import ir
+from acpgen.schema.equality import exact
 
 OF_NUMBERS: Final[Mapping[str, str]] = {
     "minimum": "minimum",
@@ -26,11 +26,6 @@ def limits_of(type_: ir.Number | ir.String | ir.Array | ir.Tuple) -> dict[str, A
     names = OF_NUMBERS if isinstance(type_, ir.Number) else OF_STRINGS if isinstance(type_, ir.String) else OF_ARRAYS
     limits = {keyword: getattr(type_, name) for name, keyword in names.items()}
     return {keyword: limit for keyword, limit in limits.items() if limit is not None}
-
-
-def exact(value: int | float) -> Fraction:
-    """A finite number as its JSON text denotes it: `0.1` is one tenth, not its binary neighbour."""
-    return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
 
 
 def is_number_within(type_: ir.Number, value: int | float) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from acpgen import ir
 from acpgen.errors import Faults, NothingDefined, UnknownLeniency
-from acpgen.meaning.constants import example, is_of_type, overlap
+from acpgen.meaning.constants import example, overlap
 from acpgen.meaning.meet import meet
 from acpgen.meaning.members import base, body, is_record, members, names_fields, required
 from acpgen.meaning.methods import find_methods
@@ -18,7 +18,8 @@ from acpgen.meaning.nodes import Node, Schemas
 from acpgen.meaning.placing import placed
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.schema.bundle import Bundle, common_fields, sharing
-from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, own_tag
+from acpgen.schema.equality import by_key, same
+from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag
 from acpgen.schema.walk import asserts, is_array, is_object
 
 LENIENCY: Final = {
@@ -158,9 +159,9 @@ class _Lowering:
 
     def _note_exclusion(self, branch: Node, found: Tagged, own: Any = None) -> None:
         """Note the `not` of a branch, unless it only keeps out tags that belong to other branches."""
-        others = {tag for _, tag in found.variants if own is None or tag != own}
+        others = by_key(tag for _, tag in found.variants if own is None or not same(tag, own))
         excluded = branch.excluded
-        if excluded is None or set(excluded) - {found.tag} or excluded.get(found.tag, set()) - others:
+        if excluded is None or set(excluded) - {found.tag} or excluded.get(found.tag, {}).keys() - others.keys():
             self.notes.unenforced.append(f"{branch.at}/not")
 
     def _fallback(self, branch: Node) -> dict[str, Any]:
@@ -181,11 +182,11 @@ class _Lowering:
     def _default(self, name: str, node: Node, keyword: str, branch: Node, found: Tagged) -> dict[str, Any]:
         """The branch without a tag: what it is called, and what it takes beside objects without one."""
         referred = self._record_of(branch)
-        flat, known = branch.flat, {tag for _, tag in found.variants}
+        flat, known = branch.flat, by_key(tag for _, tag in found.variants)
         excluded = {**(branch.excluded or {}), **(referred.excluded or {})}
         is_closed = found.tag in flat.closed
         admits_known = not (
-            known <= excluded.get(found.tag, set())
+            known.keys() <= excluded.get(found.tag, {}).keys()
             or is_closed
             or any(is_null(sub) for sub in flat.properties.get(found.tag, []))
         )
@@ -279,7 +280,9 @@ class _Lowering:
             fields=tuple(fields),
             extra=rest,
             base=above,
-            excluded=tuple((key, tuple(sorted(values, key=str))) for key, values in sorted((excluded or {}).items())),
+            excluded=tuple(
+                (key, tuple(sorted(values.values(), key=str))) for key, values in sorted((excluded or {}).items())
+            ),
             **self._common(node),
         )
 

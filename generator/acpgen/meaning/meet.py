@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import lcm, prod
 from typing import Any, Final
 
-from acpgen.meaning.constants import is_of_type, same, values
+from acpgen.meaning.constants import values
 from acpgen.meaning.narrow import TIGHTENED, implies
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
-from acpgen.schema.unions import kind_of, kinds
+from acpgen.schema.equality import kind_of, same
+from acpgen.schema.unions import is_of_type, kinds
 from acpgen.schema.walk import BY_KIND, Schema, asserts, is_array
 
 MOST_BRANCHES: Final = 64
@@ -74,7 +75,7 @@ class _Meeting:
             case _ if keyword in TIGHTENED:
                 self.leaf[keyword] = TIGHTENED[keyword](mine, value)
             case _:
-                return bool(mine == value)
+                return same(mine, value)
         return True
 
     def made(self, node: Node) -> Node | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from acpgen.meaning.nodes import Node
+from acpgen.schema.equality import same
 from acpgen.schema.unions import OBJECTS, constrains
 
 
@@ -46,8 +47,8 @@ def base(node: Node) -> str | None:
         return None
     above = node.schemas[name]
     theirs, own = members(above), members(node)
-    same = all(_written(own[key]) == _written(schemas) for key, schemas in theirs.items())
-    return name if same and required(node) & set(theirs) == required(above) & set(theirs) else None
+    is_kept = all(same(_written(own[key]), _written(schemas)) for key, schemas in theirs.items())
+    return name if is_kept and required(node) & set(theirs) == required(above) & set(theirs) else None
 
 
 def _written(nodes: list[Node]) -> list[object]:

@@ -6,11 +6,11 @@ marks are read here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults, NoMethods, NoRole, RoleTaken
+from acpgen.errors import Fault, Faults, NoMethods, NoRole, RoleTaken, SidesDiffer
 from acpgen.meaning.nodes import Node, Schemas
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.calls import Bound
@@ -100,6 +100,8 @@ def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
         first = groups.setdefault(method, {}).setdefault(role, name)
         if first != name:
             faults.append(RoleTaken(at=node.at, method=method, role=role, other=definitions[first].at))
+    for method, roles in groups.items():
+        faults.extend(_other_side(definitions, method, roles))
     if faults:
         raise Faults(faults)
     methods: list[ir.Method] = []
@@ -111,11 +113,20 @@ def _marked(definitions: Mapping[str, Node]) -> list[ir.Method]:
     return methods
 
 
+def _other_side(definitions: Mapping[str, Node], method: str, roles: Mapping[str, str]) -> Iterator[Fault]:
+    """What is wrong where the params and the result of a request say that different peers handle it."""
+    if "request" in roles and "result" in roles:
+        params, result = definitions[roles["request"]], definitions[roles["result"]]
+        side, other = result.says.get("x-side"), params.says.get("x-side")
+        if isinstance(side, str) and isinstance(other, str) and side != other:
+            yield SidesDiffer(at=result.at, method=method, side=side, other=other, params=params.at)
+
+
 def _method(definitions: Mapping[str, Node], name: str, kind: Any, params: str | None, result: str | None) -> ir.Method:
     node = definitions[params or result or ""]
     return ir.Method(
         name=name,
-        side=node.says.get("x-side", "both"),
+        side=node.says.get("x-side") or definitions[result or params or ""].says.get("x-side", "both"),
         kind=kind,
         params=params,
         result=result,

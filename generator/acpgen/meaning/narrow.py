@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from itertools import combinations, product
 from typing import Any, Final
 
-from acpgen.meaning.constants import is_of_type, keys, same, says_nothing, values
+from acpgen.meaning.constants import keys, says_nothing, values
 from acpgen.meaning.members import is_record
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
-from acpgen.schema.unions import ALL_KINDS, OBJECTS, constant, types_of
+from acpgen.schema.equality import same
+from acpgen.schema.unions import ALL_KINDS, OBJECTS, constant, is_of_type, types_of
 from acpgen.schema.walk import ASSERTIONS, is_object
 
 TIGHTENED: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
@@ -73,9 +74,11 @@ def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None 
     if narrow.referred is not None and not is_record(narrow.referred):
         return implies(narrow.referred, wide, known)
     demands = {key: value for key, value in wide.says.items() if key in ASSERTIONS}
-    if demands == {key: value for key, value in narrow.says.items() if key in ASSERTIONS}:
+    if same(demands, {key: value for key, value in narrow.says.items() if key in ASSERTIONS}):
         return True
-    if any(demands == {key: value for key, value in part.says.items() if key in ASSERTIONS} for part in narrow.parts):
+    if any(
+        same(demands, {key: value for key, value in part.says.items() if key in ASSERTIONS}) for part in narrow.parts
+    ):
         return True
     if wide.demands <= {"type"}:
         return is_within(narrow, wide)

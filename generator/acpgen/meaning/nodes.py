@@ -15,8 +15,8 @@ from acpgen.schema.bundle import Bundle
 from acpgen.schema.unions import (
     OBJECTS,
     Flat,
-    Tag,
     Tagged,
+    Tags,
     branches_of,
     excluded_tags,
     flatten,
@@ -167,7 +167,7 @@ class Node:
         return flatten({"allOf": [self.schema]}, self.schemas.written)
 
     @cached_property
-    def excluded(self) -> Mapping[str, set[Tag]] | None:
+    def excluded(self) -> Mapping[str, Tags] | None:
         """The constants per property that `not` refuses; `None` if `not` says anything else."""
         return excluded_tags(self.says["not"]) if "not" in self.says else {}
 
@@ -176,4 +176,6 @@ class Node:
         """The tagged union that it is: a union of objects with a tag, and nothing else."""
         if self.union is None or not self.demands <= {self.union[0], "type"} or self.kinds != OBJECTS:
             return None
+        if any(branch.kinds != OBJECTS for branch in self.union[1]):
+            return None  # the `type` beside a union judges no branch
         return recognise([branch.schema for branch in self.union[1]], self.schemas.written)

@@ -7,13 +7,14 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.errors import Fault, MalformedKeyword
-from acpgen.meaning.constants import any_like, count, is_idle, is_of_type, values
+from acpgen.meaning.constants import any_like, count, is_idle, values
 from acpgen.meaning.limits import OF_NUMBERS
 from acpgen.meaning.meet import meet
 from acpgen.meaning.narrow import are_apart, implies, is_within, narrowest, of_type
 from acpgen.meaning.nodes import Node
 from acpgen.meaning.patterns import in_rust
-from acpgen.schema.unions import ALL_KINDS, OBJECTS, kind_of
+from acpgen.schema.equality import by_key
+from acpgen.schema.unions import ALL_KINDS, OBJECTS, is_of_type
 from acpgen.schema.walk import ASSERTIONS, BY_KIND, is_object
 
 
@@ -208,7 +209,7 @@ def _any_of(notes: Notes, node: Node, keyword: str, branches: list[Node], *, nam
 def _with_constants_together(types: list[ir.Type]) -> list[ir.Type]:
     """The types with one set of all their constants, where the first ones stand."""
     places = [index for index, one in enumerate(types) if isinstance(one, ir.Constant)]
-    listed = {(kind_of(value), value): value for one in types if isinstance(one, ir.Constant) for value in one.values}
+    listed = by_key(value for one in types if isinstance(one, ir.Constant) for value in one.values)
     together = ir.Constant(tuple(listed.values()))
     return [together if index in places else one for index, one in enumerate(types) if index not in places[1:]]
 

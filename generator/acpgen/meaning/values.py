@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
+from acpgen.meaning import texts
 from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
 
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -30,16 +31,6 @@ UNKNOWN_FIELD: Final = "futureField"
 UNKNOWN_VALUE: Final[Any] = {"a": [1.5, None, "é"]}
 
 _TEXTS: Final = ("text", "/text", "file:///text", "https://example.com", "text@example.com", "TXT", "1", "")
-_OF_FORMAT: Final = {
-    "uri": "https://example.com/text",
-    "uri-reference": "https://example.com/text",
-    "email": "text@example.com",
-    "date": "2026-07-02",
-    "date-time": "2026-07-02T08:30:00Z",
-    "byte": "dGV4dA==",
-}
-"""A text for each format that annotates, since there are readers that assert them."""
-
 _NUMBERS: Final = (0, 1, 0.5, -1, 2)
 
 
@@ -103,7 +94,11 @@ class Values:
                 return _first_fitting((*_NUMBERS, *limits_of(type_).values()), type_)
             case ir.String():
                 length = type_.min_length or 0
-                own = "dGV4dA==" if type_.encoding == "base64" else _OF_FORMAT.get(type_.format or "", "text")
+                own = (
+                    "dGV4dA=="
+                    if type_.encoding == "base64"
+                    else next(texts.of_format(type_.format, length, type_.max_length), "text")
+                )
                 return _first_fitting((own, *_TEXTS, "x" * length if length < 5000 else ""), type_)
             case ir.Constant():
                 return type_.values[0]

@@ -29,6 +29,7 @@ from acpgen.schema.calls import Bound, Calls, bind, find_calls, payloads
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
+from acpgen.schema.equality import same
 from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.inherited import narrow_inherited
 from acpgen.schema.keywords import OF_FIELDS
@@ -47,7 +48,6 @@ from acpgen.schema.unions import (
     flatten,
     is_null,
     keyed,
-    kind_of,
     kinds,
     lone_reference,
     own_tag,
@@ -249,7 +249,7 @@ def common_fields(branches: list[Schema], definitions: Mapping[str, Schema], tag
     shared = {
         name: subs[0]
         for name, subs in flats[0].properties.items()
-        if name != tag and all(flat.properties.get(name, [None])[0] == subs[0] for flat in flats)
+        if name != tag and all(same(flat.properties.get(name, [None])[0], subs[0]) for flat in flats)
     }
     required = [name for name in shared if all(name in flat.required for flat in flats)]
     return shared, required
@@ -440,7 +440,7 @@ class _Bundler:
                 self.bodies[name] = body
                 self.below.setdefault(owner, []).append(name)
                 return name, True
-            if self.bodies.get(other) == body:
+            if same(self.bodies.get(other), body):
                 self.found_again.add(other)
                 return other, False
         self.faults.append(NameCollision(at=at, name=wanted[0], other=self.origins[self.taken[class_name(wanted[0])]]))
@@ -554,7 +554,10 @@ class _Bundler:
         ):
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)
             return
-        merged = [_merge(base, branch, self.sources) if base else branch for branch in branches]
+        merged = [
+            _merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
+            for branch in branches
+        ]
         found = recognise(merged, self.sources)
         words = labels(branches, self.sources, known=None if found is None else dict(found.variants))
         at = self.origins[name]
@@ -740,7 +743,7 @@ def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> S
                 continue
             elif key == "additionalProperties":
                 result[key] = next(iter(_rests(base, branch)), value)
-            elif key in result and result[key] != value:
+            elif key in result and not same(result[key], value):
                 result.setdefault("allOf", []).append({key: value})
             else:
                 result[key] = value
@@ -761,7 +764,7 @@ def _is_mergeable(one: Schema, other: Schema) -> bool:
         _rests(one, other),
         [each["patternProperties"] for each in (one, other) if "patternProperties" in each],
     )
-    if rests and (rests[0] != rests[-1] or (patterns and patterns[0] != patterns[-1])):
+    if rests and not (same(rests[0], rests[-1]) and (not patterns or same(patterns[0], patterns[-1]))):
         return False
     return all(_leaves_alone(first, second) for first, second in ((one, other), (other, one)))
 
@@ -788,7 +791,7 @@ _CONDITIONAL: Final = frozenset({"if", "then", "else"})
 
 def _meet(base: Any, branch: Any, definitions: Mapping[str, Schema]) -> Any:
     """What a property that both sides declare must be."""
-    if base == branch or base is True or branch is True:
+    if same(base, branch) or base is True or branch is True:
         return base if branch is True else branch
     if not is_object(base) or not is_object(branch):
         return False
@@ -808,7 +811,7 @@ def _admits_all(demands: Schema, branch: Schema, definitions: Mapping[str, Schem
         demands = {key: value for key, value in definitions.get(reference, {}).items() if asserts(key)}
     listed = demands.get("enum")
     if demands.keys() <= {"type", "enum"} and is_array(listed) and constant(branch) is not None:
-        return any(kind_of(constant(branch)) == kind_of(value) and constant(branch) == value for value in listed)
+        return any(same(constant(branch), value) for value in listed)
     if set(demands) != {"type"}:
         return False
     types = demands["type"] if is_array(demands["type"]) else [demands["type"]]

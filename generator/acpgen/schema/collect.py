@@ -21,13 +21,15 @@ from acpgen.errors import (
     StrayDefinition,
     UnclearDraft,
     UnknownDialect,
+    UnknownKeyword,
 )
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.addresses import FILES, REFERRING, Addresses, SchemaPlace
 from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
-from acpgen.schema.drafts import ONLY_OLDER, Draft, meaningless, modern
+from acpgen.schema.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
+from acpgen.schema.keywords import TABLE, meant_by
 from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
 from acpgen.schema.unions import branches_of, constant
@@ -53,6 +55,9 @@ MIGRATION: Final = "x-migration"
 
 _HOLDING: Final = (*MAPS, "dependencies")
 """Keywords whose values hold schemas by key."""
+
+_TOLD: Final = frozenset(row.name for row in TABLE)
+"""Keywords of JSON Schema and of the dialect. Any other key of a schema is told."""
 
 LONGEST_TITLE = 80
 """Characters of a title that can be a name. A longer one is a description."""
@@ -85,6 +90,7 @@ class _Collector:
         self.names = names
         self.faults: list[Fault] = []
         self.notes: list[LeftOut] = []
+        self.unknown: dict[tuple[str, str], list[str]] = {}
         self.files: dict[str, Schema] = {
             document.path: _unshared(document.value) for document in documents.documents if is_object(document.value)
         }
@@ -129,7 +135,8 @@ class _Collector:
         rename_references(root, settled)
         origins = {settled.names[key]: key for key in taken if key not in settled.first}
         _refuse_loops(definitions, origins)
-        return Collected(root=root, definitions=definitions, origins=origins, notes=tuple(dict.fromkeys(self.notes)))
+        notes = tuple(dict.fromkeys((*self.notes, *self._unknown())))
+        return Collected(root=root, definitions=definitions, origins=origins, notes=notes)
 
     def _own_files(self) -> Iterator[tuple[str, Schema]]:
         """The files of the protocol, without those that lie beside it."""
@@ -187,12 +194,13 @@ class _Collector:
         self.known.add(place)
         if not is_object(schema):
             return
-        for keyword in [key for key in schema if key in STRIPPED or key.startswith("x-python-")]:
-            del schema[keyword]
         draft = self.addresses.draft(place, schema)
         if draft is None:
             self.faults.append(UnknownDialect(at=f"{place.at}/$schema", dialect=str(schema["$schema"])))
             draft = self.addresses.around(place).draft
+        self._note_unknown(place, schema, draft)
+        for keyword in [key for key in schema if key in STRIPPED or key.startswith("x-python-")]:
+            del schema[keyword]
         self._hide(place, schema, draft)
         self.addresses.enter(place, schema, draft)
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
@@ -203,6 +211,25 @@ class _Collector:
                 self._scan_definition(inside, child)
             else:
                 self._scan(inside, child)
+
+    def _note_unknown(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
+        """Remember the keys that are no keywords. What a root holds that is no schema itself may be called anything."""
+        if place.path not in self.own:
+            return
+        is_container = not place.parts and ASSERTIONS.isdisjoint(schema)
+        for key in schema.keys() - _TOLD - {draft.identifier}:
+            meant = meant_by(key)
+            if meant or not (is_container or key.startswith("x-")):
+                self.unknown.setdefault((place.path, key), []).append(place.at)
+
+    def _unknown(self) -> list[UnknownKeyword]:
+        """Each that is like a keyword, at all its places; any other once in a file."""
+        found: list[UnknownKeyword] = []
+        for (_, key), places in self.unknown.items():
+            meant = meant_by(key)
+            told = places if meant else [min(places)]
+            found += [UnknownKeyword(at, key, meant, 0 if meant else len(places) - 1) for at in told]
+        return sorted(found, key=lambda note: (note.at, note.keyword))
 
     def _hide(self, place: SchemaPlace, schema: Schema, draft: Draft) -> None:
         """Take out what means nothing in this draft. A reference may still lead there."""
@@ -218,8 +245,10 @@ class _Collector:
         for key in found:
             if is_silent and key in ONLY_OLDER:
                 self.faults.append(UnclearDraft(at=place.at, keyword=key))
-            elif not draft.knows(key) or key in ASSERTIONS:
-                neighbour = "" if not draft.knows(key) else "$ref"
+                continue
+            is_foreign = not draft.knows(key) or is_unfit(key, self.hidden[place][key])
+            if is_foreign or key in ASSERTIONS:
+                neighbour = "" if is_foreign else "$ref"
                 self.notes.append(ForeignKeyword(at=place.at, keyword=key, draft=draft.name, beside=neighbour))
 
     def _scan_definition(self, place: SchemaPlace, schema: Any) -> None:

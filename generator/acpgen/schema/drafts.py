@@ -172,7 +172,21 @@ _NEW: Final[Mapping[str, frozenset[str]]] = {
 def meaningless(schema: Schema, draft: Draft) -> list[str]:
     """The keywords of a schema that mean something in some draft, and nothing here."""
     beside = schema.keys() - _BESIDE_REF if draft.is_lone_ref and "$ref" in schema else ()
-    return [key for key in schema if key in beside or not draft.knows(key)]
+    return [key for key, value in schema.items() if key in beside or not draft.knows(key) or is_unfit(key, value)]
+
+
+def is_unfit(keyword: str, value: Any) -> bool:
+    """Whether an annotation has a value that it cannot have, as only a draft allows that does not know it."""
+    return keyword in _TAKES and not isinstance(value, _TAKES[keyword])
+
+
+_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "array": (list,),
+    "schema": (bool, dict),
+}
+_TAKES: Final = {row.name: _KINDS[row.takes] for row in TABLE if row.takes}
 
 
 _BESIDE_REF: Final = frozenset(

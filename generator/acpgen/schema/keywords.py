@@ -7,6 +7,8 @@ value, is code of the stage that reads it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
 Role: TypeAlias = Literal["asserts", "annotates", "defines", "elsewhere"]
@@ -27,7 +29,7 @@ class Keyword:
 
     `since` and `until` are the first and the last draft that know it, of `DRAFTS`. `is_prose`: people read it and no program does.
     `is_of_field`: it says something about a field and not about the field's type, so it stays with the field where the type gets a
-    name of its own.
+    name of its own. `takes` is the JSON type that the value of an annotation has; empty for any, or where the dialect says it.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Keyword:
     until: str = "2020-12"
     is_prose: bool = False
     is_of_field: bool = False
+    takes: str = ""
 
     @property
     def is_ours(self) -> bool:
@@ -90,19 +93,19 @@ TABLE: Final = (
     Keyword("dependentSchemas", "asserts", "object", holds="map", since="2019-09"),
     Keyword("unevaluatedProperties", "asserts", "object", holds="schema", since="2019-09"),
     # annotations
-    Keyword("title", "annotates", is_prose=True),
-    Keyword("description", "annotates", is_prose=True),
-    Keyword("examples", "annotates", is_prose=True, since="draft-06"),
-    Keyword("$comment", "annotates", is_prose=True, since="draft-07"),
+    Keyword("title", "annotates", is_prose=True, takes="string"),
+    Keyword("description", "annotates", is_prose=True, takes="string"),
+    Keyword("examples", "annotates", is_prose=True, since="draft-06", takes="array"),
+    Keyword("$comment", "annotates", is_prose=True, since="draft-07", takes="string"),
     Keyword("default", "annotates", is_of_field=True),
-    Keyword("deprecated", "annotates", since="2019-09"),
-    Keyword("readOnly", "annotates", since="draft-07"),
-    Keyword("writeOnly", "annotates", since="draft-07"),
+    Keyword("deprecated", "annotates", since="2019-09", takes="boolean"),
+    Keyword("readOnly", "annotates", since="draft-07", takes="boolean"),
+    Keyword("writeOnly", "annotates", since="draft-07", takes="boolean"),
     Keyword("discriminator", "annotates"),
-    Keyword("format", "annotates"),
-    Keyword("contentEncoding", "annotates", since="draft-07"),
-    Keyword("contentMediaType", "annotates", since="draft-07"),
-    Keyword("contentSchema", "annotates", holds="schema", since="2019-09"),
+    Keyword("format", "annotates", takes="string"),
+    Keyword("contentEncoding", "annotates", since="draft-07", takes="string"),
+    Keyword("contentMediaType", "annotates", since="draft-07", takes="string"),
+    Keyword("contentSchema", "annotates", holds="schema", since="2019-09", takes="schema"),
     Keyword("$schema", "annotates"),
     Keyword("$id", "annotates"),
     # definitions
@@ -142,3 +145,19 @@ PROSE: Final = frozenset(keyword.name for keyword in TABLE if keyword.is_prose)
 
 OF_FIELDS: Final = frozenset(keyword.name for keyword in TABLE if keyword.is_of_field)
 """Keywords that stay with a field where its type gets a name of its own."""
+
+_NAMES: Final = {keyword.name.lower(): keyword.name for keyword in TABLE}
+_LIKENESS: Final = 0.82
+_ELSEWHERE: Final = {
+    "id": "'$id'",
+    "nullable": "null in 'type' (OpenAPI 3.0 alone has 'nullable')",
+}
+
+
+@cache
+def meant_by(name: str) -> str:
+    """The keyword that a key which is none was probably meant to be, for people; empty where no keyword is like it."""
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
+    near = get_close_matches(name.lower(), _NAMES, n=1, cutoff=_LIKENESS)
+    return repr(_NAMES[near[0]]) if near else ""

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, count
 from typing import Any, Final
 
+from acpgen.schema.equality import by_key
 from acpgen.schema.names import class_name, spelled_out
 from acpgen.schema.unions import (
     Tag,
+    Tags,
     branches_of,
     constant,
     flatten,
@@ -72,8 +74,8 @@ def _is_telling(values: Mapping[int, Tag]) -> bool:
     return len(values) == 1 or len(_distinct(values)) > 1
 
 
-def _distinct(values: Mapping[int, Tag]) -> set[tuple[type, Tag]]:
-    return {(type(value), value) for value in values.values()}
+def _distinct(values: Mapping[int, Tag]) -> Tags:
+    return by_key(values.values())
 
 
 def _keys(branches: Sequence[Any], definitions: Mapping[str, Schema]) -> dict[int, str]:

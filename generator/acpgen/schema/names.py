@@ -18,7 +18,7 @@ _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 RESERVED_FIELDS = frozenset(
     {
-        *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema"),
+        *("construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema", "mro"),
         *("schema_json", "update_forward_refs", "validate", "model_computed_fields", "model_config", "model_construct"),
         *("model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields", "model_fields_set"),
         *("model_json_schema", "model_parametrized_name", "model_post_init", "model_rebuild", "model_validate"),
@@ -77,7 +77,7 @@ def class_names(definitions: Collection[str]) -> Mapping[str, str]:
     Of `Foo` and `foo`, of `foo-bar` and `foo_bar`: one that is spelled as its class keeps the name, else the first by the alphabet; the
     other ones are spelled out (`FooDashBar`) or get an underscore (`Foo_`).
     """
-    return assign({name: (python_class(name), class_name(spelled_out(name))) for name in definitions})
+    return assign({name: (python_class(name), python_class(spelled_out(name))) for name in definitions})
 
 
 def field_names(properties: Collection[str], inherited: Mapping[str, str] | None = None) -> Mapping[str, str]:

@@ -79,6 +79,17 @@ class Positions:
             passed.append(key)
         return found.offset, tuple(passed)
 
+    def members(self, keys: Iterable[str | int]) -> tuple[int, Mapping[str, Place]]:
+        """Where the value begins that these keys lead to, and its members or items. Raises `KeyError` where nothing stands there."""
+        begins = _after_space(self.text, 0)
+        for key in keys:
+            begins = self._at(begins)[str(key)].begins
+        return begins, self._at(begins)
+
+    def end(self, begins: int) -> int:
+        """Where the value ends that begins there."""
+        return _READ(self.text, begins)[1]
+
     def line_and_column(self, offset: int) -> tuple[int, int]:
         """Line and column, counted from 1, of a character of the text."""
         line = bisect_right(self._lines, offset)

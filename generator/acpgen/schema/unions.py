@@ -8,14 +8,17 @@ apart *by shape*.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from acpgen.pointers import target
-from acpgen.schema.walk import BY_KIND, Schema, asserts, is_array, is_object
+from acpgen.schema.equality import by_key, key_of, kind_of, same, whole
+from acpgen.schema.walk import BY_KIND, Schema, asserts, demands, is_array, is_object
 
 Tag: TypeAlias = "str | int | float | bool"
+Tags: TypeAlias = Mapping[Hashable, Tag]
+"""Tags by what tells them apart as JSON."""
 
 
 @dataclass(slots=True)
@@ -24,10 +27,12 @@ class Flat:
 
     properties: dict[str, list[Schema]] = field(default_factory=dict[str, list[Schema]])
     required: set[str] = field(default_factory=set[str])
-    excluded: dict[str, set[Tag]] = field(default_factory=dict[str, "set[Tag]"])
+    excluded: dict[str, dict[Hashable, Tag]] = field(default_factory=dict[str, "dict[Hashable, Tag]"])
     closed: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     """The properties that may hold no text, or but the one given."""
     is_object: bool = False
+    says_more: bool = False
+    """Whether it demands what does not stand here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +57,42 @@ def constant(schema: object) -> Tag | None:
     return None
 
 
-def excluded_tags(negated: object) -> dict[str, set[Tag]] | None:
+def constants(schema: object) -> list[Any] | None:
+    """The values that a schema admits, where it is a list of constants and nothing else."""
+    if not is_object(schema):
+        return None
+    said = {key for key in schema if asserts(key)}
+    lists = [*([[schema["const"]]] if "const" in said else []), *([schema["enum"]] if "enum" in said else [])]
+    if not lists or not said <= {"const", "enum", "type"}:
+        return None
+    return [
+        value
+        for value in lists[0]
+        if is_of_type(value, schema) and all(any(same(value, one) for one in other) for other in lists[1:])
+    ]
+
+
+def is_of_type(value: Any, schema: Schema) -> bool:
+    """Whether a value is of the types that a schema names."""
+    if "type" not in schema:
+        return True
+    names = schema["type"] if is_array(schema["type"]) else [schema["type"]]
+    kind = kind_of(value)
+    return kind in names or (kind == "number" and "integer" in names and whole(value) is not None)
+
+
+def excluded_tags(negated: object) -> dict[str, dict[Hashable, Tag]] | None:
     """The constants per property that a `not` refuses; `None` if the `not` says anything else."""
     if not is_object(negated):
         return None
     if set(negated) <= {"anyOf", "description"} and is_array(negated.get("anyOf")):
-        merged: dict[str, set[Tag]] = {}
+        merged: dict[str, dict[Hashable, Tag]] = {}
         for branch in negated["anyOf"]:
             found = excluded_tags(branch)
             if found is None:
                 return None
             for name, values in found.items():
-                merged.setdefault(name, set()).update(values)
+                merged.setdefault(name, {}).update(values)
         return merged
     properties = negated.get("properties")
     required = negated.get("required")
@@ -72,10 +101,10 @@ def excluded_tags(negated: object) -> dict[str, set[Tag]] | None:
     if len(properties) != 1 or required != list(properties) or negated.get("type", "object") != "object":
         return None
     ((name, schema),) = properties.items()
-    if is_object(schema) and is_array(schema.get("enum")):
-        return {name: set(schema["enum"])}
-    value = constant(schema)
-    return None if value is None else {name: {value}}
+    listed = constants(schema)
+    if listed is None or not all(isinstance(value, str | int | float) for value in listed):
+        return None
+    return {name: by_key(listed)}
 
 
 def excluded_text(negated: object) -> tuple[str, str | None] | None:
@@ -108,9 +137,13 @@ def _flat(schema: object, definitions: Mapping[str, Schema], known: dict[str, Fl
             flat.properties.setdefault(name, []).append(sub)
     flat.required.update(schema.get("required", ()))
     for name, values in (excluded_tags(schema.get("not")) or {}).items():
-        flat.excluded.setdefault(name, set()).update(values)
+        flat.excluded.setdefault(name, {}).update(values)
     closing = excluded_text(schema.get("not"))
     flat.closed.update([closing] if closing is not None else [])
+    is_known = "not" not in schema or closing is not None or excluded_tags(schema["not"]) is not None
+    flat.says_more |= not is_known or any(
+        asserts(key) and key not in _FLATTENED and value is not True and value != {} for key, value in schema.items()
+    )
     if isinstance(schema.get("$ref"), str):
         _add(flat, _flat_of(target(schema["$ref"]), definitions, known))
     for member in schema.get("allOf", ()):
@@ -119,6 +152,9 @@ def _flat(schema: object, definitions: Mapping[str, Schema], known: dict[str, Fl
     if union is not None and all(is_object(branch) for branch in union[1]):
         _add_common(flat, [_flat(branch, definitions, known) for branch in union[1]])
     return flat
+
+
+_FLATTENED: Final = frozenset({"type", "properties", "required", "not", "$ref", "allOf"})
 
 
 def _flat_of(name: str, definitions: Mapping[str, Schema], known: dict[str, Flat]) -> Flat:
@@ -136,8 +172,9 @@ def _add(flat: Flat, other: Flat) -> None:
         own.extend([sub for sub in subs if all(sub is not one for one in own)])
     flat.required |= other.required
     for name, values in other.excluded.items():
-        flat.excluded.setdefault(name, set()).update(values)
+        flat.excluded.setdefault(name, {}).update(values)
     flat.closed.update(other.closed)
+    flat.says_more |= other.says_more
 
 
 def _add_common(flat: Flat, branches: Sequence[Flat]) -> None:
@@ -147,13 +184,14 @@ def _add_common(flat: Flat, branches: Sequence[Flat]) -> None:
     flat.is_object = True
     first = branches[0]
     for name, subs in first.properties.items():
-        if all(branch.properties.get(name, [None])[0] == subs[0] for branch in branches):
+        if all(same(branch.properties.get(name, [None])[0], subs[0]) for branch in branches):
             flat.properties.setdefault(name, []).append(subs[0])
     flat.required.update(first.required.intersection(*(branch.required for branch in branches)))
     for name, values in first.excluded.items():
-        shared = values.intersection(*(branch.excluded.get(name, set()) for branch in branches))
+        everywhere = values.keys() & set(values).intersection(*(branch.excluded.get(name, {}) for branch in branches))
+        shared = {key: value for key, value in values.items() if key in everywhere}
         if shared:
-            flat.excluded.setdefault(name, set()).update(shared)
+            flat.excluded.setdefault(name, {}).update(shared)
 
 
 def recognise(branches: Sequence[Schema], definitions: Mapping[str, Schema]) -> Tagged | None:
@@ -163,13 +201,13 @@ def recognise(branches: Sequence[Schema], definitions: Mapping[str, Schema]) -> 
         return None
     best: Tagged | None = None
     for name in dict.fromkeys(name for flat in flats for name in flat.properties):
-        found = _by_tag(name, flats)
+        found = _by_tag(name, flats, definitions)
         if found is not None and (best is None or len(found.variants) > len(best.variants)):
             best = found
     return best
 
 
-def _by_tag(name: str, flats: Sequence[Flat]) -> Tagged | None:
+def _by_tag(name: str, flats: Sequence[Flat], definitions: Mapping[str, Schema]) -> Tagged | None:
     variants: list[tuple[int, Tag]] = []
     others: list[int] = []
     for index, flat in enumerate(flats):
@@ -178,15 +216,46 @@ def _by_tag(name: str, flats: Sequence[Flat]) -> Tagged | None:
             variants.append((index, values[0]))
         else:
             others.append(index)
-    known = [(type(value), value) for _, value in variants]
-    if not variants or len(set(known)) != len(known) or len(others) > 2:
+    tags = by_key(value for _, value in variants)
+    if not variants or len(tags) != len(variants) or len(others) > 2:
         return None
-    tags = {value for _, value in variants}
-    fallbacks = [i for i in others if name in flats[i].required and tags <= flats[i].excluded.get(name, set())]
+    fallbacks = [i for i in others if _is_fallback(name, tags, flats[i], definitions)]
     defaults = [i for i in others if i not in fallbacks]
     if len(fallbacks) > 1 or len(defaults) > 1:
         return None
+    if fallbacks and defaults and not _gives_way(name, tags, flats[fallbacks[0]], flats[defaults[0]], definitions):
+        return None
     return Tagged(name, tuple(variants), *(found[0] if found else None for found in (fallbacks, defaults)))
+
+
+def _is_fallback(name: str, tags: Tags, flat: Flat, definitions: Mapping[str, Schema]) -> bool:
+    """Whether a branch is for objects whose tag is text, and none of the known ones."""
+    if name not in flat.required or not tags.keys() <= flat.excluded.get(name, {}).keys():
+        return False
+    return any(kinds(sub, definitions) <= _TEXT for sub in flat.properties.get(name, ()))
+
+
+def _gives_way(name: str, tags: Tags, fallback: Flat, default: Flat, definitions: Mapping[str, Schema]) -> bool:
+    """Whether the fallback takes every object that the default branch takes and whose tag is text but no tag of the variants."""
+    more = fallback.excluded[name].keys() - tags.keys()
+    if name in default.closed:
+        own = default.closed[name]
+        return own is None or key_of(own) in more
+    if any("string" not in kinds(sub, definitions) for sub in default.properties.get(name, ())):
+        return True
+    return (
+        not more
+        and not fallback.says_more
+        and fallback.required <= default.required | {name}
+        and all(demands(sub) == {"type": "string"} for sub in fallback.properties[name])
+        and all(
+            not any(map(asserts, sub))
+            or any(same(demands(sub), demands(one)) for one in default.properties.get(key, ()))
+            for key, subs in fallback.properties.items()
+            if key != name
+            for sub in subs
+        )
+    )
 
 
 def kinds(
@@ -224,29 +293,13 @@ def kinds(
 
 ALL_KINDS: Final = frozenset(BY_KIND)
 OBJECTS: Final = frozenset({"object"})
+_TEXT: Final = frozenset({"string"})
 
 
 def types_of(schema: Schema) -> frozenset[str]:
     """What `type` names, an integer as a number."""
     types = schema["type"] if is_array(schema["type"]) else [schema["type"]]
     return frozenset("number" if name == "integer" else name for name in types)
-
-
-def kind_of(value: object) -> str:
-    """The JSON type of a value."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
 
 
 def own_tag(found: Tagged, default: Schema, definitions: Mapping[str, Schema]) -> str | None:
@@ -323,8 +376,10 @@ def lone_reference(schema: object) -> str | None:
 
 
 def is_null(schema: object) -> bool:
-    """Whether a schema admits null alone."""
-    return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
+    """Whether a schema admits null, and null alone."""
+    if is_object(schema) and {key for key in schema if asserts(key)} == {"type"}:
+        return schema["type"] in ("null", ["null"])
+    return constants(schema) == [None]
 
 
 def branches_of(schema: Schema) -> tuple[str, list[Any]] | None:

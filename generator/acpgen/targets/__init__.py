@@ -16,11 +16,15 @@ from acpgen.write import is_file
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How an output wants its files: the dotted package, the distribution around it with its version, the folder for this protocol."""
+    """How an output wants its files: the dotted package, the distribution around it, the folder for this protocol.
+
+    `version` and `license`, an SPDX expression, are those of the distribution.
+    """
 
     package: str = ""
     distribution: str | None = None
     version: str | None = None
+    license: str | None = None
     prefix: str = ""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -11,6 +12,7 @@ from acpgen.compat.protocol.leaves import number_for, text_for
 from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, Shape, shape_of, type_of_object
+from acpgen.meaning import texts
 
 DEEPEST: Final = 30
 MOST: Final = 10
@@ -32,14 +34,24 @@ Leaf: TypeAlias = "Callable[[Examples, ir.Type], Iterator[ir.JSON]]"
 
 
 class Examples:
-    """Values of the types of one revision."""
+    """Values of the types of one revision, with texts as another one shows them if that is given."""
 
-    def __init__(self, revised: Revised) -> None:
+    def __init__(self, revised: Revised, like: Revised | None = None) -> None:
         self.revised = revised
+        self._like = like or revised
         self._shapes: dict[ir.Type, Shape] = {}
         self._open: list[str] = []
         self._depth = 0
         self._made = 0
+
+    @cached_property
+    def _shown(self) -> Mapping[str, str]:
+        return texts.shown(self._like.bundle.definitions)
+
+    def _likely(self, name: str) -> list[str]:
+        """Texts that a reader expects in a field of that name."""
+        found = self._shown.get(name), texts.of_name(name)
+        return [text for text in found if text is not None]
 
     def shape(self, type_: ir.Type) -> Shape:
         """The shape of a type."""
@@ -49,31 +61,31 @@ class Examples:
 
     # --- smallest values ---
 
-    def of(self, type_: ir.Type) -> ir.JSON:
-        """A small value of a type. Raises `NoExample`."""
+    def of(self, type_: ir.Type, field: str = "") -> ir.JSON:
+        """A small value of a type, for a field of that name. Raises `NoExample`."""
         self._made = self._made + 1 if self._depth else 0
         if self._made > LARGEST:
             raise NoExample
         self._depth += 1
         try:
-            return self.of_shape(self.shape(type_))
+            return self.of_shape(self.shape(type_), field)
         finally:
             self._depth -= 1
 
-    def of_shape(self, shape: Shape) -> ir.JSON:
-        """A small value of a shape. Raises `NoExample`."""
+    def of_shape(self, shape: Shape, field: str = "") -> ir.JSON:
+        """A small value of a shape, for a field of that name. Raises `NoExample`."""
         if shape.anything:
             return "example"
         for alternative in shape.alternatives:
             try:
-                return self.alternative(alternative)
+                return self.alternative(alternative, field)
             except NoExample:
                 continue
         if shape.nullable:
             return None
         raise NoExample
 
-    def alternative(self, alternative: Alternative) -> ir.JSON:
+    def alternative(self, alternative: Alternative, field: str = "") -> ir.JSON:
         """A small value of one alternative. Raises `NoExample`."""
         match alternative:
             case ir.Boolean():
@@ -81,9 +93,9 @@ class Examples:
             case ir.Number():
                 return _given(number_for(alternative))
             case ir.String():
-                return _given(text_for(alternative))
+                return _given(text_for(alternative, self._likely(field)))
             case ir.Array():
-                return self.array(alternative, alternative.min_items or 0)
+                return self.array(alternative, alternative.min_items or 0, field)
             case ir.Tuple():
                 return self.tuple_(alternative)
             case Constants(values=values):
@@ -93,13 +105,13 @@ class Examples:
             case ir.TaggedUnion():
                 return self.union(alternative)
 
-    def array(self, array: ir.Array, count: int) -> list[ir.JSON]:
+    def array(self, array: ir.Array, count: int, field: str = "") -> list[ir.JSON]:
         """A list of so many items, different ones where the list demands it. Raises `NoExample`."""
         if count > 1000:
             raise NoExample
         if not count:
             return []
-        item = self.of(array.items)
+        item = self.of(array.items, field)
         if not array.unique or count == 1:
             return [item] * count
         varied: list[ir.JSON] = [
@@ -123,7 +135,8 @@ class Examples:
             raise NoExample
         self._open.append(key)
         try:
-            return {each.name: self.of(each.type) for each in record.fields if each.required or each.name in extra}
+            wanted = [each for each in record.fields if each.required or each.name in extra]
+            return {each.name: self.of(each.type, each.name) for each in wanted}
         finally:
             self._open.pop()
 
@@ -366,7 +379,7 @@ def _varied(value: ir.JSON, index: int) -> ir.JSON:
         case bool():
             return value if not index else not value if index == 1 else None
         case str():
-            return f"{value}{index}" if index else value
+            return texts.varied(value, index)
         case int() | float():
             return value + index
         case dict():

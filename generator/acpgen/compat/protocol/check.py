@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
-from acpgen.compat.findings import Answer, Coverage, Effect, Inclusion, Revision, Uncompared, Witness
+from acpgen.compat.findings import BUDGET, Answer, Coverage, Effect, Inclusion, Revision, Uncompared, Witness
 from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.bindings import broken
 from acpgen.compat.protocol.candidates import claimed, exactly, having, smallest, type_of
@@ -60,6 +60,7 @@ from acpgen.compat.protocol.shapes import Alternative
 from acpgen.pointers import pointer_parts, reference_to
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
+from schema_inclusion import Allowance
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Severity
@@ -78,6 +79,8 @@ _DIRECTIONS: Final[tuple[tuple[Revision, Revision], ...]] = (("old", "new"), ("n
 
 _UNPROVEN: Final = "No message that proves it was found, so it is undecided."
 
+_SPENT: Final = "Undecided: budget. The {} steps of the run are spent; '--budget' gives more."
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -85,7 +88,8 @@ class Judged:
 
     `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
     revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
-    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same.
+    from all others, and `said` is what its rule says of it: where several messages hold it, these are the same. `is_cut_off` says that
+    the budget was spent before it was decided.
     """
 
     rule: str
@@ -107,6 +111,7 @@ class Judged:
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
     sender: Revision | None = None
+    is_cut_off: bool = False
 
     @property
     def about(self) -> list[str | None]:
@@ -154,21 +159,23 @@ class Checked:
     coverage: Coverage
 
 
-def check(old: Revised, new: Revised) -> Checked:
-    """Compare two revisions."""
-    work = _Check(old, new)
+def check(old: Revised, new: Revised, budget: int = BUDGET) -> Checked:
+    """Compare two revisions within a budget, in steps: what is left when it is spent is undecided."""
+    work = _Check(old, new, budget)
     judged = tuple(work.run())
     return Checked(judged, work.language(judged), work.coverage(judged))
 
 
 class _Check:
-    def __init__(self, old: Revised, new: Revised) -> None:
+    def __init__(self, old: Revised, new: Revised, budget: int = BUDGET) -> None:
+        self.budget = budget
+        self.allowance = Allowance(budget)
         self.old = old
         self.new = new
         self.groups = groups(old, new)
         self.walk = Walk(old, new, self.groups)
-        self.court = Court(old, new)
-        self.doubts = Doubts(old, new)
+        self.court = Court(old, new, self.allowance)
+        self.doubts = Doubts(old, new, self.allowance)
         self.routes = [(joined, _pair(joined)) for joined in self._routes()]
 
     @cached_property
@@ -251,7 +258,7 @@ class _Check:
     def coverage(self, judged: Iterable[Judged]) -> Coverage:
         """What was compared, and what was not."""
         names = {name for side in (self.old, self.new) for name in side.declared}
-        left = {each.location or "root": each.message for each in judged if each.rule in _OPEN}
+        left = {each.location or "root": each.message for each in judged if each.rule in _OPEN or each.is_cut_off}
         compared = len(names - left.keys())
         open_ = tuple(Uncompared(name, left[name]) for name in sorted(left))
         return Coverage(sum(1 for _ in self._methods_of_both()), len(names), compared, open_)
@@ -383,7 +390,7 @@ class _Check:
             for value in self.court.messages(method.sides, (), accepted_by, smallest):
                 verified = self.court.confirms(method.sides, accepted_by, [value])
                 if verified and self.court.accepts(method.sides, refused_by, value):
-                    witness = Witness([value], verified=verified, accepted_by=accepted_by, refused_by=refused_by)
+                    witness = self.court.proof(method.sides, [value], accepted_by)
                     break
             if witness is not None:
                 break
@@ -406,7 +413,7 @@ class _Check:
                 verified = relation.witness is not None and self.court.confirms(routes.sides, sender, value)
                 if verified:
                     fact = LimitChanged(OTHER, "", "", sender, value, **at)
-                    witness = Witness(value, verified=verified, accepted_by=sender, refused_by=receiver)
+                    witness = self.court.proof(routes.sides, value, sender)
                 rule, judgement = judge(fact)
                 told = self._judged(rule, judgement, routes, fact, None, name, witness, proven=verified)
                 yield told if verified else replace(told, doubtful=(receiver,))
@@ -604,7 +611,7 @@ class _Check:
                     accepted_by=None,
                     carried_by=sender,
                 )
-                return told, Witness(value, verified=verified, carried_by=sender)
+                return told, self.court.carried(joined.sides, value, sender)
         return None
 
     def _is_harmless(self, judgement: Judgement, found: PlacedFact) -> bool:
@@ -689,6 +696,9 @@ class _Check:
             refuses = (witness.refused_by,)
         elif rule in _UNHEARD:
             refuses = _UNHEARD[rule]
+        is_cut_off = severity == "undecided" and self.allowance.is_spent
+        if is_cut_off:
+            text = f"{text} {_SPENT.format(self.budget)}"
         shown = severity in ("breaking", "risky", "additive")
         place = _within(location, judgement.within)
         whole = cause or _Cause(method if method is not None else place, (method, place), judgement.message)
@@ -712,6 +722,7 @@ class _Check:
             refuses=refuses,
             doubtful=doubtful,
             sender=judgement.accepted_by or judgement.carried_by,
+            is_cut_off=is_cut_off,
         )
 
     def _gate(self, capability: str | None, joined: _Joined) -> policy.Gate:

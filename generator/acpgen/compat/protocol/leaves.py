@@ -12,7 +12,9 @@ from acpgen import ir
 from acpgen.compat.findings import Revision
 from acpgen.compat.protocol.facts import Fact, FactPlaces, FormatChanged, LimitChanged, Undetermined
 from acpgen.compat.protocol.shapes import Constants
-from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, exact, is_length_within, is_number_within
+from acpgen.meaning import texts
+from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
+from acpgen.schema.equality import exact
 from schema_inclusion.patterns import Example, NoText, TooHard, Wanted, example, matches
 
 Free: TypeAlias = "tuple[ir.Number | ir.String, ...]"
@@ -75,8 +77,13 @@ def admits(type_: ir.Number | ir.String, value: object) -> bool | None:
     return is_number_within(type_, value)
 
 
-def text_for(type_: ir.String) -> str | None:
-    """A short text of the type; `None` if there is none or none was found."""
+def text_for(type_: ir.String, likely: Iterable[str] = ()) -> str | None:
+    """A short text of the type: one of its format, one of those that are `likely`, or any; `None` if none was found."""
+    known = texts.of_format(type_.format, type_.min_length or 0, type_.max_length)
+    named = [text for text in likely if type_.format is None or (type_.format == "absolute-path" and text[:1] == "/")]
+    fitting = next((text for text in (*named, *known) if admits(type_, text)), None)
+    if fitting is not None:
+        return fitting
     if type_.pattern is None:
         length = max(type_.min_length or 0, 0)
         word = "example"
@@ -124,8 +131,7 @@ def _one_way(
 def _outside(type_: ir.Number | ir.String, accepted: Free) -> tuple[Any] | Literal["unknown"] | None:
     """A value of the type that none of the others admits; `None` if there is none."""
     if isinstance(type_, ir.String):
-        texts = [each for each in accepted if isinstance(each, ir.String)]
-        return _text_outside(type_, texts)
+        return _text_outside(type_, [each for each in accepted if isinstance(each, ir.String)])
     numbers = [each for each in accepted if isinstance(each, ir.Number)]
     if any(_subsumes(each, type_) for each in numbers):
         return None
@@ -153,6 +159,10 @@ def _text_outside(type_: ir.String, accepted: Sequence[ir.String]) -> tuple[Any]
         wanted.append(Wanted(own, (other.pattern,), low, high))
     unknown = False
     for each in wanted:
+        formed = texts.of_format(type_.format, each.low, each.high)
+        text = next((text for text in formed if admits(type_, text) and admits(other, text) is False), None)
+        if text is not None:
+            return (text,)
         answer = example(each) if each.matching or each.failing else _plain(each)
         if isinstance(answer, Example):
             return (answer.text,)

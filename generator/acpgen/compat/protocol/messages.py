@@ -5,6 +5,7 @@ The document's root is no judge of messages: its envelope admits anything as ext
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,7 @@ from acpgen.compat.findings import Revision, Witness
 from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
 from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
-from acpgen.meaning import framing
+from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
 from acpgen.schema.walk import Schema
@@ -25,6 +26,8 @@ MOST_ERRORS = 1_000
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
+
+    from schema_inclusion import Allowance
 
 Part: TypeAlias = Literal["params", "result", "error", "id", "document"]
 
@@ -73,10 +76,11 @@ def message_schema(revised: Revised, route: Route, type_name: str | None) -> Sch
 class Court:
     """Builds witnesses and has them judged by `jsonschema` on both revisions."""
 
-    def __init__(self, old: Revised, new: Revised) -> None:
+    def __init__(self, old: Revised, new: Revised, allowance: Allowance) -> None:
+        self.allowance = allowance
         self.sides: dict[Revision, Revised] = {"old": old, "new": new}
         self.make: dict[Revision, Examples] = {"old": Examples(old), "new": Examples(new)}
-        self._validators: dict[tuple[Revision, Route, str | None], Validator] = {}
+        self._validators: dict[tuple[Revision, Route, str | None, bool], Validator] = {}
 
     def refusal(
         self,
@@ -92,8 +96,28 @@ class Court:
         for value in self.messages(routes, steps, accepted_by, leaf):
             verified = self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where)
             if verified:
-                return Witness(value, verified=verified, accepted_by=accepted_by, refused_by=refused_by)
+                return self.proof(routes, value, accepted_by, where)
         return None
+
+    def proof(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        value: ir.JSON,
+        accepted_by: Revision,
+        where: tuple[str | int, ...] = (),
+    ) -> Witness:
+        """The witness of a refusal that was verified: one that holds with formats asserted too, where it can be made so."""
+        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        formats = self.accepts(routes, accepted_by, value, formats=True)
+        if not formats:
+            formed = self._formed(routes, accepted_by, value)
+            if (
+                self.accepts(routes, accepted_by, formed, formats=True)
+                and self.accepts(routes, accepted_by, formed)
+                and self._refuses_at(routes, refused_by, formed, where)
+            ):
+                value, formats = formed, True
+        return Witness(value, verified=True, accepted_by=accepted_by, refused_by=refused_by, formats=formats)
 
     def loss(
         self,
@@ -106,8 +130,15 @@ class Court:
         for value in self.messages(routes, steps, carried_by, leaf):
             verified = self.accepts(routes, carried_by, value)
             if verified:
-                return Witness(value, verified=verified, carried_by=carried_by)
+                return self.carried(routes, value, carried_by)
         return None
+
+    def carried(
+        self, routes: dict[Revision, tuple[Route, str | None]], value: ir.JSON, carried_by: Revision
+    ) -> Witness:
+        """The witness of a loss that was verified: formats are asserted too."""
+        formats = self.accepts(routes, carried_by, value, formats=True)
+        return Witness(value, verified=True, carried_by=carried_by, formats=formats)
 
     def loss_by_name(
         self,
@@ -125,7 +156,7 @@ class Court:
         for value in self.messages(routes, steps, carried_by, leaf):
             called = _called(value, _envelope_path(envelope, routes[carried_by][0]), steps, other)
             if self.accepts(routes, carried_by, value) and self._refuses_at(routes, other, called, where):
-                return Witness(value, verified=True, carried_by=carried_by)
+                return self.carried(routes, value, carried_by)
         return None
 
     def messages(
@@ -145,15 +176,24 @@ class Court:
         refused_by: Revision = "new" if accepted_by == "old" else "old"
         return self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, ())
 
-    def accepts(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> bool:
-        """Whether one revision accepts a message. What a reference that leads nowhere leaves open is not accepted."""
+    def accepts(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        side: Revision,
+        value: ir.JSON,
+        *,
+        formats: bool = False,
+    ) -> bool:
+        """Whether one revision accepts a message, with `formats` asserted or not. What a reference that leads nowhere leaves open is
+        not accepted.
+        """
         from referencing.exceptions import Unresolvable
 
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
-            with remembering(most_errors=1, is_dynamic=False):
-                return bool(self._validator(side, *routes[side]).is_valid(value))
+            with remembering(most_errors=1, is_dynamic=False, allowance=self.allowance):
+                return bool(self._validator(side, *routes[side], formats=formats).is_valid(value))
         except (Unresolvable, TooManySteps):
             return False
 
@@ -165,31 +205,53 @@ class Court:
         where: tuple[str | int, ...],
     ) -> bool:
         """Whether one revision refuses a message, and says so of the place in question or of something inside it."""
+        return any(path[: len(where)] == where for path, _ in self._errors(routes, side, value))
+
+    def _formed(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
+        """The message with texts of the formats that one revision names, in place of those that are not of them."""
+        formed = copy.deepcopy(value)
+        for path, error in self._errors(routes, side, value, formats=True):
+            text = next(texts.of_format(error.validator_value), None) if error.validator == "format" else None
+            if text is not None and path:
+                holder: Any = formed
+                for key in path[:-1]:
+                    holder = holder[key]
+                holder[path[-1]] = text
+        return formed
+
+    def _errors(
+        self,
+        routes: dict[Revision, tuple[Route, str | None]],
+        side: Revision,
+        value: ir.JSON,
+        *,
+        formats: bool = False,
+    ) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+        """What one revision finds wrong with a message, inside unions too, each with its place; nothing where that is left open."""
         from referencing.exceptions import Unresolvable
 
         from schema_inclusion.once import TooManySteps, remembering
 
         try:
-            with remembering(most_errors=MOST_ERRORS, is_dynamic=False):
-                errors: list[Any] = list(self._validator(side, *routes[side]).iter_errors(value))
+            with remembering(most_errors=MOST_ERRORS, is_dynamic=False, allowance=self.allowance):
+                errors: list[Any] = list(self._validator(side, *routes[side], formats=formats).iter_errors(value))
         except (Unresolvable, TooManySteps):
-            return False
+            return
         seen: set[tuple[int, tuple[str | int, ...]]] = set()
         pending: list[tuple[tuple[str | int, ...], Any]] = [((), error) for error in errors]
         while pending:
             around, error = pending.pop()
             path = (*around, *error.relative_path)
-            if path[: len(where)] == where:
-                return True
+            yield path, error
             if (id(error), around) not in seen:
                 seen.add((id(error), around))
                 pending.extend((path, each) for each in error.context or ())
-        return False
 
-    def _validator(self, side: Revision, route: Route, name: str | None) -> Validator:
-        key = (side, route, name)
+    def _validator(self, side: Revision, route: Route, name: str | None, *, formats: bool = False) -> Validator:
+        key = (side, route, name, formats)
         if key not in self._validators:
-            self._validators[key] = _judge()(message_schema(self.sides[side], route, name))
+            checker = _formats() if formats else None
+            self._validators[key] = _judge()(message_schema(self.sides[side], route, name), format_checker=checker)
         return self._validators[key]
 
 
@@ -201,6 +263,22 @@ def _judge() -> Any:
     from schema_inclusion.once import following_once
 
     return following_once(Draft202012Validator)
+
+
+@cache
+def _formats() -> Any:
+    """What asserts formats: all that `jsonschema-rs` knows, whatever is installed beside `jsonschema`."""
+    import jsonschema_rs
+    from jsonschema import FormatChecker
+
+    checker = FormatChecker(formats=())
+    for name in texts.OF_FORMAT:
+
+        def asserted(value: object, schema: dict[str, str] = {"format": name}) -> bool:  # noqa: B006 - bound here, never changed
+            return not isinstance(value, str) or jsonschema_rs.is_valid(schema, value, validate_formats=True)
+
+        checker.checkers[name] = (asserted, ())
+    return checker
 
 
 def _instance_path(envelope: ir.Envelope, route: Route, steps: Sequence[Step], side: Revision) -> tuple[str | int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.findings import Answer, Revision
@@ -12,17 +12,19 @@ from acpgen.compat.protocol.revision import Revised
 
 if TYPE_CHECKING:
     from acpgen.schema.walk import Schema
-    from schema_inclusion import Comparer, Relation
+    from schema_inclusion import Allowance, Comparer, Relation
 
-STEPS = 20_000
-"""Steps of one question: a third of a second."""
+STEPS: Final = 20_000
+"""Steps of one question: a third of a second. A larger budget of the run gives each a hundredth of it."""
 
 
 class Doubts:
     """Inclusion of pairs of types. Asked only when needed, each question once."""
 
-    def __init__(self, old: Revised, new: Revised) -> None:
+    def __init__(self, old: Revised, new: Revised, allowance: Allowance) -> None:
         self._sides = old, new
+        self._allowance = allowance
+        self._steps = max(STEPS, allowance.left // 100)
         self._comparer: Comparer | None = None
         self._relations: dict[tuple[ir.Type, ir.Type, Revision, bool], Relation] = {}
 
@@ -60,7 +62,7 @@ class Doubts:
             documents: list[Any] = [
                 {**side.bundle.schema, "$defs": {**side.written, **as_sent(side.meant)}} for side in self._sides
             ]
-            self._comparer = Comparer(documents[0], documents[1], steps=STEPS)
+            self._comparer = Comparer(documents[0], documents[1], steps=self._steps, allowance=self._allowance)
         return self._comparer
 
 

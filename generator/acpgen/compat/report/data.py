@@ -18,6 +18,7 @@ from acpgen.compat.findings import (
     lowered,
     raised,
 )
+from acpgen.compat.report import repairs
 from acpgen.ir import JSON
 
 
@@ -41,6 +42,7 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "failing": len(failing(report, fail_on)),
         "findings": [finding_data(finding) for finding in report.findings],
         "notes": [_note_data(note) for note in report.notes],
+        **({} if report.fix is None else {"fix": repairs.fix_data(report.fix)}),
         **({} if report.coverage is None else {"coverage": _coverage_data(report.coverage)}),
         **({} if report.earlier is None else {"earlier": list(report.earlier)}),
         **({} if report.unruled is None else {"policy": _policy_data(report, report.unruled)}),
@@ -69,7 +71,7 @@ def finding_data(finding: Finding) -> dict[str, JSON]:
         "methods": list(finding.methods),
         "reaches": [_reach_data(reach) for reach in finding.reaches],
     }
-    return {**found, **_proof_data(finding)}
+    return {**found, **_proof_data(finding), **repairs.data(finding)}
 
 
 def _reach_data(reach: Reach) -> dict[str, JSON]:

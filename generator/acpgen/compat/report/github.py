@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from acpgen.compat.findings import Finding, Note, Report, Spot
-from acpgen.compat.report import wording
+from acpgen.compat.findings import Finding, Note, Report, Spot, Suggestion
+from acpgen.compat.report import repairs, wording
 
 MOST: Final = 10
 """As many annotations of a level GitHub shows of one step; it drops what comes after them."""
@@ -29,8 +29,9 @@ def workflow_commands(report: Report, _: str = "risky") -> str:
         advised.add(each.advice)
     shown = [line for level in lines.values() for line in dict.fromkeys(level[:MOST])]
     notes = [_note(each) for each in report.notes][: MOST - 1]
+    notes += [_suggestion(each, *place) for each in found for place in repairs.suggested(each)][: MOST - 1 - len(notes)]
     if report.findings or report.notes:
-        left = len(found) + len(report.notes) - len(shown) - len(notes)
+        left = len(found) - len(shown) + max(0, len(report.notes) - MOST + 1)
         more = f"\n{left} of them are not shown here: see the summary, or --format html or json." if left else ""
         notes.append(_command("notice", None, f"verdict: {report.verdict}", wording.tally(report) + more))
     return "".join(f"{line}\n" for line in (*shown, *notes))
@@ -42,7 +43,20 @@ def _line(finding: Finding, *, advised: bool) -> str:
     about = f"{name} ({reached})" if reached else name
     text = f"{about}: {finding.message}" if about else finding.message
     text += f" [{finding.fingerprint}]" if advised else f"\n{finding.advice} [{finding.fingerprint}]"
+    if repair := repairs.sentence(finding):
+        text += f"\n{repair}"
     return _command(_LEVELS[finding.severity], finding.new or finding.old, f"{finding.severity}: {finding.rule}", text)
+
+
+def _suggestion(finding: Finding, file: str, suggestion: Suggestion) -> str:
+    """The lines that repair a finding, as a suggestion at their place."""
+    fence = repairs.fenced(suggestion.text)
+    text = f"{finding.repair.description if finding.repair else ''}\n{fence}suggestion\n{suggestion.text}\n{fence}"
+    place = {"file": repairs.inside(file), "line": str(suggestion.first), "endLine": str(suggestion.last)}
+    joined = ",".join(
+        f"{key}={_property(value)}" for key, value in {**place, "title": f"repair: {finding.rule}"}.items()
+    )
+    return f"::notice {joined}::{_data(text)}"
 
 
 def _note(note: Note) -> str:

@@ -6,7 +6,7 @@ import json
 from xml.sax.saxutils import escape, quoteattr
 
 from acpgen.compat.findings import Finding, Note, Report, failing
-from acpgen.compat.report import wording
+from acpgen.compat.report import repairs, wording
 
 
 def junit(report: Report, fail_on: str = "risky") -> str:
@@ -46,7 +46,12 @@ def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
         return [f"{opened}>", f"      <skipped message={_attribute(reason)}/>", "    </testcase>"]
     if not failed:
         return [f"{opened}/>"]
-    parts = [finding.message, f"Breaks {finding.breaks}." if finding.breaks else "", finding.advice]
+    parts = [
+        finding.message,
+        f"Breaks {finding.breaks}." if finding.breaks else "",
+        finding.advice,
+        repairs.sentence(finding),
+    ]
     parts += [f"old {wording.place(finding.old)}", f"new {wording.place(finding.new)}"]
     if finding.witness is not None:
         parts += [wording.proof(finding.witness), json.dumps(finding.witness.value, indent=2, ensure_ascii=False)]

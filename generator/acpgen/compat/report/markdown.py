@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from acpgen.compat.findings import Finding, Report, Spot, Witness, failing
-from acpgen.compat.report import wording
+from acpgen.compat.report import repairs, wording
 from acpgen.markup import code, plain
 
 LONGEST: Final = 5_800
 """Characters. A report that fits shows every finding with its proof; a longer one names them, as far as there is room."""
+
+LONGEST_WITH_REPAIRS: Final = 40_000
+"""Characters of a report that suggests edits; a comment on GitHub holds 65,536."""
 
 VERDICTS: Final = {
     "breaking": "Breaking: some exchange that worked fails or means something else.",
@@ -26,9 +29,10 @@ VERDICTS: Final = {
 def markdown(report: Report, fail_on: str = "risky") -> str:
     """The report as Markdown, in the fullest form that fits."""
     heavy = wording.blocks(report.findings, wording.HEAVY)
+    longest = LONGEST if report.fix is None else LONGEST_WITH_REPAIRS
     for forms in _forms(len(heavy)):
         text = "\n".join(_parts(report, fail_on, list(zip(heavy, forms, strict=True)))).rstrip() + "\n"
-        if len(text) <= LONGEST:
+        if len(text) <= longest:
             break
     return text
 
@@ -52,6 +56,8 @@ def _parts(report: Report, fail_on: str, told: list[tuple[wording.Block, _Form]]
     if report.findings or report.notes:
         fail = "finding fails" if stopping == 1 else "findings fail"
         yield f"{wording.tally(report)}. {stopping} {fail} `--fail-on {fail_on}`.\n"
+    if report.fix is not None:
+        yield f"{_said(repairs.summary(report))}\n"
     yield "| | |\n| --- | --- |"
     for name, value in wording.summary(report):
         yield f"| {name} | {_said(value)} |"
@@ -87,6 +93,7 @@ def _proven(block: wording.Block) -> Iterator[str]:
             yield f"    Waived until {finding.waived.expires}: {_said(finding.waived.reason)}"
         if finding.witness is not None:
             yield from _proof(finding.witness)
+        yield from repairs.markdown(finding, _said(repairs.sentence(finding)), "    ")
     yield from _advice(block)
 
 
@@ -113,10 +120,19 @@ def _listed(block: wording.Block) -> Iterator[str]:
     for said, findings in block.alike:
         if len(findings) == 1:
             yield f"  - {_told(findings[0])} `{findings[0].fingerprint}`"
+            yield from _repaired(findings[0])
             continue
         yield f"  - {_said(said)}"
-        yield from (f"    - {_counted(each)} `{each.fingerprint}`" for each in findings)
+        for each in findings:
+            yield f"    - {_counted(each)} `{each.fingerprint}`"
+            yield from _repaired(each)
     yield from _advice(block)
+
+
+def _repaired(finding: Finding) -> Iterator[str]:
+    """What repairs a finding, on a line."""
+    if said := _said(repairs.sentence(finding)):
+        yield f"      {said}"
 
 
 def _named(block: wording.Block) -> Iterator[str]:

@@ -8,7 +8,7 @@ from html import escape
 from typing import Final
 
 from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, Witness, counts
-from acpgen.compat.report import wording
+from acpgen.compat.report import repairs, wording
 from acpgen.errors import visible
 
 LONGEST: Final = 30_000
@@ -134,6 +134,7 @@ def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Itera
         yield f"<p>{_text(finding.message)}"
     if finding.waived is not None:
         yield f'<p class="waived">Waived until {finding.waived.expires}: {_text(finding.waived.reason)}'
+    yield from _repair(finding)
     if finding.witness is not None and proven:
         body = _text(json.dumps(finding.witness.value, ensure_ascii=False), lines=True)
         yield f"<details><summary>{_text(_shown(finding.witness))}</summary><pre>{body}</pre></details>"
@@ -143,6 +144,16 @@ def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Itera
         yield from _side("New", finding.new)
         yield "</div></details>"
     yield "</article>"
+
+
+def _repair(finding: Finding) -> Iterator[str]:
+    """What repairs a finding, and the lines that it changes."""
+    if told := repairs.sentence(finding):
+        yield f"<p>{_text(told)}"
+    for file, each in repairs.suggested(finding):
+        place = f"{repairs.inside(file)}:{each.first}-{each.last}"
+        yield f"<details><summary>Edit of <code>{_text(place)}</code></summary>"
+        yield f"<pre>{_text(each.text, lines=True)}</pre></details>"
 
 
 def _shown(witness: Witness) -> str:

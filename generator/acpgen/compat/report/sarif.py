@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from acpgen.compat.findings import Finding, Note, Report, Spot
+from acpgen.compat.report import repairs
 from acpgen.ir import JSON
 
 _LEVELS: Final = {
@@ -68,6 +69,9 @@ def _result(finding: Finding, index: dict[str, int]) -> JSON:
             **({"witness": finding.witness.value} if finding.witness is not None else {}),
         },
     }
+    fixes = repairs.sarif(finding)
+    if fixes:
+        result["fixes"] = fixes
     if len(places) > 1:
         result["relatedLocations"] = [{"id": 1, "message": {"text": "The old revision."}, **_location(places[1])}]
     if finding.waived is not None:

@@ -8,7 +8,7 @@ from typing import Final
 from unicodedata import combining, east_asian_width
 
 from acpgen.compat.findings import Finding, Report
-from acpgen.compat.report import wording
+from acpgen.compat.report import repairs, wording
 from acpgen.errors import visible
 
 WIDTH: Final = 80
@@ -59,6 +59,7 @@ def _head(report: Report, *, summed: bool) -> Iterator[str]:
     yield f"{_paint(verdict.upper(), verdict)}  {wording.tally(report)}".rstrip()
     facts = " · ".join(f"{name}: {value}" for name, value in wording.summary(report))
     yield from _wrapped(facts, "", _COLOURS["faint"])
+    yield from _wrapped(repairs.summary(report), "")
     if summed:
         yield ""
         found = wording.blocks(report.findings)
@@ -130,6 +131,7 @@ def _brief(finding: Finding, told: str = "", *, way: bool, indent: str = "  ") -
     line = f"{wording.name(finding)} ({reached})" if reached else wording.name(finding)
     waived = f" Waived until {finding.waived.expires}." if finding.waived is not None else ""
     yield from _wrapped(f"{line}{told}{waived} [{finding.fingerprint}]".lstrip(": "), indent, below=f"{indent}  ")
+    yield from _wrapped(repairs.sentence(finding), f"{indent}  ")
 
 
 def _whole(block: wording.Block) -> Iterator[str]:
@@ -155,6 +157,7 @@ def _proven(finding: Finding) -> Iterator[str]:
         yield from _wrapped(wording.proof(finding.witness), "    ")
         for line in wording.message(finding.witness.value, WIDTH - 6).splitlines():
             yield f"      {_cut(line, WIDTH - 6)}"
+    yield from _wrapped(repairs.sentence(finding), "    ")
     if finding.waived is not None:
         yield from _wrapped(f"Waived until {finding.waived.expires}: {finding.waived.reason}", "    ")
     yield _paint(f"    {finding.fingerprint}", "faint")

@@ -21,7 +21,7 @@ from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.beyond import Beyond, beyond, check_view
-from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.literals import inside_docstring, literal
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.records import Modules, render_records
 from acpgen.targets.python.strict import contract_view, renamed_definitions, schema_text
@@ -78,7 +78,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
         files[f"{top}/__init__.py"] = _lay_out("top", runtime=modules.runtime, about="Typed protocol bindings.")
     files.update({f"{top}/runtime/{path}": text for path, text in _runtime()})
     if settings.distribution is not None:
-        files.update(_distribution(protocol, settings.distribution, settings.version or VERSION, top))
+        files.update(_distribution(protocol, settings, top))
     return files
 
 
@@ -272,7 +272,7 @@ def _allows_null_id(protocol: ir.Protocol) -> bool:
 def _package(protocol: ir.Protocol, names: Names) -> str:
     models = sorted(names.classes[d.name] for d in protocol.definitions.values() if isinstance(d, ir.Record))
     unions = sorted(names.classes[d.name] for d in protocol.definitions.values() if not isinstance(d, ir.Record))
-    about = docstring(protocol.doc, 0).strip('"').strip() or "Types, method table, decoding and encoding."
+    about = inside_docstring(protocol.doc, 0) or "Types, method table, decoding and encoding."
     public = {name: _public(name, names) for name in PUBLIC}
     moved = [
         f"`{other}` is the package's own `{name}`: the schema defines a `{name}`, too."
@@ -298,19 +298,20 @@ def _public(name: str, names: Names) -> str:
     return found
 
 
-def _distribution(protocol: ir.Protocol, distribution: str, version: str, top: str) -> dict[str, str]:
-    about = f"Typed Python bindings of the {protocol.name.split('/')[0].upper()} protocol, generated from JSON Schema"
+def _distribution(protocol: ir.Protocol, settings: Settings, top: str) -> dict[str, str]:
+    about = f"Typed Python bindings of the protocol {protocol.name.split('/')[0]}, generated from JSON Schema"
     return {
         "pyproject.toml": _lay_out(
             "pyproject.toml",
-            distribution=literal(distribution),
-            version=literal(version),
+            distribution=literal(settings.distribution),
+            version=literal(settings.version or VERSION),
+            license=literal(settings.license) if settings.license is not None else "",
             description=literal(about),
             top=literal(top),
         ),
-        "README.md": _lay_out("README.md", distribution=distribution, about=about, top=top),
+        "README.md": _lay_out("README.md", distribution=settings.distribution, about=about, top=top),
     }
 
 
 def _title(protocol: ir.Protocol) -> str:
-    return docstring(protocol.name, 0).strip('"') or "protocol"
+    return inside_docstring(protocol.name, 0) or "protocol"

@@ -35,6 +35,16 @@ def json_literal(value: object) -> str:
 
 def docstring(text: str, indent: int) -> str:
     """A text as a docstring at this indentation, wrapped; its first line carries no indentation. Empty text gives ''."""
+    body = inside_docstring(text, indent)
+    if not body:
+        return ""
+    if "\n" in body:
+        return f'"""{body}\n{" " * indent}"""'
+    return f'"""{body[:-1] + _ESCAPED_QUOTE if _OPEN_QUOTE.search(body) else body}"""'
+
+
+def inside_docstring(text: str, indent: int) -> str:
+    """A text as lines of a docstring at this indentation, wrapped; its first line carries no indentation, and more must follow."""
     pad = " " * indent
     lines: list[str] = []
     for paragraph in text.strip().splitlines():
@@ -47,15 +57,12 @@ def docstring(text: str, indent: int) -> str:
         )
         lines.extend(wrapped or [""])
     body = "\n".join((pad + line if line else "") for line in lines).strip()
-    body = body.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    body = _UNSAFE.sub(_escape, body)
-    if not body:
-        return ""
-    if "\n" in body:
-        return f'"""{body}\n{pad}"""'
-    if body.endswith('"'):
-        body = f'{body[:-1]}\\"'
-    return f'"""{body}"""'
+    return _UNSAFE.sub(_escape, body.replace("\\", "\\\\").replace('"""', _ESCAPED_QUOTE * 3))
+
+
+_ESCAPED_QUOTE: Final = '\\"'
+_OPEN_QUOTE: Final = re.compile(r'(?<!\\)(?:\\\\)*"$')
+"""A last quote that no backslash escapes: there is none before it, or they come in pairs."""
 
 
 def _escape(match: re.Match[str]) -> str:

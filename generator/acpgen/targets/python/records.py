@@ -140,6 +140,7 @@ def _emitted(
         custom_file_header=header,
         disable_timestamp=True,
         custom_template_dir=Path(templates() / "python" / "dcg"),
+        settings_path=Path(templates() / "python" / "dcg"),
         extra_template_data=defaultdict(dict, views),
         **bases,
         custom_class_name_generator=_as_it_is,

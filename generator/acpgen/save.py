@@ -1,4 +1,4 @@
-"""Writes the files of an adoption: all are prepared beside their places before the first takes its place."""
+"""Writes the files that people edit: all are prepared beside their places before the first takes its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from acpgen.schema.load import place
 def save(folder: Path, written: Mapping[str, str], removed: Iterable[str] = ()) -> None:
     """Write and remove files of a folder. Each is there whole or as it was; a failure puts back what was done. Raises `Faults`.
 
-    Killed between two files, the base still is the old one, and adopting again does the rest: it is written last.
+    A path that is absolute is taken as it is. Files whose names begin with a dot are written last: killed between two files, the base
+    of an adoption still is the old one, and adopting again does the rest.
     """
     paths = sorted(written, key=lambda path: (path.startswith("."), path))
     old = {path: _content(folder / path) for path in (*paths, *removed)}

@@ -1,0 +1,125 @@
+"""One finding that is to be repaired: where it stands on both sides, and what differs there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from acpgen.compat.repair.attempts import FileEdit, added
+from acpgen.compat.repair.ground import At, Ground
+from acpgen.compat.repair.reversals import reversals
+from acpgen.schema.walk import DEFINITIONS, is_object
+
+if TYPE_CHECKING:
+    from acpgen.compat.findings import Finding
+
+
+@dataclass(frozen=True)
+class Case:
+    """A finding on its ground."""
+
+    finding: Finding
+    ground: Ground
+
+    @cached_property
+    def old_at(self) -> At | None:
+        return self.ground.place(self.finding.old, self.ground.old)
+
+    @cached_property
+    def new_at(self) -> At | None:
+        return self.ground.place(self.finding.new, self.ground.new)
+
+    @cached_property
+    def old_definition(self) -> tuple[str | None, At] | None:
+        if self.old_at is not None:
+            return self.ground.definition(self.old_at, self.ground.old)
+        name = self.new_definition[0] if self.new_definition is not None else None
+        return (name, self.ground.before[name]) if name is not None and name in self.ground.before else None
+
+    @cached_property
+    def new_definition(self) -> tuple[str | None, At] | None:
+        return None if self.new_at is None else self.ground.definition(self.new_at, self.ground.new)
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the finding is about another name for something that is declared under both."""
+        return self.finding.rule in ("field-renamed", "variant-renamed")
+
+    @cached_property
+    def member(self) -> str | None:
+        """The name of the field that the finding is about: the one that it had, if it has another now."""
+        for at in (self.old_at, self.new_at) if self.is_renamed else (self.new_at, self.old_at):
+            if at is not None and len(at.keys) > 1 and at.keys[-2] == "properties":
+                return str(at.keys[-1])
+        return None
+
+    @cached_property
+    def anchor(self) -> At | None:
+        """The place in the new file that the finding is about, whether anything stands there or not."""
+        if self.new_at is None or self.new_definition is None:
+            return None
+        if self.old_at is None or self.old_definition is None:
+            return self.new_at
+        base = self.new_definition[1]
+        inside = self.old_at.keys[len(self.old_definition[1].keys) :]
+        if self.is_renamed or len(inside) > len(self.new_at.keys) - len(base.keys):
+            return At(base.path, (*base.keys, *inside))
+        return self.new_at
+
+    @cached_property
+    def atoms(self) -> tuple[FileEdit, ...]:
+        """What to change in the definition around so that it says what the old one says."""
+        if self.old_definition is None or self.new_definition is None:
+            return ()
+        return tuple(between(self.ground, self.old_definition[1], self.new_definition[1]))
+
+    @property
+    def receiver(self) -> str:
+        """The peer that is sent what the finding is about; empty if it is either."""
+        return self.finding.flow.rpartition("-to-")[2] if "-to-" in self.finding.flow else ""
+
+    def value(self, at: At) -> Any:
+        """What stands at a place of the new side; `None` for nothing."""
+        try:
+            return self.ground.value(at, self.ground.new)
+        except KeyError:
+            return None
+
+
+def between(ground: Ground, old: At, new: At) -> Iterator[FileEdit]:
+    """The edits that make what stands at a place of the new side say what stands at one of the old side."""
+    before, after = ground.value(old, ground.old), ground.value(new, ground.new)
+    if not new.keys and is_object(before) and is_object(after):
+        before, after = (
+            {key: value for key, value in side.items() if key not in DEFINITIONS} for side in (before, after)
+        )
+    wanted = ground.translated(before, old.path, new.path)
+    yield from (FileEdit(new.path, edit) for edit in reversals(wanted, after, new.keys))
+
+
+def complete(ground: Ground, parts: Iterable[FileEdit]) -> tuple[FileEdit, ...]:
+    """The edits with the definitions that they refer to and the new side has not."""
+    found = {part.identity: part for part in parts}
+    for part in list(found.values()):
+        for name in ground.missing(part.edit.value, part.path):
+            again = restored(ground, name)
+            found.setdefault(again.identity, again)
+    return tuple(found.values())
+
+
+def restored(ground: Ground, name: str, value: Any = None) -> FileEdit:
+    """The definition that the old side alone has, behind the one that it follows there."""
+    home, keys = ground.home(name), list(ground.before)
+    earlier = [
+        each for each in keys[: keys.index(name)] if ground.home(each).path == home.path and each in ground.after
+    ]
+    root = ground.value(At(home.path), ground.new)
+    text = ground.as_new(name) if value is None else value
+    if is_object(root) and home.keys[0] not in root:
+        for key in reversed(home.keys[1:]):
+            text = {key: text}
+        return added(At(home.path, home.keys[:1]), text)
+    after = str(ground.after[earlier[-1]].keys[-1]) if earlier and len(home.keys) == 2 else None
+    return added(home, text, after)

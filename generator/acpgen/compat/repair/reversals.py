@@ -1,0 +1,102 @@
+"""What to change in a new text so that it says what the old one says, in pieces as small as can be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from acpgen.schema.edits import Edit, Keys
+from acpgen.schema.keywords import PROSE
+from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object
+
+_SETS: Final = ("required", "enum", "type")
+_SILENT: Final = frozenset({*PROSE, "x-docs-ignore", "x-migration", "x-name", "x-was", "$comment"})
+"""Keywords of which no message can notice anything."""
+
+
+def reversals(old: Any, new: Any, at: Keys = (), *, schema: bool = True) -> Iterator[Edit]:
+    """The edits that make the new value, which stands at a place, say what the old one does. `schema`: the value is a schema."""
+    if same(old, new):
+        return
+    if is_object(old) and is_object(new):
+        yield from _members(old, new, at, schema)
+    elif is_array(old) and is_array(new):
+        yield from _items(old, new, at)
+    else:
+        yield Edit("replace", at, old)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal; `1` and `true` are not."""
+    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _members(old: dict[str, Any], new: dict[str, Any], at: Keys, schema: bool) -> Iterator[Edit]:
+    before = ""
+    for key, value in old.items():
+        if key not in new and not (schema and key in _SILENT):
+            yield Edit("add", (*at, key), value, before)
+        if key in new:
+            before = key
+    for key, value in new.items():
+        if schema and key in _SILENT:
+            continue
+        if key not in old:
+            yield Edit("remove", (*at, key))
+        elif schema and key not in (*SINGLE, *LISTS, *MAPS, *DEFINITIONS, *_SETS, "dependencies"):
+            if not same(old[key], value):
+                yield Edit("replace", (*at, key), old[key])
+        else:
+            yield from reversals(old[key], value, (*at, key), schema=not (schema and key in (*MAPS, *DEFINITIONS)))
+
+
+def _items(old: list[Any], new: list[Any], at: Keys) -> Iterator[Edit]:
+    """Items that belong together, those that are gone, and those that have come."""
+    partner = _partners(old, new)
+    if at and at[-1] in ("prefixItems", "items") and len(old) != len(new):
+        yield Edit("replace", at, old)
+        return
+    following = 0
+    for index, value in enumerate(old):
+        if index in partner:
+            following = partner[index] + 1
+            yield from reversals(value, new[partner[index]], (*at, partner[index]))
+        else:
+            yield Edit("add", (*at, following), value)
+    taken = set(partner.values())
+    yield from (Edit("remove", (*at, index)) for index in range(len(new)) if index not in taken)
+
+
+def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
+    """For items of the old list those of the new one that they became: equal, or alike in what tells branches apart."""
+    found: dict[int, int] = {}
+    for marks in (_text, _mark):
+        known = [marks(item) for item in new]
+        for index, item in enumerate(old):
+            mark = marks(item)
+            if index not in found and mark is not None:
+                free = (i for i, other in enumerate(known) if other == mark and i not in found.values())
+                match = next(free, None)
+                if match is not None:
+                    found[index] = match
+    return found
+
+
+def _text(item: Any) -> str | None:
+    return json.dumps(item, sort_keys=True)
+
+
+def _mark(item: Any) -> str | None:
+    """What a branch is known by: its constant, the constants of its properties, what it refers to, its title."""
+    if not is_object(item):
+        return None
+    constants = {
+        name: inner["const"]
+        for name, inner in (item.get("properties") or {}).items()
+        if is_object(inner) and "const" in inner
+    }
+    for mark in (item.get("const"), constants, item.get("$ref"), item.get("title"), item.get("type")):
+        if mark not in (None, {}):
+            return json.dumps(mark, sort_keys=True)
+    return None

@@ -1,0 +1,172 @@
+"""Schemas whose meaning is easily taken for another one: decoding and `validate` judge as the reference does, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+import jsonschema_rs
+import pytest
+
+from bindings.subjects import Subject, Subjects
+from bindings.test_differences import unenforced
+
+Schema = dict[str, Any]
+
+
+def tagged(tag: object, **fields: Schema) -> Schema:
+    """A variant with a tag."""
+    return {"type": "object", "properties": {"kind": {"const": tag}, **fields}, "required": ["kind"]}
+
+
+def rest(*known: object, **fields: Schema) -> Schema:
+    """A branch for objects whose tag is text, and none of the known ones."""
+    listed = {"required": ["kind"], "properties": {"kind": {"enum": [*known]}}}
+    properties = {"kind": {"type": "string"}, **fields}
+    return {"type": "object", "properties": properties, "required": ["kind"], "not": listed}
+
+
+def untyped(branch: Schema) -> Schema:
+    """A branch whose tag may be of any type."""
+    return {**branch, "properties": {}}
+
+
+def without_text(**kept: Schema) -> Schema:
+    """A branch for objects whose tag is no text, or but the text kept."""
+    return {"type": "object", "not": {"required": ["kind"], "properties": {"kind": {"type": "string", **kept}}}}
+
+
+class Case(NamedTuple):
+    """Definitions, of which the first is decoded, and values that tell readings of it apart."""
+
+    definitions: Mapping[str, Schema]
+    values: tuple[Any, ...]
+
+
+OBJECTS: Final[tuple[Any, ...]] = (
+    *({}, {"kind": "a"}, {"kind": "A"}, {"kind": "z"}, {"kind": "z", "x": "s"}, {"kind": "z", "x": 1}, {"x": "s"}),
+    *({"kind": 1}, {"kind": 1.0}, {"kind": True}, {"kind": 5}, {"kind": None}, {"kind": "a", "x": "s"}, -1, None),
+)
+
+UNIONS: Final[Mapping[str, tuple[Schema, ...]]] = {
+    "a fallback that excludes more than the variants": (tagged("a"), {"type": "object"}, rest("a", "A")),
+    "a fallback that asks for more than the default": (
+        tagged("a"),
+        {"type": "object"},
+        rest("a", x={"type": "integer"}),
+    ),
+    "a fallback that asks for less than the default": (tagged("a"), {"type": "object", "required": ["x"]}, rest("a")),
+    "a fallback for all but objects without a tag": (
+        tagged("a"),
+        {"type": "object", "required": ["x"]},
+        untyped(rest("a")),
+    ),
+    "a fallback for tags of any type": (tagged("a"), untyped(rest("a"))),
+    "a fallback that reserves a tag": (tagged("a"), rest("a", "A")),
+    "a fallback that excludes a number": (tagged("a"), rest("a", 5)),
+    "a fallback beside a default without text": (tagged("a"), without_text(), rest("a")),
+    "a fallback beside a default with a tag of its own": (
+        tagged("a"),
+        without_text(**{"not": {"const": "A"}}),
+        rest("a"),
+    ),
+    "an exclusion that lists more than scalars": (tagged("a"), untyped(rest("a", ["A"]))),
+    "tags 1 and true": (tagged(1), tagged(True), tagged("a")),
+    "tags 1 and 1.0": (tagged(1.0), tagged(1, x={"type": "string"})),
+    "1 excluded beside true": (tagged(1), rest(True)),
+    "1 and true excluded": (tagged(1), tagged(True), rest(1, True)),
+    "a branch without a type": ({"properties": {}}, {"properties": {"x": {"const": 1}}, "required": ["x"]}),
+    "branches without a type": tuple({"properties": {"kind": {"const": tag}}, "required": ["kind"]} for tag in "az"),
+}
+
+BESIDE_NULL: Final[Mapping[str, Schema]] = {
+    "nothing": {},
+    "constants that are not null": {"enum": ["a"]},
+    "no constants": {"enum": []},
+    "another constant": {"const": 0},
+    "null": {"enum": [None, 1]},
+    "its own exclusion": {"not": {"const": None}},
+    "a limit of texts": {"minLength": 2},
+}
+
+CASES: Final[Mapping[str, Case]] = {
+    **{
+        f"{name}, {keyword}{', of objects' if more else ''}": Case({"U": {**more, keyword: [*branches]}}, OBJECTS)
+        for name, branches in UNIONS.items()
+        for keyword in ("anyOf", "oneOf")
+        for more in ({}, {"type": "object"})
+    },
+    "a branch that refers to a schema without a type": Case(
+        {
+            "U": {"type": "object", "anyOf": [{"$ref": "#/$defs/Any"}, tagged("a")]},
+            "Any": {"properties": {"x": {"type": "string"}}},
+        },
+        OBJECTS,
+    ),
+    "constants that differ in their JSON types, in a union of unions": Case(
+        {"U": {"oneOf": [{"oneOf": [tagged(1), tagged(True)]}]}}, OBJECTS
+    ),
+    "constants that differ in their JSON types, in definitions of one name": Case(
+        {"U": {"type": "object", "properties": {"one": {"oneOf": [tagged(1)]}, "two": {"oneOf": [tagged(True)]}}}},
+        tuple({key: {"kind": value}} for key in ("one", "two") for value in (1, True, 1.0, False)),
+    ),
+    "a field that its base has with another constant": Case(
+        {"U": {"allOf": [{"$ref": "#/$defs/Base"}, tagged(True)]}, "Base": tagged(1)}, OBJECTS
+    ),
+    **{
+        f"null beside {name}": Case(
+            {
+                "U": {
+                    "type": "object",
+                    "properties": {"x": {"anyOf": [{"enum": ["a", "b"]}, {"type": "null", **beside}]}},
+                }
+            },
+            ({}, {"x": None}, {"x": "a"}, {"x": 1}),
+        )
+        for name, beside in BESIDE_NULL.items()
+    },
+    "items that are null but not": Case(
+        {
+            "U": {
+                "type": "array",
+                "items": {"anyOf": [{"$ref": "#/$defs/U"}, {"enum": ["a"], "type": "null"}, {"type": "string"}]},
+            }
+        },
+        ([None], [[]], [], [[None]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_value_is_judged_as_by_the_reference(subjects: Subjects, name: str) -> None:
+    definitions, values = CASES[name]
+    subject = subjects.small(f"verdict_{list(CASES).index(name)}", definitions, shared="verdicts")
+    first = next(iter(definitions))
+    judge = jsonschema_rs.Draft202012Validator({"$defs": {**definitions}, "$ref": f"#/$defs/{first}"})
+    assert not unenforced(subject, first)
+    for value in values:
+        expected = judge.is_valid(value)
+        assert (_written(subject, first, value) is not None) is expected, value
+        assert (not subject.module.validate_as(subject.type(first), value)) is expected, value
+
+
+def _written(subject: Subject, name: str, value: Any) -> bytes | None:
+    """What decoding and encoding make of a value; `None` where it is refused."""
+    try:
+        found = subject.module.decode_as(subject.type(name), value, lenient=False)
+    except subject.runtime.DecodeError:
+        return None
+    text: bytes = subject.module.encode(found)
+    assert _numbers(text) == _numbers(json.dumps(value)), (value, text)
+    return text
+
+
+def _numbers(text: str | bytes) -> Any:
+    """A JSON text as a value whose numbers are compared as they are written."""
+    return json.loads(text, parse_float=_number, parse_int=_number)
+
+
+def _number(text: str) -> tuple[str, Decimal]:
+    return "number", Decimal(text)  # which is not equal to true

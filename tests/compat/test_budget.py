@@ -1,0 +1,70 @@
+"""A comparison takes no more steps than its budget, and says what it left open for that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from acpgen.cli import app
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import Mode, Report
+from test_shared_parts import written
+
+ROOT = Path(__file__).parents[2]
+
+
+def versions(budget: int) -> Report:
+    return compare(ROOT / "schema/acp/v1", ROOT / "schema/acp/v2", budget=budget)
+
+
+def test_what_is_left_when_the_budget_is_spent_is_undecided_and_counted() -> None:
+    whole, cut = versions(3_000_000), versions(200)
+    open_ = [each for each in cut.findings if "Undecided: budget. The 200 steps" in each.message]
+    assert open_
+    assert {each.severity for each in open_} == {"undecided"}
+    assert whole.coverage is not None
+    assert cut.coverage is not None
+    assert {each.location for each in open_} <= set(cut.coverage.not_compared)
+    assert not whole.coverage.not_compared
+    assert not [each for each in whole.findings if "budget" in each.message]
+    assert {each.severity for each in cut.findings} >= {each.severity for each in open_}
+    assert "yes" not in (cut.language.backward, cut.language.forward)
+
+
+def test_the_same_budget_gives_the_same_report() -> None:
+    assert versions(500) == versions(500)
+
+
+@pytest.mark.parametrize("budget", [1, 1_000])
+def test_less_budget_makes_no_finding_milder(budget: int) -> None:
+    def severities(report: Report) -> dict[Any, set[str]]:
+        found: dict[Any, set[str]] = {}
+        for each in report.findings:
+            for place in each.reaches or (each,):
+                found.setdefault((each.rule, place.method, place.location), set()).add(place.severity)
+        return found
+
+    whole, cut = severities(versions(3_000_000)), severities(versions(budget))
+    for key, known in whole.items():
+        if not known.isdisjoint({"breaking", "risky"}):
+            assert cut[key] <= known | {"undecided"}, key
+
+
+@pytest.mark.parametrize("mode", ["protocol", "language"])
+def test_a_budget_of_one_step_proves_nothing(tmp_path: Path, mode: Mode) -> None:
+    paths = [written(tmp_path, "allOf", kind) for kind in ("integer", "string")]
+    report = compare(*paths, mode=mode, budget=1)
+    assert report.verdict == "undecided"
+    assert any("udget" in each.message for each in report.findings)
+
+
+def test_the_command_takes_the_budget(tmp_path: Path) -> None:
+    old, new = (written(tmp_path, "allOf", kind) for kind in ("integer", "string"))
+    result = CliRunner().invoke(app, ["diff", str(old), str(new), "--budget", "1", "--format", "json"])
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["verdict"] == "undecided"
+    assert CliRunner().invoke(app, ["diff", str(old), str(new), "--budget", "0"]).exit_code == 2

@@ -1,0 +1,248 @@
+"""Repairs: what ends a finding, judged by the comparison itself, and by a JSON Patch that somebody else applies."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acpgen.compat.catalogue import catalogue
+from acpgen.compat.compare import both, compare, compared
+from acpgen.compat.findings import Finding, Mode, Report
+from acpgen.compat.fixing import Comparing, with_repairs
+from acpgen.compat.repair.plans import NEVER, PLANS
+from acpgen.compat.repair.repair import Repaired
+from compat.protocols import go, protocol
+from test_edits import applied
+
+CASES = Path(__file__).parent / "cases"
+BETTER = ("identical", "editorial", "additive")
+
+KEPT = frozenset(
+    {
+        *("alternative-removed/record", "closed-field-added/gated-by-a-known-capability"),
+        *("closed-variant-removed/closed", "field-removed/closed", "field-removed/open"),
+        *("method-kind-changed/to-notification", "method-kind-changed/to-request"),
+        *("method-removed/notification", "method-removed/request", "method-renamed/declared"),
+        *("required-field-added/in-a-list", "required-field-added/params", "required-field-added/result"),
+        *("required-field-added/waived", "required-field-removed/params", "untagged-variant-removed/closed"),
+        *("variant-removed/open", "variant-removed/taken-for-the-default", "value-removed/open"),
+        *("field-renamed/optional", "field-renamed/required-and-retyped", "policy-applied/deprecated"),
+        *("policy-applied/experimental", "waiver-expired/date", "waiver-unused/another-fingerprint"),
+    }
+)
+"""The cases in which what the change was made for remains; in all others a repair takes the change back."""
+
+
+def repaired_pair(old: Any, new: Any, mode: Mode = "protocol") -> Repaired:
+    sides = both(old, new, mode=mode)
+    comparing = Comparing(mode, unstable=False)
+    return with_repairs(comparing(*sides), *sides, lambda new: comparing(sides[0], new))
+
+
+@cache
+def outcome(name: str) -> Repaired:
+    case = CASES / name
+    return repaired_pair(case / "old.json", case / "new.json", mode_of(name))
+
+
+def mode_of(name: str) -> Mode:
+    return "language" if name.startswith("language-") else "protocol"
+
+
+def names() -> list[str]:
+    return [f"{path.parent.parent.name}/{path.parent.name}" for path in sorted(CASES.glob("*/*/old.json"))]
+
+
+def bad(report: Report) -> list[Finding]:
+    return [each for each in report.findings if each.severity in ("breaking", "risky")]
+
+
+def test_every_rule_has_a_plan_or_finds_nothing_to_repair() -> None:
+    assert set(PLANS) | NEVER == {entry.id for entry in catalogue()}
+    assert not set(PLANS) & NEVER
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_breaking_or_risky_finding_of_a_case_is_repaired(name: str) -> None:
+    for finding in outcome(name).report.findings:
+        if finding.severity in ("breaking", "risky"):
+            assert finding.repair is not None, finding.no_repair
+            assert finding.repair.keeps == (name in KEPT), finding.repair.description
+            assert finding.repair.keeps != bool(finding.repair.why), (
+                "why a change cannot be kept is said, and only then"
+            )
+            assert finding.rule in PLANS
+        else:
+            assert (finding.repair, finding.no_repair) == (None, "")
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_patch_of_a_repair_ends_its_finding_and_brings_none(name: str, tmp_path: Path) -> None:
+    case = CASES / name
+    whole = outcome(name).report
+    new = json.loads((case / "new.json").read_text())
+    for finding in bad(whole):
+        assert finding.repair is not None
+        if not finding.repair.alone:
+            continue
+        (file,) = finding.repair.patches
+        (tmp_path / "new.json").write_text(json.dumps(applied(new, list(file.patch))))
+        again = compare(case / "old.json", tmp_path / "new.json", mode=mode_of(name))
+        before, after = (sorted(each.rule for each in bad(report)) for report in (whole, again))
+        assert len(after) < len(before)
+        assert set(after) <= set(before)
+        assert finding.fingerprint not in {each.fingerprint for each in bad(again)}
+
+
+@pytest.mark.parametrize("name", names())
+def test_all_repairs_together_leave_a_change_that_breaks_nobody(name: str, tmp_path: Path) -> None:
+    found = outcome(name)
+    if not bad(found.report):
+        assert found.report.fix is None
+        assert found.texts == {}
+        return
+    assert found.report.fix is not None
+    (text,) = found.texts.values()
+    (tmp_path / "new.json").write_text(text)
+    again = compare(CASES / name / "old.json", tmp_path / "new.json", mode=mode_of(name))
+    assert again.verdict == found.report.fix.verdict
+    assert again.verdict in BETTER
+    (file,) = found.report.fix.patches
+    assert applied(json.loads((CASES / name / "new.json").read_text()), list(file.patch)) == json.loads(text)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_suggestions_of_a_repair_are_its_patch(name: str) -> None:
+    text = (CASES / name / "new.json").read_text()
+    for finding in bad(outcome(name).report):
+        assert finding.repair is not None
+        (file,) = finding.repair.patches
+        lines = text.splitlines()
+        for each in sorted(file.suggestions, key=lambda each: -each.first):
+            lines[each.first - 1 : each.last] = each.text.split("\n")
+        assert json.loads("\n".join(lines)) == applied(json.loads(text), list(file.patch))
+
+
+# --- what a repair is ------------------------------------------------------------------------------------------------
+
+
+def pair(tmp_path: Path, old: Any, new: Any) -> Repaired:
+    (tmp_path / "old.json").write_text(json.dumps(old, indent=2))
+    (tmp_path / "new.json").write_text(json.dumps(new, indent=2))
+    return repaired_pair(tmp_path / "old.json", tmp_path / "new.json")
+
+
+def only(found: Repaired) -> Finding:
+    (finding,) = bad(found.report)
+    return finding
+
+
+def operations(finding: Finding) -> list[Any]:
+    assert finding.repair is not None, finding.no_repair
+    return [operation for file in finding.repair.patches for operation in file.patch]
+
+
+def test_a_field_that_is_made_optional_gets_its_default_back(tmp_path: Path) -> None:
+    old = protocol({"GoRequest": go({"depth": {"type": "integer", "default": 3}})})
+    new = protocol({"GoRequest": go({"depth": {"type": "integer"}}, ("depth",))})
+    finding = only(pair(tmp_path, old, new))
+    at = "/$defs/GoRequest"
+    assert operations(finding) == [
+        {"op": "add", "path": f"{at}/properties/depth/default", "value": 3},
+        {"op": "remove", "path": f"{at}/required"},
+    ]
+
+
+def test_a_renamed_field_stays_beside_the_new_one(tmp_path: Path) -> None:
+    old = protocol({"GoRequest": go({"cwd": {"type": "string"}})})
+    new = protocol({"GoRequest": go({"folder": {"type": "string", "x-was": ["cwd"]}})})
+    finding = only(pair(tmp_path, old, new))
+    assert operations(finding) == [
+        {"op": "add", "path": "/$defs/GoRequest/properties/cwd", "value": {"type": "string", "deprecated": True}}
+    ]
+    assert finding.repair is not None
+    assert finding.repair.keeps
+
+
+def test_what_comes_back_brings_the_definitions_that_it_refers_to(tmp_path: Path) -> None:
+    more = {"A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}}}, "B": {"type": "string"}}
+    old = protocol({"GoRequest": go({"a": {"$ref": "#/$defs/A"}}), **more})
+    new = protocol({"GoRequest": go({"b": {"type": "string"}})})
+    found = pair(tmp_path, old, new)
+    (text,) = found.texts.values()
+    assert json.loads(text)["$defs"]["B"] == {"type": "string"}
+    assert found.report.fix is not None
+    assert found.report.fix.verdict in BETTER
+
+
+def test_one_cause_in_many_messages_has_one_repair(tmp_path: Path) -> None:
+    def both_ways(size: int) -> Any:
+        shared = {"Shared": {"type": "string", "maxLength": size}}
+        fields = {"one": {"$ref": "#/$defs/Shared"}, "two": {"$ref": "#/$defs/Shared"}}
+        return protocol({"GoRequest": go(fields), **shared})
+
+    found = pair(tmp_path, both_ways(10), both_ways(5))
+    patches = {json.dumps(operations(each)) for each in bad(found.report)}
+    assert patches == {json.dumps([{"op": "replace", "path": "/$defs/Shared/maxLength", "value": 10}])}
+
+
+def test_a_repair_leaves_what_breaks_nobody(tmp_path: Path) -> None:
+    old = protocol({"GoRequest": go({"a": {"type": "string", "maxLength": 9}})})
+    new = protocol({"GoRequest": go({"a": {"type": "string", "maxLength": 5}, "more": {"type": "string"}})})
+    found = pair(tmp_path, old, new)
+    assert operations(only(found)) == [{"op": "replace", "path": "/$defs/GoRequest/properties/a/maxLength", "value": 9}]
+    assert found.report.fix is not None
+    assert found.report.fix.verdict == "additive"
+
+
+def test_earlier_drafts_get_no_keyword_that_they_do_not_know(tmp_path: Path) -> None:
+    def draft(properties: Any) -> Any:
+        return {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "definitions": {"Thing": {"type": "object", "properties": properties, "additionalProperties": False}},
+        }
+
+    found = pair(tmp_path, draft({"a": {"type": "string"}, "b": {}}), draft({"b": {}}))
+    assert operations(only(found)) == [
+        {"op": "add", "path": "/definitions/Thing/properties/a", "value": {"type": "string"}}
+    ]
+
+
+def test_a_folder_of_files_is_repaired_file_by_file(tmp_path: Path) -> None:
+    def written(side: str, thing: Any) -> Path:
+        folder = tmp_path / side
+        folder.mkdir()
+        whole = protocol({"GoRequest": go({"thing": {"$ref": "thing.json#/$defs/Thing"}})})
+        (folder / "go.json").write_text(json.dumps(whole, indent=2))
+        part = {"$schema": whole["$schema"], "$defs": {"Thing": thing}}
+        (folder / "thing.json").write_text(json.dumps(part, indent=2))
+        return folder
+
+    old = written("old", {"type": "string", "maxLength": 9})
+    found = repaired_pair(old, written("new", {"type": "string", "maxLength": 5}))
+    assert list(found.texts) == ["thing.json"]
+    (patch,) = only(found).repair.patches  # type: ignore[union-attr]
+    assert patch.file.endswith("new/thing.json")
+
+
+def test_without_a_budget_each_finding_says_that_it_was_spent(tmp_path: Path) -> None:
+    from acpgen.compat.repair.repair import repaired
+
+    case = CASES / "required-field-added" / "params"
+    sides = both(case / "old.json", case / "new.json")
+    report = compared(*sides)
+    found = repaired(report, *sides, compared=lambda new: compared(sides[0], new), meant=lambda: None, budget=0)
+    assert only(found).repair is None
+    assert "budget" in only(found).no_repair
+    assert found.report.fix is None
+
+
+def test_the_outcome_is_the_same_each_time() -> None:
+    name = "tag-renamed/closed"
+    case = CASES / name
+    again = repaired_pair(case / "old.json", case / "new.json")
+    assert again.texts == outcome(name).texts

@@ -1,0 +1,98 @@
+"""Witnesses look like messages of the protocol, and hold where formats are asserted too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import Finding, Witness
+from acpgen.meaning.texts import OF_FORMAT
+from compat.protocols import CANONICAL, Schema, compared, found, go, protocol
+
+
+def params(witness: Witness | None) -> Any:
+    assert witness is not None and isinstance(witness.value, dict)
+    return witness.value["params"]
+
+
+def accepts(schema: Schema, definition: str, value: object) -> bool:
+    """Whether a second validator accepts a value for a definition, with formats asserted."""
+    whole = {"$ref": f"#/$defs/{definition}", "$defs": schema["$defs"]}
+    return jsonschema_rs.is_valid(whole, value, validate_formats=True)
+
+
+def test_a_message_holds_a_text_of_each_format_that_its_fields_name() -> None:
+    fields = {f"f{index}": {"type": "string", "format": name} for index, name in enumerate(OF_FORMAT)}
+    old = protocol({"GoRequest": go(fields, tuple(fields))})
+    new = protocol({"GoRequest": go({**fields, "more": {}}, (*fields, "more"))})
+    (finding,) = found(compared(old, new), "required-field-added")
+    assert finding.witness is not None and finding.witness.formats
+    assert accepts(old, "GoRequest", params(finding.witness))
+    assert not accepts(new, "GoRequest", params(finding.witness))
+
+
+@pytest.mark.parametrize("limit", [{"maxLength": 30}, {"minLength": 12}, {"pattern": "^h"}])
+@pytest.mark.parametrize("name", ["uri", "iri", "uri-reference", "regex", "json-pointer"])
+def test_what_breaks_a_limit_is_of_its_format(name: str, limit: Schema) -> None:
+    def schema(**limits: Any) -> Schema:
+        return protocol({"GoRequest": go({"x": {"type": "string", "format": name, **limits}}, ("x",))})
+
+    old, new = schema(), schema(**limit)
+    (finding,) = found(compared(old, new), "limit-tightened")
+    assert finding.witness is not None and finding.witness.formats
+    assert accepts(old, "GoRequest", params(finding.witness))
+    assert not accepts(new, "GoRequest", params(finding.witness))
+
+
+def test_what_the_prover_finds_is_made_to_hold_with_formats_too() -> None:
+    """The prover takes the shortest text; no uri is empty."""
+
+    def schema(**keywords: Any) -> Schema:
+        fields = {"u": {"type": "string", "format": "uri"}, "n": {"type": "integer"}}
+        return protocol({"GoRequest": {**go(fields, ("u", "n")), **keywords}})
+
+    old, new = schema(), schema(**{"if": {"properties": {"n": {"minimum": 3}}}, "then": {"required": ["why"]}})
+    (finding,) = [each for each in compared(old, new).findings if each.severity == "breaking"]
+    assert finding.witness is not None and finding.witness.formats
+    assert accepts(old, "GoRequest", params(finding.witness))
+
+
+def test_what_no_text_of_the_format_can_show_says_so() -> None:
+    """No date has twelve characters: who asserts formats sees nothing of this change."""
+
+    def schema(**limits: Any) -> Schema:
+        return protocol({"GoRequest": go({"x": {"type": "string", "format": "date", **limits}}, ("x",))})
+
+    (finding,) = found(compared(schema(), schema(maxLength=11)), "limit-tightened")
+    assert finding.witness is not None
+    assert (finding.witness.verified, finding.witness.formats) == (True, False)
+
+
+def test_values_are_those_that_the_schema_shows_or_that_the_name_of_a_field_says() -> None:
+    fields: Schema = {
+        "sessionId": {"type": "string"},
+        "cwd": {"type": "string"},
+        "noteId": {"type": "string", "examples": ["note-77"]},
+        "at": {"type": "string", "format": "date-time"},
+        "mode": {"type": "string", "default": "ask"},
+    }
+    old = protocol({"GoRequest": go(fields, tuple(fields))})
+    new = protocol({"GoRequest": go({**fields, "more": {}}, (*fields, "more"))})
+    (finding,) = found(compared(old, new), "required-field-added")
+    assert params(finding.witness) == {
+        "sessionId": "session-1",
+        "cwd": "/project",
+        "noteId": "note-77",
+        "at": "2026-07-02T08:30:00Z",
+        "mode": "ask",
+    }
+
+
+def test_all_witnesses_between_the_versions_of_acp_hold_with_formats() -> None:
+    findings: tuple[Finding, ...] = compare(CANONICAL[0], CANONICAL[1]).findings
+    witnesses = [reach.witness for each in findings for reach in each.reaches if reach.witness is not None]
+    assert len(witnesses) > 100
+    assert all(witness.verified and witness.formats for witness in witnesses)
