@@ -25,12 +25,13 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
+    "schema.expressions": frozenset(),
     "schema.walk": frozenset(),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
     "schema.equality": frozenset({"schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
-    "schema.drafts": frozenset({"schema.walk"}),
+    "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
     "schema.revisions": frozenset({"errors", "schema.load"}),
@@ -46,12 +47,19 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.collect": frozenset(
         {
             *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
-            *("schema.load", "schema.names", "schema.unions", "schema.walk"),
+            *("schema.expressions", "schema.load", "schema.names", "schema.unions", "schema.walk"),
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
     "schema.profile": frozenset({"errors", "ir", "schema.load", "schema.walk", "resources"}),
-    "schema.calls": frozenset({"errors", "ir", "schema.names", "schema.profile", "schema.unions", "schema.walk"}),
+    "schema.sites": frozenset({"schema.profile", "schema.unions", "schema.walk"}),
+    "schema.unmatched": frozenset({"errors", "schema.profile"}),
+    "schema.calls": frozenset(
+        {
+            *("errors", "ir", "schema.names", "schema.profile", "schema.sites", "schema.unions", "schema.unmatched"),
+            "schema.walk",
+        }
+    ),
     "schema.made": frozenset({"errors", "schema.calls", "schema.names", "schema.walk"}),
     "schema.openrpc": frozenset({"errors", "schema.calls", "schema.made", "schema.names", "schema.walk"}),
     "schema.lsp": frozenset({"schema.calls", "schema.made", "schema.names", "schema.walk"}),
@@ -144,6 +152,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "save",
             "schema.edits",
             "material",
+            "resources",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -413,7 +422,19 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "language", "promises", "settings", "transitive", "waivers"}),
+        frozenset(
+            {
+                "catalogue",
+                "causes",
+                "compare",
+                "language",
+                "promises",
+                "rule_pages",
+                "settings",
+                "transitive",
+                "waivers",
+            }
+        ),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "repair": (
