@@ -38,7 +38,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
-    "meaning.texts": frozenset(),
+    "meaning.texts": frozenset({"schema.walk"}),
     "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
@@ -471,7 +471,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "wording",
             )
         )
-        | {f"report.history_{name}" for name in ("data", "markdown", "pictures", "text")},
+        | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
