@@ -106,7 +106,7 @@ def _gathered(asked: Asked, how: How) -> Gathered:
     if len(asked.given) > 1:
         _require_git(asked)
         return from_paths(asked.given, how, asked.limit)
-    name = asked.given[0]
+    name = next(iter(asked.given))
     kept = from_releases(name, how, asked.limit) if asked.since is None else None
     return kept or from_git("HEAD", name, how, since=asked.since, most=asked.limit)
 
