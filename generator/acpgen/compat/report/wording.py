@@ -225,9 +225,13 @@ def _policy(report: Report) -> list[tuple[str, str]]:
 
 
 def _earlier(releases: tuple[str, ...]) -> str:
-    if not releases:
-        return "none is kept of this protocol"
-    return f"compared too, from {releases[0]} to {releases[-1]}" if len(releases) > 1 else f"{releases[0]} compared too"
+    match releases:
+        case (first, *_, last):
+            return f"compared too, from {first} to {last}"
+        case (only,):
+            return f"{only} compared too"
+        case _:
+            return "none is kept of this protocol"
 
 
 def _inclusion(found: Inclusion) -> str:
