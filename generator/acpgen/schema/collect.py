@@ -85,8 +85,9 @@ def collect(
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
     unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
-    the name that the thing there shall have; `sides` are those that a profile declares, `ungrouped` the files in which every definition
-    is a schema. Raises `Faults`: dangling references, loops of references alone, two definitions of one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
+    the name that the thing there shall have; `sides` are those that a profile declares, `ungrouped` the files in which every
+    definition is a schema. Raises `Faults`: dangling references, loops of references alone, two definitions of one name, what is no
+    schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
     return _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped)).run()
 
