@@ -460,7 +460,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "wording",
             )
         )
-        | {f"report.history_{name}" for name in ("data", "markdown", "pictures", "text")},
+        | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (
