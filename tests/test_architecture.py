@@ -94,7 +94,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.members": frozenset({"meaning.nodes", "schema.unions"}),
     "meaning.methods": frozenset({"errors", "ir", "meaning.nodes", "schema.bundle", "schema.calls", "schema.dialect"}),
     "meaning.placing": frozenset({"ir", "schema.bundle", "schema.foreign"}),
-    "meaning.found": frozenset({"ir", "schema.bundle"}),
+    "meaning.found": frozenset({"ir", "schema.bundle", "schema.profile"}),
     "meaning.framing": frozenset({"ir"}),
     "meaning.narrow": frozenset(
         {"meaning.constants", "meaning.members", "meaning.nodes", "schema.unions", "schema.walk"}
@@ -116,6 +116,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "meaning.placing",
                 "meaning.reading",
                 "schema.bundle",
+                "schema.profile",
                 "schema.unions",
                 "schema.walk",
             ),

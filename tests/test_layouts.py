@@ -198,6 +198,14 @@ def test_a_group_may_hold_what_is_called_like_a_keyword_if_references_go_through
     assert set(origins(schema)) == {"items", "Id", "Thing"}
 
 
+def test_what_a_reference_leads_to_is_a_schema_and_no_group() -> None:
+    inner = {"type": "object", "properties": {"a": {"type": "string"}}}
+    user = {"type": "object", "properties": {"t": {"$ref": "#/definitions/T"}, "s": {"$ref": "#/definitions/T/schema"}}}
+    found = origins({"$schema": SEVENTH, "definitions": {"T": {"schema": inner}, "U": user}})
+    assert found["T"] == "schema.json#/definitions/T"
+    assert "schema.json#/definitions/T/schema" in found.values()
+
+
 def test_a_definition_with_keywords_of_others_is_no_group() -> None:
     noted = {"markdownDescription": "A door.", "meta:enum": {"open": "It is open.", "type": "It has a type."}}
     for schema in (
@@ -301,7 +309,6 @@ NO_SCHEMAS: Final[list[tuple[Any, tuple[type[Fault], str]]]] = [
     ),
     ({"$defs": {"g": {"A": TEXT, "B": 3}}}, (NotADefinition, "#/$defs/g")),
     ({"$defs": {"g": {"A": TEXT, "B": {"properties": 3}}}}, (NotASchema, "#/$defs/g/B/properties")),
-    ({"$defs": {"g": {"A": TEXT}, "B": {"$ref": "#/$defs/g"}}}, (DanglingReference, "#/$defs/B")),
     ({"$defs": {"A": {"$ref": "#/$defs"}}}, (DanglingReference, "#/$defs/A")),
     ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"a": 1}}, (DanglingReference, "#/$defs/A")),
     ({"$defs": {"A": {"$ref": "#/notes"}}, "notes": {"type": "note"}}, (NotASchema, "#/notes/type")),

@@ -385,9 +385,13 @@ class UnknownKeyword(LeftOut):
 
 @dataclass
 class NothingDefined(Fault):
-    """A document from which neither a type nor a method can be read."""
+    """A document from which neither a type nor a method can be read. `kind` is what it is, where it is no JSON Schema."""
+
+    kind: str = ""
 
     def what(self) -> str:
+        if self.kind:
+            return f"this is {self.kind} that lists no method, and it holds no type. Add what it is to describe."
         return (
             "this yields neither type nor method: its root has no keyword of JSON Schema that describes a value, and "
             "'$defs' and 'definitions' hold no type. Name the JSON Schema itself; OpenAPI and other documents around "

@@ -11,6 +11,7 @@ import pytest
 from acpgen import Faults, compare, ir
 from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
 from acpgen.generate import understand
+from acpgen.meaning.found import told
 from acpgen.schema.profile import built_in
 from methods.made import documents, faults_of, kinds_of, meaning, package, rows, wild
 
@@ -264,6 +265,32 @@ MODEL: Final = metamodel(
         }
     ],
 )
+
+
+def test_a_component_is_a_schema_whatever_it_holds() -> None:
+    wrapped = {"schema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    ref = {"$ref": "#/components/schemas/T"}
+    for params in ([], [{"name": "p", "schema": ref}]):
+        given = openrpc(method("get", *params, result=ref))
+        given["components"]["schemas"]["T"] = wrapped
+        protocol, found = meaning(given)
+        assert [(one.name, one.result) for one in protocol.methods] == [("get", "T")]
+        assert found.origins["T"] == "schema.json#/components/schemas/T"
+        assert all("#/definitions" not in note.at for note in found.notes)
+
+
+def test_a_reference_that_leads_nowhere_is_told_as_it_is_written() -> None:
+    for ref in ("#/components/schemas/Missing", "#/components/schemas/Count/properties/x"):
+        (told_of,) = faults_of(openrpc(method("get", {"name": "p", "schema": {"$ref": ref}})))
+        assert told_of.startswith(f"schema.json#/methods/0/params/0/schema: '$ref' points to '{ref}', and no schema is")
+
+
+def test_a_document_without_methods_is_told_to_have_none() -> None:
+    empty = {key: value for key, value in openrpc().items() if key != "components"}
+    assert faults_of(empty) == [
+        "schema.json: this is an OpenRPC document that lists no method, and it holds no type. Add what it is to describe."
+    ]
+    assert list(told("p", *meaning(openrpc()))) == ["p: no methods: this is an OpenRPC document that lists none."]
 
 
 def test_a_meta_model_has_its_methods_and_types() -> None:

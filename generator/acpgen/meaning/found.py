@@ -7,6 +7,7 @@ from typing import Final
 
 from acpgen import ir
 from acpgen.schema.bundle import Bundle
+from acpgen.schema.profile import KINDS
 
 _ENVELOPES: Final = {
     "json-rpc": "",
@@ -21,6 +22,8 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     requests = [method for method in methods if method.kind == "request"]
     untyped = [method.name for method in requests if method.result is None]
     if not methods:
+        if profile.document is not None:
+            yield f"{label}: no methods: this is {KINDS[profile.document]} that lists none."
         return
     held = sum(method.params is not None for method in methods)
     kinds = f"{_counted(len(requests), 'request')}, {_counted(len(methods) - len(requests), 'notification')}"

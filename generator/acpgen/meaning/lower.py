@@ -19,6 +19,7 @@ from acpgen.meaning.placing import placed
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.schema.bundle import Bundle, common_fields, sharing
 from acpgen.schema.equality import by_key, same
+from acpgen.schema.profile import KINDS
 from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag
 from acpgen.schema.walk import asserts, is_array, is_object
 
@@ -41,7 +42,9 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
     definitions = _definitions(schemas, keep_unknown, frozenset())
     methods, sides = find_methods(schemas)
     if not definitions and not methods:
-        raise Faults([NothingDefined(at=next(iter(bundle.files)) if len(bundle.files) == 1 else "")])
+        document = bundle.profile.document
+        at = next(iter(bundle.files)) if len(bundle.files) == 1 else ""
+        raise Faults([NothingDefined(at=at, kind=KINDS[document] if document is not None else "")])
     protocol = ir.Protocol(
         name=bundle.name,
         version=bundle.version,

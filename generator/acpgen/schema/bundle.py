@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, Final
 
 from acpgen.errors import (
+    DanglingReference,
     Fault,
     Faults,
     LeftOut,
@@ -153,7 +154,7 @@ def _bundle(
     *,
     may_count: bool,
 ) -> Bundle:
-    collected = collect(foreign.documents, wanted, profile.sides if profile.at else ())
+    collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
     calls = find_calls(collected.definitions, collected.origins, profile)
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     made = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}
@@ -176,7 +177,7 @@ def _bundle(
         references={name: frozenset(references(source)) for name, source in work.sources.items()},
         framing=_frames(schema["$defs"]),
         unmatched=frozenset(work.unused),
-        notes=collected.notes,
+        notes=tuple(replace(note, at=relocated(note.at, foreign.places)) for note in collected.notes),
         profile=replace(profile, sides=calls.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
         gaps=calls.gaps,
@@ -195,6 +196,9 @@ def _told(fault: Fault, documents: Documents, places: Mapping[str, str]) -> Faul
             offset, _ = found.nearest([*pointer_parts(fragment), fault.keyword], SPELLINGS)
             line, column = found.line_and_column(offset)
             at = f"{path}:{line}:{column}#{fragment}"
+    if isinstance(fault, DanglingReference) and fault.ref.startswith("#"):
+        here = fault.at.partition("#")[0]
+        fault = replace(fault, ref=relocated(f"{here}{fault.ref}", places).removeprefix(here))
     return replace(fault, at=at)
 
 

@@ -75,21 +75,29 @@ class Collected:
     notes: tuple[LeftOut, ...] = ()
 
 
-def collect(documents: Documents, names: ChosenNames | None = None, sides: Iterable[str] = ()) -> Collected:
+def collect(
+    documents: Documents,
+    names: ChosenNames | None = None,
+    sides: Iterable[str] = (),
+    ungrouped: Iterable[str] = (),
+) -> Collected:
     """Merge the files, make each `$ref` read `#/$defs/Name`, and bring draft-07 to 2020-12.
 
     Every definition gets a name, those in groups and inside other definitions too, and so does every root that asserts something,
     unless it is the envelope of a protocol's messages. `names` maps a pointer (`#/$defs/Old`, `file.json#/…`, `#` for the root) to
-    the name that the thing there shall have; `sides` are those that a profile
-    declares. Raises `Faults`: dangling references, loops of references alone, two definitions of
-    one name, what is no schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
+    the name that the thing there shall have; `sides` are those that a profile declares, `ungrouped` the files in which every
+    definition is a schema. Raises `Faults`: dangling references, loops of references alone, two definitions of one name, what is no
+    schema where one should be, keywords that cannot be supported, wrong values of the dialect's keywords.
     """
-    return _Collector(documents, names or ChosenNames({}), sides).run()
+    return _Collector(documents, names or ChosenNames({}), sides, frozenset(ungrouped)).run()
 
 
 class _Collector:
-    def __init__(self, documents: Documents, names: ChosenNames, sides: Iterable[str]) -> None:
+    def __init__(
+        self, documents: Documents, names: ChosenNames, sides: Iterable[str], ungrouped: frozenset[str]
+    ) -> None:
         self.names = names
+        self.ungrouped = ungrouped
         self.faults: list[Fault] = []
         self.notes: list[LeftOut] = []
         self.unknown: dict[tuple[str, str], list[str]] = {}
@@ -113,7 +121,7 @@ class _Collector:
             self.addresses.admit(path, self.files[path])
         for known, document in documents.references.items():
             self._open(document.path, document.value, known)
-        self.passed = self._passed()
+        self.passed, self.referred = self._passed()
 
     def run(self) -> Collected:
         for path, value in [*self.files.items()]:
@@ -259,7 +267,8 @@ class _Collector:
         if not isinstance(schema, bool) and not is_object(schema):
             self.notes.append(StrayDefinition(at=place.at))
             return
-        kind = _kind(schema, self.passed.get(place, set()))
+        is_referred = place in self.referred or place.path in self.ungrouped
+        kind = "schema" if is_referred else _kind(schema, self.passed.get(place, set()))
         if kind == "group" and is_object(schema):
             self.groups.add(place)
             for name, member in schema.items():
@@ -368,15 +377,17 @@ class _Collector:
                 return None
         return node
 
-    def _passed(self) -> Mapping[SchemaPlace, set[str]]:
-        """The keys by which references go through each place."""
+    def _passed(self) -> tuple[Mapping[SchemaPlace, set[str]], set[SchemaPlace]]:
+        """The keys by which references go through each place, and the places that they lead to."""
         passed: dict[SchemaPlace, set[str]] = {}
+        referred: set[SchemaPlace] = set()
         for path, value in self.files.items():
             for ref in refs_anywhere(value):
                 for found in self.addresses.targets(SchemaPlace(path, ()), ref):
+                    referred.add(found)
                     for depth, part in enumerate(found.parts):
                         passed.setdefault(SchemaPlace(found.path, found.parts[:depth]), set()).add(part)
-        return passed
+        return passed, referred
 
     def _name_of(self, place: SchemaPlace) -> str:
         """A name for a place that has none: the title or file of a root, else the keys that lead there."""
@@ -484,7 +495,8 @@ def _meaning(parts: tuple[str, ...]) -> list[str]:
 def _kind(schema: object, passed: set[str]) -> str:
     """Whether a member of `$defs` is a `schema`, a `group` of them, or `mixed`, so that neither reading is right.
 
-    It is a group if it holds no keyword and only schemas, or if references go through it and it holds only schemas.
+    It is a group if it holds no keyword and only schemas, or if references go through it and it holds only schemas. What a reference
+    leads to is a schema, whatever it holds, and is not asked here.
     """
     if not is_object(schema):
         return "schema"

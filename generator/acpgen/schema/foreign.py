@@ -15,20 +15,23 @@ from acpgen.schema.load import Document, Documents, check
 from acpgen.schema.lsp import read_metamodel
 from acpgen.schema.made import Made
 from acpgen.schema.openrpc import read_openrpc
-from acpgen.schema.profile import Profile, is_document
+from acpgen.schema.profile import KINDS, Profile, is_document
 from acpgen.schema.walk import is_object
 
-_KINDS = {"openrpc": "an OpenRPC document", "lsp-metamodel": "a meta model of the Language Server Protocol"}
 _READERS = {"openrpc": read_openrpc, "lsp-metamodel": read_metamodel}
 
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result."""
+    """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
+
+    `made` are the files that were no JSON Schema.
+    """
 
     documents: Documents
     methods: tuple[Bound, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict[str, str])
+    made: tuple[str, ...] = ()
 
     def bound(self, origins: Mapping[str, str]) -> tuple[Bound, ...]:
         """The methods with the names that the definitions at their places have got."""
@@ -51,15 +54,17 @@ def translated(documents: Documents, profile: Profile) -> Translated:
     made: list[Document] = []
     methods: list[Bound] = []
     places: dict[str, str] = {}
+    read: list[str] = []
     faults: list[Fault] = []
     for document in documents.documents:
         if not is_object(document.value) or not is_document(document.value, profile.document):
             if len(documents.documents) == 1:
-                kind = _KINDS[profile.document]
+                kind = KINDS[profile.document]
                 faults.append(NotThatDocument(at=document.path, kind=kind, reason="its members are others"))
             made.append(document)
             continue
         found: Made = _READERS[profile.document](document.value, document.path)
+        read.append(document.path)
         faults.extend(found.faults)
         places.update(found.places)
         methods.extend(found.methods)
@@ -69,7 +74,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
             faults.extend(replace(fault, at=relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
-    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places)
+    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, tuple(read))
 
 
 def relocated(at: str, places: Mapping[str, str]) -> str:

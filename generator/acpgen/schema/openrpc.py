@@ -25,6 +25,7 @@ def read_openrpc(document: Mapping[str, Any], path: str) -> Made:
     made = Made(path, "an OpenRPC document")
     components = document.get("components", {})
     schemas: Any = components.get("schemas") if is_object(components) else None
+    made.places[made.at("definitions")] = made.at("components", "schemas")
     for name, schema in schemas.items() if is_object(schemas) else ():
         made.define(name, _local(schema), made.at("components", "schemas", name))
     reader = _Reader(document, made)

@@ -33,6 +33,12 @@ How: TypeAlias = Literal["named", "marked", "evident", "guessed"]
 
 Document: TypeAlias = Literal["openrpc", "lsp-metamodel"]
 
+KINDS: Final[Mapping[Document, str]] = {
+    "openrpc": "an OpenRPC document",
+    "lsp-metamodel": "a meta model of the Language Server Protocol",
+}
+"""What documents are that are no JSON Schema."""
+
 FRAMES: Final[Mapping[Envelope, frozenset[str]]] = {
     "json-rpc": frozenset({"jsonrpc", "id"}),
     "json-rpc-unversioned": frozenset({"jsonrpc", "id"}),
