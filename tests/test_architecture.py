@@ -51,7 +51,14 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
     "schema.profile": frozenset({"errors", "ir", "schema.load", "schema.walk", "resources"}),
-    "schema.calls": frozenset({"errors", "ir", "schema.names", "schema.profile", "schema.unions", "schema.walk"}),
+    "schema.sites": frozenset({"schema.profile", "schema.unions", "schema.walk"}),
+    "schema.unmatched": frozenset({"errors", "schema.profile"}),
+    "schema.calls": frozenset(
+        {
+            *("errors", "ir", "schema.names", "schema.profile", "schema.sites", "schema.unions", "schema.unmatched"),
+            "schema.walk",
+        }
+    ),
     "schema.made": frozenset({"errors", "schema.calls", "schema.names", "schema.walk"}),
     "schema.openrpc": frozenset({"errors", "schema.calls", "schema.made", "schema.names", "schema.walk"}),
     "schema.lsp": frozenset({"schema.calls", "schema.made", "schema.names", "schema.walk"}),
@@ -144,6 +151,7 @@ ARROWS: dict[str, frozenset[str]] = {
             "save",
             "schema.edits",
             "material",
+            "resources",
             "schema.bundle",
             "schema.drafts",
             "config",
@@ -413,7 +421,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "promises", "settings", "transitive", "waivers"}),
+        frozenset({"catalogue", "causes", "compare", "promises", "rule_pages", "settings", "transitive", "waivers"}),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "repair": (

@@ -593,6 +593,9 @@ def diff(
             metavar="[FORMAT=]FILE", help="Write the report there instead; - is standard output. May be repeated."
         ),
     ] = None,
+    report_url: Annotated[
+        str, typer.Option("--report-url", metavar="URL", help="Where the whole report can be read; Markdown links it.")
+    ] = "",
     ref: Ref = None,
     repair: Annotated[
         bool,
@@ -620,7 +623,7 @@ def diff(
     if dry_run and not fix:
         raise typer.BadParameter("--dry-run needs --fix.")
     with _faults_end_with_2():
-        chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or ())
+        chosen = command.options(mode, output_format, fail_on, fail_on_bindings, output or (), report_url)
         compared = command.compared(
             old,
             new,
@@ -750,17 +753,22 @@ def history(
 
 @app.command()
 def rules(
+    chosen: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RULE]...", help="Only these rules, each with a bad and a good example.", show_default=False
+        ),
+    ] = None,
     output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
 ) -> None:
-    """List every compatibility rule with its documentation."""
-    from acpgen.compat import catalogue
+    """List every compatibility rule with its severities, and what the policy of this project makes of it.
 
-    known = {"text": catalogue.as_text, "json": catalogue.as_json, "markdown": catalogue.as_markdown}
+    Exit codes: 0 all is well, 2 there is no such rule or format, or [tool.acpgen.compat] is wrong.
+    """
+    from acpgen.compat import command
+
     with _faults_end_with_2():
-        if output_format not in known:
-            hint = did_you_mean(output_format, known)
-            raise Faults([UnknownName(at="--format", kind="format", name=output_format, hint=hint)])
-        _print(known[output_format]())
+        _print(command.listed(chosen or (), output_format, config.around(_here())))
 
 
 def _print(text: str) -> None:

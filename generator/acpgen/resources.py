@@ -31,3 +31,8 @@ def session() -> Path:
 def profiles() -> Path:
     """The folder of the profiles of methods that come with acpgen."""
     return Path(__file__).with_name("profiles")
+
+
+def rule_examples() -> Path:
+    """The pairs of schemas that the pages of the compatibility rules show; made from the cases of the tests."""
+    return Path(__file__).with_name("compat") / "rule_examples.json"

@@ -207,3 +207,35 @@ def test_a_finding_is_accepted_from_the_command_line(folder: Path) -> None:
     other = run(folder, "diff", "a.json", "b.json", *decided, "--waivers", "w.toml")
     assert (other.returncode, (folder / "w.toml").exists()) == (0, True)
     assert run(folder, "diff", "a.json", "b.json", "--waivers", "none.toml").returncode == 2
+
+
+def test_rules_show_what_the_policy_of_the_project_says_of_them(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(
+        '[tool.acpgen.compat]\npromise = { agent = "backward" }\nformats = "asserted"\n'
+        '[[tool.acpgen.compat.severity]]\nrule = "field-removed"\nat = "s/go"\nseverity = "risky"\nreason = "Nobody reads it."\n'
+        '[tool.acpgen.compat.experimental]\n"s/new" = "The proposal is open."\n'
+        '[tool.acpgen.compat.deprecated]\n"s/old" = { sunset = 2027-01-31, reason = "s/go does it." }\n'
+    )
+    text = " ".join(run(folder, "rules").stdout.split())
+    for said in (
+        "promise: backward to agent, full to all others",
+        "experimental: s/new: The proposal is open.",
+        "→ Here at s/go: risky. Nobody reads it.",
+        "→ Here at s/old: additive. from 2027-01-31 on: s/go does it.",
+        "→ Here: undecided. Formats are asserted here",
+    ):
+        assert said in text
+    assert "Here at s/go: risky." in run(folder, "rules", "--format", "markdown").stdout
+    entries = {each["id"]: each for each in json.loads(run(folder, "rules", "--format", "json").stdout)}
+    assert entries["field-removed"]["severities"] == ["breaking"]
+    assert entries["field-removed"]["policy"][0] == {"at": "s/go", "severity": "risky", "reason": "Nobody reads it."}
+    assert entries["text-reworded"]["policy"] == []
+    one = run(folder, "rules", "field-removed")
+    assert one.stdout.startswith("# field-removed\n")
+    assert "Here at s/go: risky." in one.stdout
+    assert "## Bad" in one.stdout
+    wrong = run(folder, "rules", "field-remove")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "Did you mean 'field-removed'?" in wrong.stderr
+    (folder / "pyproject.toml").write_text('[tool.acpgen.compat]\npromise = "x"\n')
+    assert run(folder, "rules").returncode == 2

@@ -112,6 +112,8 @@ def test_what_is_lowered_is_told_in_every_format() -> None:
         assert "The policy lowers 1 finding from breaking to additive" in text, name
         assert "The proposal is open." in text, name
     for name in ("text", "markdown", "html"):
+        assert "1 lowered; without it: breaking" in " ".join(written(told, name).split()), name
+    for name in ("text", "markdown", "github"):
         assert "1 lowered by policy" in " ".join(written(told, name).split()), name
     data = json.loads(written(told, "json"))
     assert data["policy"] == {"lowered": 1, "raised": 0, "verdict": "breaking"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from acpgen import config
-from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue
+from acpgen.compat.catalogue import PAGES, as_json, as_markdown, as_text, catalogue, examples
 from acpgen.compat.command import of_project, spot_of
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Mode
@@ -20,8 +21,10 @@ from acpgen.compat.protocol import facts
 from acpgen.compat.protocol.policy import EFFECTS, SEVERITY
 from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
 from acpgen.compat.report.data import as_data
+from acpgen.compat.rule_pages import pages
 from acpgen.compat.waivers import read, waive
 from acpgen.schema.load import place
+from compat import rule_examples
 from compat.protocols import ROOT, validates
 
 CASES = Path(__file__).parent / "cases"
@@ -97,6 +100,32 @@ def test_the_printed_lists_of_rules_are_one_list() -> None:
     assert [line.removeprefix("## ") for line in as_markdown().splitlines() if line.startswith("## ")] == ids
     assert [line for line in as_text().splitlines() if line and not line.startswith(" ")] == ids
     assert max(map(len, as_text().splitlines())) <= 80
+
+
+def test_the_pages_of_rules_show_pairs_from_the_cases(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("rewrite_goldens"):
+        assert not os.environ.get("CI"), "goldens are rewritten by people, and read before they are committed"
+        rule_examples.FILE.write_text(rule_examples.text(), encoding="utf-8")
+    assert rule_examples.FILE.read_text("utf-8") == rule_examples.text()
+    shown = examples()
+    assert set(shown) == {entry.id for entry in catalogue()}
+    for rule, pairs in shown.items():
+        assert pairs["severities"], rule
+        assert pairs["bad"]["counts"] and not pairs["good"]["counts"], rule
+        assert rule in {pairs[kind]["case"].partition("/")[0] for kind in ("bad", "good")} or rule.startswith("waiver-")
+        for kind in ("bad", "good"):
+            assert (CASES / pairs[kind]["case"] / "expected.json").exists()
+
+
+def test_every_rule_has_a_page_whose_links_lead_to_others() -> None:
+    made = pages()
+    assert set(made) == {entry.page for entry in catalogue()}
+    for path, text in made.items():
+        name = path.removeprefix(f"{PAGES}/").removesuffix(".md")
+        assert text.startswith(f"# {name}\n")
+        assert text.count("\n## ") == 2
+        for link in re.findall(r"\]\(([^)#]+)", text):
+            assert link == "../compatibility.md" or f"{PAGES}/{link}" in made, (path, link)
 
 
 def test_every_rule_is_documented_in_sentences() -> None:

@@ -266,6 +266,29 @@ def test_a_page_works_in_a_real_browser(tmp_path: Path, migration: Report) -> No
     assert shown == [after, "of", str(len(migration.findings))]
 
 
+def test_markdown_fits_a_comment_whatever_there_is_to_tell() -> None:
+    notes = tuple(Note("waiver-unused", "A. " * 200, "B. " * 50, Spot("w.toml", "", 1, 1)) for _ in range(400))
+    inclusion = Inclusion("no", "yes")
+    report = Report("protocol", "a", "b", "breaking", inclusion, inclusion, "breaking", (finding("breaking"),), notes)
+    url = "https://acme.example/runs/1"
+    for whole, said in (("", "`acpgen diff --format html`"), (url, f"[the whole report]({url})")):
+        shown = written(replace(report, whole=whole), "markdown")
+        assert 60_000 < len(shown) < 65_536
+        assert shown.count("<details>") == shown.count("</details>")
+        assert said in shown.splitlines()[-1]
+
+
+def test_reports_link_the_page_of_each_rule_on_the_site_of_the_docs() -> None:
+    report = replace(compared(protocol({}), protocol({"GoRequest": None})), docs="https://acme.example/docs/")
+    rule = report.findings[0].rule
+    url = f"https://acme.example/docs/compatibility/{rule}.html"
+    for name in ("markdown", "html", "sarif"):
+        assert url in written(report, name), name
+        assert "https://acme.example" not in written(replace(report, docs=""), name)
+    described = json.loads(written(report, "sarif"))["runs"][0]["tool"]["driver"]["rules"]
+    assert all("## Bad" in each["help"]["markdown"] for each in described)
+
+
 def test_code_quality_has_what_gitlab_reads_and_no_fingerprint_twice() -> None:
     spot = Spot("main:schema/a.json", "/$defs/A", 7, 3)
     findings = (

@@ -7,11 +7,13 @@ from typing import Any, Final
 
 import pytest
 
-from acpgen import Faults
+import evidence
+from acpgen import Faults, load
 from acpgen.config import find_profile
 from acpgen.errors import BadProfile, NoMethods, UnknownName, UnusedRule
 from acpgen.generate import understand
 from acpgen.meaning.found import told
+from acpgen.schema.calls import Gaps
 from acpgen.schema.profile import built_in, names
 from methods.made import documents, faults_of, kinds_of, meaning, own, rows, wild
 
@@ -76,7 +78,7 @@ def test_every_result_of_codex_that_the_file_holds_is_found(name: str, untyped: 
     written = {one.result for one in protocol.methods if one.result is not None}
     assert written == {key for key in schemas if key.endswith("Response") and key != "JSONRPCResponse"}
     assert protocol.envelope == "json-rpc-unversioned"
-    assert (found.profile.name, found.doubled) == ("codex", ())
+    assert (found.profile.name, found.gaps) == ("codex", Gaps())
 
 
 def test_every_command_and_event_of_dap_has_what_the_schema_says_of_it() -> None:
@@ -118,6 +120,95 @@ def test_the_first_revision_of_mcp_with_batches_has_every_result() -> None:
     assert (sides.count("server"), sides.count("client"), sides.count("both")) == (14, 7, 3)
 
 
+def test_a_union_of_one_that_is_the_message_itself_says_who_sends_it() -> None:
+    cancelled = message("cancelled", params={"$ref": "#/$defs/CancelledParams"})
+    schema = {
+        "$defs": {
+            "CancelledNotification": {**cancelled, "description": "Ends a request."},
+            "CancelledParams": NAMED,
+            "ClientNotification": cancelled,
+            "ClientRequest": message("open", params=NAMED),
+            "ClientResult": {"type": "object"},
+            "OpenRequest": message("open", params=NAMED),
+            "OpenResult": NAMED,
+            "ServerNotification": {"anyOf": [{"$ref": "#/$defs/CancelledNotification"}]},
+        }
+    }
+    rules = [
+        {"kind": "request", "named": "{name}Request", "results": ["{name}Result"]},
+        {"kind": "notification", "named": "{name}Notification"},
+    ]
+    sent = {"client": ["ClientNotification", "ClientRequest"], "server": ["ServerNotification"]}
+    protocol, found = meaning(schema, own(sides=["client", "server"], messages=rules, sent=sent))
+    assert rows(protocol) == [
+        ("cancelled", "both", "notification", "CancelledParams", None),
+        ("open", "server", "request", "OpenRequestParams", "OpenResult"),
+    ]
+    assert found.gaps == Gaps()
+    schema["$defs"]["ClientNotification"] = message("cancelled", params={"type": "object"})
+    protocol, found = meaning(schema, own(sides=["client", "server"], messages=rules, sent=sent))
+    assert rows(protocol)[0][1] == "client" and found.gaps.doubled == ("schema.json#/$defs/ClientNotification",)
+
+
+def test_every_revision_of_mcp_is_known_and_has_the_sides_of_its_unions() -> None:
+    for name, whole in (
+        ("wild/mcp-2025-03-26.json", (15, 9)),
+        ("upstream/mcp-2025-11-25/schema.json", (20, 11)),
+        ("revisions/mcp-2026-07-28.json", (10, 8)),
+    ):
+        evidence.need(name)
+        given = load(evidence.path(name))
+        value: Any = given.documents[0].value
+        schemas = value.get("$defs") or value["definitions"]
+        said: dict[tuple[str, str], set[str]] = {}
+        for side, other in (("Client", "server"), ("Server", "client")):
+            for kind in ("Request", "Notification"):
+                union = schemas.get(f"{side}{kind}", {"anyOf": []})
+                for branch in union.get("anyOf", [union]):
+                    one = schemas[branch["$ref"].rpartition("/")[2]] if "$ref" in branch else branch
+                    method = _constant(one["properties"]["method"])
+                    assert method is not None
+                    said.setdefault((method, kind.lower()), set()).add(other)
+        protocol, found = understand(given)
+        assert (found.profile.name, found.profile.how) == ("mcp", "evident")
+        assert {(one.name, one.kind): one.side for one in protocol.methods} == {
+            key: "both" if len(sides) == 2 else next(iter(sides)) for key, sides in said.items()
+        }
+        requests = [one for one in protocol.methods if one.kind == "request"]
+        assert (len(requests), len(protocol.methods) - len(requests)) == whole
+        assert all(one.params is not None for one in protocol.methods)
+        assert all(one.result is not None for one in requests)
+
+
+def test_the_results_of_mcp_are_those_of_its_responses() -> None:
+    evidence.need("revisions/mcp-2026-07-28.json")
+    given = load(evidence.path("revisions/mcp-2026-07-28.json"))
+    value: Any = given.documents[0].value
+    protocol, found = understand(given)
+    for one in protocol.methods:
+        if one.kind == "request":
+            stem = next(
+                name.removesuffix("Request")
+                for name, schema in value["$defs"].items()
+                if name.endswith("Request") and _constant(schema.get("properties", {}).get("method", {})) == one.name
+            )
+            response = value["$defs"].get(
+                f"{stem}ResultResponse", {"properties": {"result": {"$ref": f"/{stem}Result"}}}
+            )
+            result = response["properties"]["result"]
+            said = {part["$ref"].rpartition("/")[2] for part in result.get("anyOf", [result])}
+            definition = found.definitions[one.result or ""]
+            assert {part["$ref"].rpartition("/")[2] for part in definition.get("anyOf", ())} or {one.result} == said
+    assert [text.partition("(")[2] for text in found.gaps.unbound] == [
+        "sampling/createMessage)",
+        "elicitation/create)",
+        "roots/list)",
+    ]
+    assert any(
+        "3 definitions with a constant for a method that no rule finds" in line for line in told("p", protocol, found)
+    )
+
+
 def test_what_was_found_is_told() -> None:
     lines = list(told("dap", *understand(wild("dap"))))
     assert (
@@ -154,8 +245,12 @@ def test_a_guess_says_what_it_found_and_what_not() -> None:
         ("closed", "both", "notification", None, None),
     ]
     assert protocol.sides == ("client", "server")
-    assert list(told("p", protocol, found)) == [
-        "p: methods were guessed: 3 found by a property 'method' with a constant (2 requests, 1 notification), results of 1 by name.",
+    first, *others = told("p", protocol, found)
+    assert first == (
+        "p: methods were guessed: 3 found by a property 'method' with a constant (2 requests, 1 notification), "
+        "params of 1, results of 1 by name."
+    )
+    assert others == [
         "p: no type for the result of close.",
         "p: nothing says who handles open, close, closed; either side may send them.",
         "p: to say for sure where methods stand, give a profile to --methods.",
@@ -219,10 +314,10 @@ SIDES: Final = ["plane", "tower"]
 def test_a_profile_says_where_all_stands() -> None:
     schema = {
         "$defs": {
-            "LandCall": {"allOf": [{"$ref": "#/$defs/Frame"}, message("land", data=NAMED)]},
+            "LandCall": {"allOf": [{"$ref": "#/$defs/Frame"}, message("land", params=NAMED)]},
             "LandReply": {"type": "object", "properties": {"data": {"type": ["string", "null"]}}, "required": ["data"]},
-            "TurnSignal": message("turn", data={"type": "null"}),
-            "Frame": {"type": "object", "properties": {"data": True, "method": {"type": "string"}}},
+            "TurnSignal": message("turn", params={"type": "null"}),
+            "Frame": {"type": "object", "properties": {"params": True, "method": {"type": "string"}}},
         }
     }
     methods = own(
@@ -231,19 +326,18 @@ def test_a_profile_says_where_all_stands() -> None:
             {
                 "kind": "request",
                 "named": "{name}Call",
-                "params": "data",
                 "side": "tower",
                 "results": ["{name}Reply.data"],
             },
-            {"kind": "notification", "named": "{name}Signal", "params": "data"},
+            {"kind": "notification", "named": "{name}Signal"},
         ],
         handled={"plane": ["turn"]},
     )
     protocol, _ = meaning(schema, methods)
     assert protocol.sides == ("plane", "tower")
     assert rows(protocol) == [
-        ("land", "tower", "request", "LandCallData", "LandReplyData"),
-        ("turn", "plane", "notification", "TurnSignalData", None),
+        ("land", "tower", "request", "LandCallParams", "LandReplyData"),
+        ("turn", "plane", "notification", "TurnSignalParams", None),
     ]
     assert [one.omitted for one in protocol.methods] == ["object", "null"]
 
@@ -316,6 +410,22 @@ WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
         {"sides": SIDES, "messages": [{"kind": "request", "named": "{name}X", "results": ["{stem}Y"]}]},
         "acme.toml#/messages/0/results/0: '{stem}' stands for nothing",
     ),
+    "params that the envelope holds elsewhere": (
+        {"sides": SIDES, "messages": [{"kind": "notification", "named": "{name}Signal", "params": "data"}]},
+        "acme.toml#/messages/0/params: a notification of the envelope 'json-rpc' holds its params in 'params', not in 'data'. Leave ",
+    ),
+    "a method that the envelope holds elsewhere": (
+        {"sides": SIDES, "messages": [{"kind": "request", "named": "{name}Call", "method": "command"}]},
+        "acme.toml#/messages/0/method: a request of the envelope 'json-rpc' holds its method in 'method', not in 'command'",
+    ),
+    "a frame of DAP with the members of JSON-RPC": (
+        {"sides": SIDES, "envelope": "dap", "messages": [{"kind": "request", "named": "{name}X", "params": "params"}]},
+        "acme.toml#/messages/0/params: a request of the envelope 'dap' holds its params in 'arguments', not in 'params'",
+    ),
+    "a result of a notification": (
+        {"sides": SIDES, "messages": [{"kind": "notification", "named": "{name}X", "results": ["{name}Y"]}]},
+        "acme.toml#/messages/0/results: nothing answers a notification",
+    ),
     "handled twice": (
         {"sides": SIDES, "marked": True, "handled": {"plane": ["a"], "tower": ["a"]}},
         "acme.toml#/handled/tower/0: 'a' is handled twice",
@@ -335,7 +445,9 @@ def test_what_is_wrong_with_a_profile_is_told_with_its_place(what: str) -> None:
 
 def test_a_profile_that_finds_nothing_and_entries_that_match_nothing_are_refused() -> None:
     schema = {"$defs": {"OpenRequest": message("open")}}
-    assert kinds_of(schema, own(sides=SIDES, messages=[{"kind": "request", "named": "{name}Call"}])) == [NoMethods]
+    assert kinds_of(schema, own(sides=SIDES, messages=[{"kind": "request", "named": "{name}Call"}])) == [UnusedRule]
+    told_only = own(sides=SIDES, messages=[{"kind": "request", "named": "{name}Call"}], unmatched="told")
+    assert kinds_of(schema, told_only) == [NoMethods]
     assert kinds_of(schema, own(sides=SIDES, marked=True)) == [NoMethods]
     assert kinds_of({"$defs": {"A": NAMED}}, built_in("mcp")) == [NoMethods]
     methods = own(
@@ -351,6 +463,74 @@ def test_a_profile_that_finds_nothing_and_entries_that_match_nothing_are_refused
         "acme.toml#/sent/plane: the schema has no union 'PlaneRequest'. Correct the name, or remove the entry.",
     ]
     assert set(kinds_of(schema, methods)) == {UnusedRule}
+
+
+AIR: Final[dict[str, Any]] = {
+    "$defs": {
+        "LandRequest": message("land", params=NAMED),
+        "LandResult": NAMED,
+        "TurnRequest": message("turn"),
+        "Done": {"type": "object", "maxProperties": 0},
+        "WindSignal": message("wind", params=NAMED),
+        "Signal": {"type": "object"},
+    }
+}
+
+_LAND: Final[dict[str, Any]] = {"kind": "request", "named": "{name}Request", "side": "tower"}
+_WIND: Final[dict[str, Any]] = {"kind": "notification", "named": "{name}Signal", "side": "plane"}
+
+UNMATCHED: Final[dict[str, tuple[list[dict[str, Any]], str]]] = {
+    "a name": (
+        [_LAND, {**_WIND, "named": "{name}Sgnal"}],
+        "1: the schema has no definition that is called like '{name}Sgnal'",
+    ),
+    "a form": (
+        [_LAND, _WIND, {**_WIND, "named": "L{name}Result"}],
+        "2: the definitions called like 'L{name}Result' have no property 'method' that is a constant, so none is a message",
+    ),
+    "a union": ([_LAND, _WIND, {"kind": "request", "unions": ["Tower"]}], "2: the schema has no union 'Tower'"),
+    "a result": (
+        [{**_LAND, "results": ["{name}Rslt", "Done"]}, _WIND],
+        "0/results/0: for no message of this rule the schema has '{name}Rslt'",
+    ),
+    "a late rule": (
+        [_LAND, _WIND, {**_LAND, "named": "{name}ndRequest"}],
+        "2: rules before this one find each message that it would find",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNMATCHED)
+def test_a_rule_that_matches_nothing_is_refused_or_told(what: str) -> None:
+    messages, said = UNMATCHED[what]
+    assert faults_of(AIR, own(sides=SIDES, messages=messages)) == [
+        f"acme.toml#/messages/{said}. Correct the name, or remove the entry."
+    ]
+    protocol, found = meaning(AIR, own(sides=SIDES, messages=messages, unmatched="told"))
+    assert {"land", "turn"} <= {one.name for one in protocol.methods}
+    assert f"p: acme.toml#/messages/{said}." in list(told("p", protocol, found))
+
+
+def test_alternatives_of_a_result_need_one_message_each() -> None:
+    messages = [{**_LAND, "results": ["{name}Result", "Done"]}, _WIND]
+    protocol, found = meaning(AIR, own(sides=SIDES, messages=messages))
+    assert [one.result for one in protocol.methods] == ["LandResult", "Done", None]
+    assert found.gaps == Gaps()
+
+
+def test_what_no_rule_reads_is_told() -> None:
+    schema = {
+        "$defs": {
+            **AIR["$defs"],
+            "LandRequest": {**message("land", params=NAMED, gate=True), "required": ["method", "id", "gate"]},
+        }
+    }
+    protocol, found = meaning(schema, own(sides=SIDES, messages=[{key: _LAND[key] for key in ("kind", "named")}]))
+    assert list(told("p", protocol, found))[2:] == [
+        "p: nothing says who handles land, turn; either side may send them.",
+        "p: 1 definition with a constant for a method that no rule finds, a type alone: schema.json#/$defs/WindSignal (wind).",
+        "p: required of a message beside its envelope, neither typed nor checked: 'gate' of schema.json#/$defs/LandRequest.",
+    ]
 
 
 @pytest.mark.parametrize(

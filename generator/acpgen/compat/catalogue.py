@@ -1,26 +1,45 @@
-"""Every rule with its documentation: what `acpgen rules` prints and the docs list."""
+"""Every rule with its documentation: what `acpgen rules` prints and the docs list, and what a project's policy makes of each."""
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
+from textwrap import fill
+from typing import Any, Final, cast
 
+from acpgen import resources
 from acpgen.compat import compare, promises, waivers
+from acpgen.compat.promises import NONE, Policy
 from acpgen.compat.protocol.rules import MIRRORS, RULES, UNMIRRORED
+from acpgen.schema.load import decode, parse_json, read_bytes
+
+PAGES: Final = "compatibility"
+"""The folder of the pages of rules in the docs."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """One rule: its id, what it says, and its mirror or why it has none."""
+    """One rule: its id, what it says, its mirror or why it has none, and the severities of its findings, worst first.
+
+    `note` is the severity of what is told and does not count.
+    """
 
     id: str
     doc: str
     mirror: str
     unmirrored: str
+    severities: tuple[str, ...]
+
+    @property
+    def page(self) -> str:
+        """Its page in the docs."""
+        return f"{PAGES}/{self.id}.md"
 
 
+@cache
 def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
@@ -32,33 +51,86 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         name = function.__name__.replace("_", "-")
         doc = " ".join((inspect.getdoc(function) or "").split())
         assert doc, f"{name} has no documentation"
-        entries.append(CatalogueEntry(name, doc, mirrors.get(name, ""), UNMIRRORED.get(name, "")))
+        severities = tuple(examples().get(name, {}).get("severities", ()))
+        entries.append(CatalogueEntry(name, doc, mirrors.get(name, ""), UNMIRRORED.get(name, ""), severities))
     return tuple(sorted(entries, key=lambda entry: entry.id))
 
 
-def as_json() -> str:
-    """The catalogue as JSON."""
-    return json.dumps([asdict(entry) for entry in catalogue()], indent=2, ensure_ascii=False) + "\n"
+@cache
+def examples() -> dict[str, Any]:
+    """For each rule a pair of schemas that harms somebody and one that harms nobody, with what is found in each."""
+    file = resources.rule_examples()
+    return cast("dict[str, Any]", parse_json(decode(read_bytes(file), file.name), file.name))
 
 
-def as_markdown() -> str:
-    """The catalogue as Markdown, one heading a rule."""
+def here(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
+    """What a policy says of the findings of a rule alone: where, which severity, and why."""
+    for level in policy.levels:
+        if level.rule in ("", entry.id):
+            at = "" if level.area is None else level.area.written
+            yield {"at": at, "severity": level.severity, "reason": level.reason}
+    if policy.formats and entry.id == "format-changed":
+        yield {"at": "", "severity": "undecided", "reason": promises.FORMATS}
+    if promises.is_removal(entry.id):
+        for area, deprecation in policy.deprecated.items():
+            since = f"from {deprecation.sunset.isoformat()} on: {deprecation.reason}"
+            yield {"at": area.written, "severity": promises.LOWERED, "reason": since}
+
+
+def everywhere(policy: Policy) -> Iterator[tuple[str, str]]:
+    """What a policy says of all rules, in words."""
+    roles = ", ".join(f"{promise} to {role}" for role, promise in policy.promises.items())
+    yield "promise", f"{roles}, {policy.promise} to all others" if roles else policy.promise
+    since = {None: "OLD alone", "": "every release that is kept"}
+    yield "compared", since.get(policy.since, f"the releases that are kept, from {policy.since} on")
+    yield "formats", "asserted" if policy.formats else "annotations"
+    for area, reason in policy.experimental.items():
+        yield "experimental", f"{area.written}: {reason}"
+
+
+def as_json(policy: Policy = NONE, entries: Sequence[CatalogueEntry] | None = None) -> str:
+    """The catalogue as JSON: with the examples of each rule, and what the policy says of it."""
+    listed = [
+        {**asdict(entry), **examples()[entry.id], "policy": list(here(entry, policy))}
+        for entry in (catalogue() if entries is None else entries)
+    ]
+    return json.dumps(listed, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_markdown(policy: Policy = NONE, *, linked: bool = False) -> str:
+    """The catalogue as Markdown, one heading a rule; `linked` to the page of each."""
     parts = ["# Compatibility rules", ""]
+    if policy != NONE:
+        parts += [*(f"- {name}: {told}" for name, told in everywhere(policy)), ""]
     for entry in catalogue():
+        parts += [f"## {entry.id}", "", f"{' or '.join(entry.severities).capitalize()}. {entry.doc}", ""]
+        lines = [f"- {line}" for line in told_here(entry, policy)]
+        parts += [*lines, ""] if lines else []
         other = f"Mirror: [`{entry.mirror}`](#{entry.mirror})." if entry.mirror else f"No mirror: {entry.unmirrored}."
-        parts += [f"## {entry.id}", "", entry.doc, "", other, ""]
+        parts += [f"{other} [Examples]({entry.page})." if linked else other, ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def as_text(width: int = 80) -> str:
+def as_text(width: int = 80, policy: Policy = NONE) -> str:
     """The catalogue for a terminal."""
-    from textwrap import fill
+
+    def folded(line: str) -> str:
+        return fill(line, width, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
     parts: list[str] = []
+    if policy != NONE:
+        told = [folded(f"{name}: {words}") for name, words in everywhere(policy)]
+        parts.append("\n".join(["  The policy of this project", *told, ""]))
     for entry in catalogue():
         other = f"Mirror: {entry.mirror}." if entry.mirror else f"No mirror: {entry.unmirrored}."
-        body = fill(
-            f"{entry.doc} {other}", width, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
-        )
-        parts.append(f"{entry.id}\n{body}\n")
+        lines = [folded(f"{' or '.join(entry.severities).capitalize()}. {entry.doc} {other}")]
+        lines += [folded(f"→ {line}") for line in told_here(entry, policy)]
+        parts.append("\n".join([entry.id, *lines, ""]))
     return "\n".join(parts)
+
+
+def told_here(entry: CatalogueEntry, policy: Policy) -> Iterator[str]:
+    """The same in words."""
+    for each in here(entry, policy):
+        at = f" at {each['at']}" if each["at"] else ""
+        yield f"Here{at}: {each['severity']}. {each['reason']}"

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import gc
+import re
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, Final, cast, get_args
 
 from acpgen.compat import report as reports
-from acpgen.compat.catalogue import catalogue
+from acpgen.compat.catalogue import as_json, as_markdown, as_text, catalogue, told_here
 from acpgen.compat.compare import both
 from acpgen.compat.findings import BUDGET, FailOn, Mode, Report, Spot, fails
 from acpgen.compat.fixing import Comparing, Fixed, Repairing, fixed
 from acpgen.compat.outputs import Destination, outputs
 from acpgen.compat.promises import NONE, Policy, judged
+from acpgen.compat.rule_pages import page
 from acpgen.compat.settings import policy
 from acpgen.compat.sources import Input, is_new, opened, since_parted
 from acpgen.compat.transitive import kept, with_releases
@@ -23,11 +25,14 @@ from acpgen.compat.waivers import parsed, standard_file, waive
 from acpgen.compat.waiving import Decision, with_waivers
 from acpgen.compat.waiving import decision as decided
 from acpgen.config import Config, around, find_profile
-from acpgen.errors import Fault, Faults, UnknownName, did_you_mean
+from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.schema.load import NO_REFERENCES, References, decode, place, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+
+_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +43,16 @@ class Options:
     outputs: tuple[Destination, ...]
     fail_on: str
     fail_on_bindings: str
+    report_url: str = ""
 
 
 def options(
-    mode: str, output_format: str | None, fail_on: str, fail_on_bindings: str, given: Sequence[str] = ()
+    mode: str,
+    output_format: str | None,
+    fail_on: str,
+    fail_on_bindings: str,
+    given: Sequence[str] = (),
+    report_url: str = "",
 ) -> Options:
     """The options as given on the command line; `given` are the values of `--output`. Raises `Faults` for words that are not known."""
     words: tuple[tuple[str, str, str, Iterable[str]], ...] = (
@@ -54,6 +65,10 @@ def options(
         for option, kind, value, known in words
         if value not in known
     ]
+    if report_url and not _URL.fullmatch(report_url):
+        faults.append(
+            BadSetting(at="--report-url", key=shown(report_url), expected="an address that begins with https://")
+        )
     wanted: tuple[Destination, ...] = ()
     try:
         wanted = outputs(given, output_format, reports.FORMATS)
@@ -61,7 +76,7 @@ def options(
         faults.extend(caught.faults)
     if faults:
         raise Faults(faults)
-    return Options(cast("Mode", mode), wanted, fail_on, fail_on_bindings)
+    return Options(cast("Mode", mode), wanted, fail_on, fail_on_bindings, report_url)
 
 
 def decision(waived: Sequence[str], reason: str | None, until: str | None) -> Decision | None:
@@ -125,7 +140,7 @@ def compared(
 
     def reported(after: Input) -> Report:
         """The report of OLD, and of the releases that the project promises to live with, and of NEW as it is or is edited."""
-        found = replace(comparing(earlier, after), merge_base=base)
+        found = replace(comparing(earlier, after), merge_base=base, docs=promised.docs, whole=chosen.report_url)
         if releases is not None:
             found = with_releases(found, releases, lambda path: comparing(release(path), after))
         return judged(found, promised, today, spot_of(project))
@@ -170,3 +185,23 @@ def written(compared: Reported, chosen: Options, *, coloured: bool = False) -> M
 def stops(report: Report, chosen: Options) -> bool:
     """Whether the command exits with 1."""
     return fails(report, chosen.fail_on, chosen.fail_on_bindings)
+
+
+def listed(rules: Sequence[str], output_format: str, project: Config | None) -> str:
+    """The catalogue of rules in a format, as the policy of a project has it; of single rules with their examples. Raises `Faults`."""
+    known = {entry.id: entry for entry in catalogue()}
+    asked = [("rule", "RULE", rule, tuple(known)) for rule in rules]
+    asked.append(("format", "--format", output_format, ("text", "json", "markdown")))
+    faults = [
+        UnknownName(at=at, kind=kind, name=name, hint=did_you_mean(name, words))
+        for kind, at, name, words in asked
+        if name not in words
+    ]
+    if faults:
+        raise Faults(faults)
+    promised, entries = of_project(project), [known[rule] for rule in rules] or None
+    if output_format == "json":
+        return as_json(promised, entries)
+    if entries is not None:
+        return "\n".join(page(entry, linked=False, here=told_here(entry, promised)) for entry in entries)
+    return as_markdown(promised) if output_format == "markdown" else as_text(policy=promised)

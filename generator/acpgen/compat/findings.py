@@ -214,7 +214,8 @@ class Report:
     `verdict` is the worst severity that stands in the schemas, waived or not; `identical` means that nothing was found. `coverage` is
     `None` in language mode, which compares the documents as they are. `merge_base` is the commit of the old side where that was asked for.
     `earlier` are the releases that a transitive promise has compared too, `None` without one. `unruled` is the verdict without the
-    project's policy, `None` where that is the verdict. `fix` is what all repairs come to, where these were asked for and some were
+    project's policy, `None` where that is the verdict. `docs` is the address of the site that has a page for each rule, `whole` that of
+    the whole report; both are empty where there is none. `fix` is what all repairs come to, where these were asked for and some were
     found.
     """
 
@@ -232,6 +233,8 @@ class Report:
     merge_base: MergeBase | None = None
     earlier: tuple[str, ...] | None = None
     unruled: Verdict | None = None
+    docs: str = ""
+    whole: str = ""
 
 
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:

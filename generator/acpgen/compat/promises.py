@@ -33,6 +33,8 @@ accepted by old ones; `full`, both."""
 LOWERED: Final[Severity] = "additive"
 """What becomes of a finding about something that is not promised."""
 
+FORMATS: Final = "Formats are asserted here, and what they refuse is not compared."
+
 _HARMFUL: Final = ("breaking", "undecided", "risky")
 _KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
     "full": ("old", "new"),
@@ -236,7 +238,7 @@ def _said(
         chosen = max(reversed(levels), key=lambda each: each.weight)
         return chosen.severity, chosen.reason
     if rule == "format-changed" and policy.formats:
-        return "undecided", "Formats are asserted here, and what they refuse is not compared."
+        return "undecided", FORMATS
     if reach.severity not in _HARMFUL:
         return None
     for area, reason in policy.experimental.items():

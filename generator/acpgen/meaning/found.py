@@ -22,8 +22,9 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
     untyped = [method.name for method in requests if method.result is None]
     if not methods:
         return
+    held = sum(method.params is not None for method in methods)
     kinds = f"{_counted(len(requests), 'request')}, {_counted(len(methods) - len(requests), 'notification')}"
-    typed = f"results of {len(requests) - len(untyped)}"
+    typed = f"params of {held}, results of {len(requests) - len(untyped)}"
     if profile.how == "guessed":
         yield f"{label}: methods were guessed: {len(methods)} found by a property 'method' with a constant ({kinds}), {typed} by name."
     elif profile.how != "marked":  # what the schema says itself needs no telling
@@ -32,17 +33,27 @@ def told(label: str, protocol: ir.Protocol, bundle: Bundle) -> Iterator[str]:
         yield f"{label}: {_counted(len(methods), 'method')} {about}: {kinds}, {typed}. {_ENVELOPES[profile.envelope]}".rstrip()
     if untyped:
         yield f"{label}: no type for the result of {', '.join(untyped)}."
+    gaps = bundle.gaps
     anyone = [method.name for method in methods if method.side == "both"]
     if profile.how == "marked":
         silent = [name for name in anyone if not _says_side(name, bundle)]
         if silent:
             yield f"{label}: no 'x-side' says who handles {', '.join(silent)}; either side may send them."
+    unsent = [name for name in anyone if name in gaps.unsent]
+    if unsent:
+        yield f"{label}: nothing says who handles {', '.join(unsent)}; either side may send them."
     if profile.how == "guessed":
-        if anyone:
-            yield f"{label}: nothing says who handles {', '.join(anyone)}; either side may send them."
         yield f"{label}: to say for sure where methods stand, give a profile to --methods."
-    if bundle.doubled:
-        yield f"{label}: left out, because another message has the same method: {', '.join(bundle.doubled)}."
+    if gaps.doubled:
+        yield f"{label}: left out, because another message has the same method: {', '.join(gaps.doubled)}."
+    if gaps.unbound:
+        count = _counted(len(gaps.unbound), "definition")
+        alone = "a type alone" if len(gaps.unbound) == 1 else "types alone"
+        yield f"{label}: {count} with a constant for a method that no rule finds, {alone}: {', '.join(gaps.unbound)}."
+    if gaps.beyond:
+        yield f"{label}: required of a message beside its envelope, neither typed nor checked: {', '.join(gaps.beyond)}."
+    for entry in gaps.unmatched:
+        yield f"{label}: {entry.at}: {entry.what_for}."
 
 
 def _says_side(method: str, bundle: Bundle) -> bool:

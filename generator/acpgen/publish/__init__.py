@@ -34,7 +34,7 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
 
     `for_site` adds marks for its search to headings, and each version as one file. Raises `Faults`.
     """
-    from acpgen.compat import catalogue
+    from acpgen.compat import catalogue, rule_pages
     from acpgen.compat.guide import guide
     from acpgen.compat.protocol.revision import Revised
     from acpgen.publish.ages import ages
@@ -63,7 +63,8 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
         path = changes.name(old, new)
         files[path] = changes.page(old, new, path)
         files[_guide(old, new)] = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
-    files[RULES] = catalogue.as_markdown()
+    files[RULES] = catalogue.as_markdown(linked=True)
+    files.update(rule_pages.pages())
     if any(map(monitoring.is_known, versions)):
         table = requirements.PAGE if material.requirements is not None else None
         files[monitoring.PAGE] = monitoring.page(versions, table)
@@ -81,6 +82,8 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
 
 def navigation(versions: Sequence[Version], material: Material = NONE) -> list[Entry]:
     """How the pages hang together: a section for each version with its methods and, by area, its types."""
+    from acpgen.compat import catalogue
+
     found: list[Entry] = [("Home", HOME)]
     found += [(title_of(text) or path, path) for path, text in material.pages.items() if path != HOME]
     for version in versions:
@@ -114,7 +117,8 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
         found.append(("Between versions", between))
     rules: list[Entry] = [("Requirements", requirements.PAGE)] if material.requirements is not None else []
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
-    return [*found, ("Rules", [*rules, ("Compatibility rules", RULES)])]
+    each: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
+    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each])])]
 
 
 def _above(versions: Sequence[Version], material: Material, files: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -25,7 +25,7 @@ from acpgen.errors import (
     UnusedName,
 )
 from acpgen.pointers import escape, pointer_parts, reference_to, unescape
-from acpgen.schema.calls import Bound, Calls, bind, find_calls, payloads
+from acpgen.schema.calls import Bound, Calls, Gaps, bind, find_calls, payloads
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
@@ -86,7 +86,7 @@ class Bundle:
     `unmatched` are the entries of shared names that match nothing here.
     `notes` say what of the files means nothing and was left out.
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
-    `doubled` are the places of messages whose method has another one already.
+    `gaps` are what it leaves open.
     `places` lead from a place of what was made of a foreign document to the place in the document itself.
     """
 
@@ -102,7 +102,7 @@ class Bundle:
     notes: tuple[LeftOut, ...] = field(default=(), repr=False)
     profile: Profile = field(default=MARKED, repr=False)
     calls: tuple[Bound, ...] = field(default=(), repr=False)
-    doubled: tuple[str, ...] = field(default=(), repr=False)
+    gaps: Gaps = field(default_factory=Gaps, repr=False)
     places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
@@ -179,7 +179,7 @@ def _bundle(
         notes=collected.notes,
         profile=replace(profile, sides=calls.sides or profile.sides),
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
-        doubled=calls.doubled,
+        gaps=calls.gaps,
         places=foreign.places,
     )
 

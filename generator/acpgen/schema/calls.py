@@ -8,33 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from acpgen import ir
-from acpgen.errors import Fault, Faults, NoMethods, UnusedRule, shown
-from acpgen.pointers import follow, place_parts, plain_pointer, target
+from acpgen.errors import Faults, NoMethods, UnusedRule
+from acpgen.pointers import follow, plain_pointer
 from acpgen.schema.names import class_name
-from acpgen.schema.profile import Kind, Profile, Rule
-from acpgen.schema.unions import ALL_KINDS, branches_of, constant, lone_reference
-from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
-
-_ENDS: Final = ("Request", "Notification", "Event", "Call", "Message")
-"""Words at the end of a message's name that say what it is."""
-
-_WRAPS: Final = frozenset({"jsonrpc", "id", "error"})
-"""Members that stand beside the result in a response."""
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A schema in a definition: the definition's name, and the keys that lead from it to the schema."""
-
-    definition: str
-    keys: tuple[str, ...] = ()
-
-    def below(self, *keys: str) -> Site:
-        return replace(self, keys=(*self.keys, *keys))
+from acpgen.schema.profile import FRAMES, Kind, Profile, Rule
+from acpgen.schema.sites import Reader, Site
+from acpgen.schema.unions import branches_of, lone_reference
+from acpgen.schema.unmatched import Fit, unmatched
+from acpgen.schema.walk import Schema, is_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +40,30 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Gaps:
+    """What a profile leaves open in a schema, to be told.
+
+    `doubled` are the places of messages whose method another message has already, `unbound` those of messages that no rule finds, each
+    with its method. `unsent` are methods of which nothing says who sends them. `beyond` are members that a message requires beside those
+    of its frame, each with its place: they are neither typed nor judged. `unmatched` are entries of the profile that match nothing.
+    """
+
+    doubled: tuple[str, ...] = ()
+    unbound: tuple[str, ...] = ()
+    unsent: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    unmatched: tuple[UnusedRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Calls:
-    """The methods of a schema in its order. `doubled` are messages of a method that another message has already.
+    """The methods of a schema in its order, and what its reader has to know of what was found.
 
     `sides` are the peers that a guess found, in place of those of its profile.
     """
 
     calls: tuple[Call, ...] = ()
-    doubled: tuple[str, ...] = ()
+    gaps: Gaps = field(default_factory=Gaps)
     sides: tuple[ir.Side, ...] = ()
 
 
@@ -165,91 +166,138 @@ class _Message:
 class _Finder:
     def __init__(self, definitions: Mapping[str, Schema], origins: Mapping[str, str], profile: Profile) -> None:
         self.definitions = definitions
-        self.origins = origins
         self.profile = profile
-        self.written: dict[str, list[str]] = {}
-        for name in definitions:
-            for key in dict.fromkeys((self._key(name), name)):
-                self.written.setdefault(key, []).append(name)
+        self.read = Reader(definitions, origins, profile)
 
     def run(self) -> Calls:
+        profile = self.profile
         messages: dict[Site, _Message] = {}
-        for rule in self.profile.rules:
-            for message in self._messages(rule):
-                messages.setdefault(message.site, message)
+        fits: list[Fit] = []
+        for rule in profile.rules:
+            found = list(self._messages(rule))
+            own = [message for message in found if message.site not in messages]
+            messages.update({message.site: message for message in own})
+            fits.append(self._fit(rule, found, own))
         order = {name: index for index, name in enumerate(self.definitions)}
         ordered = sorted(messages.values(), key=lambda one: (order[one.site.definition], _numbers(one.site.keys)))
         senders = self._senders(messages)
-        calls: dict[tuple[str, Kind], Call] = {}
-        doubled: list[str] = []
-        for message in ordered:
-            call = self._call(message, senders)
-            if (call.name, call.kind) in calls:
-                doubled.append(self._at(message.site))
-            calls.setdefault((call.name, call.kind), call)
-        for name, listed in self.profile.listed.items():
-            params, result = (self._place(place, "", "", None) for place in (listed.params, listed.result))
+        calls, senders_of, doubled = self._calls(ordered, senders)
+        for (name, kind), call in calls.items():
+            calls[name, kind] = replace(call, side=self._side(call.side, senders_of[name, kind], senders))
+        unsent = [name for name, kind in calls if calls[name, kind].side == "both" and not senders_of[name, kind]]
+        for name, listed in profile.listed.items():
+            params, result = (self.read.place(place, "", "", None) for place in (listed.params, listed.result))
             message_at = params or result or Site(next(iter(self.definitions), ""))
-            side = listed.side or self.profile.handled.get(name, "both")
+            side = listed.side or profile.handled.get(name, "both")
             calls[name, listed.kind] = Call(name, listed.kind, side, message_at, params, result)
-        if self.profile.at:
-            self._judge_rules({call.name for call in calls.values()})
-        return Calls(tuple(calls.values()), tuple(doubled), self._sides(senders))
+            unsent += [name] if side == "both" else []
+        gaps = Gaps(
+            doubled=tuple(doubled),
+            unbound=tuple(self._unbound(messages, {call.name for call in calls.values()})),
+            unsent=tuple(dict.fromkeys(unsent)),
+            beyond=tuple(text for message in ordered for text in self._beyond(message)),
+            unmatched=self._unmatched(fits, {call.name for call in calls.values()}),
+        )
+        if profile.unmatched == "refused" and gaps.unmatched:
+            raise Faults(gaps.unmatched)
+        return Calls(tuple(calls.values()), gaps, self._sides(senders))
+
+    def _calls(
+        self, ordered: Sequence[_Message], senders: Mapping[Site, set[ir.Side]]
+    ) -> tuple[dict[tuple[str, Kind], Call], dict[tuple[str, Kind], set[ir.Side]], list[str]]:
+        """The calls by name and kind, who sends each as unions say it, and the messages that were left out.
+
+        A message that only says again what another one says counts for who sends it. What a union is called says nothing of a result,
+        so a union that is a message itself comes last. The sides of the calls are those that the profile says, empty where it says none.
+        """
+        unions = {name for names in self.profile.sent.values() for name in names}
+        unions |= {name for rule in self.profile.rules for name in rule.unions}
+        calls: dict[tuple[str, Kind], Call] = {}
+        senders_of: dict[tuple[str, Kind], set[ir.Side]] = {}
+        doubled: list[str] = []
+        place = {message.site: index for index, message in enumerate(ordered)}
+        places: dict[tuple[str, Kind], int] = {}
+        is_union = {
+            message.site: self.read.key(message.site.definition) in unions and not message.site.keys
+            for message in ordered
+        }
+        for message in sorted(ordered, key=lambda one: is_union[one.site]):
+            call = self._call(replace(message, stem="") if is_union[message.site] else message)
+            key = (call.name, call.kind)
+            first = calls.setdefault(key, call)
+            places[key] = min(places.get(key, len(ordered)), place[message.site])
+            same_result = is_union[message.site] or self.read.is_same(first.result, call.result)
+            if self.read.is_same(first.params, call.params) and same_result:
+                senders_of.setdefault(key, set()).update(senders.get(message.site, ()))
+            else:
+                doubled.append(self.read.at(message.site))
+        return {key: calls[key] for key in sorted(calls, key=lambda one: places[one])}, senders_of, doubled
+
+    # --- gaps ---
+
+    def _fit(self, rule: Rule, found: Sequence[_Message], own: Sequence[_Message]) -> Fit:
+        """What a rule matches. `found` are its messages, `own` those that no earlier rule finds."""
+        named = [name for name in self.definitions if rule.stem(self.read.key(name)) or rule.stem(name)]
+        answered = {
+            template
+            for message in own
+            for template in rule.results
+            if self.read.place(template, message.stem, self.read.about(self._params(message)), message.site) is not None
+        }
+        return Fit(tuple(named), len(found), len(own), frozenset(answered))
+
+    def _unmatched(self, fits: Sequence[Fit], methods: set[str]) -> tuple[UnusedRule, ...]:
+        if not self.profile.at:
+            return ()
+        is_union = {
+            name: any(
+                branches_of(self.definitions[found]) is not None or self.read.is_message(found)
+                for found in self.read.named([name])
+            )
+            for name in (
+                *(name for names in self.profile.sent.values() for name in names),
+                *(name for rule in self.profile.rules for name in rule.unions),
+            )
+        }
+        places = {*self.profile.results.values()}
+        places |= {place for one in self.profile.listed.values() for place in (one.params, one.result)}
+        known = {place for place in places if self.read.place(place, "", "", None) is not None}
+        unions = {name for name, is_one in is_union.items() if is_one}
+        return unmatched(self.profile, fits, methods, known, unions)
+
+    def _unbound(self, messages: Mapping[Site, _Message], methods: set[str]) -> Iterator[str]:
+        """Definitions that are messages by their form and that no rule finds; not those of a method that was found."""
+        for name in self.definitions:
+            found = {self.read.method(Site(name), rule) for rule in self.profile.rules if not rule.spelled} - {None}
+            if Site(name) not in messages and found and found.isdisjoint(methods):
+                yield f"{self.read.at(Site(name))} ({', '.join(sorted(map(str, found)))})"
+
+    def _beyond(self, message: _Message) -> Iterator[str]:
+        """What a message requires beside the members of its frame."""
+        if message.rule.spelled:
+            return
+        framed = {*FRAMES[self.profile.envelope], message.rule.method, message.rule.params}
+        for member in sorted(self.read.required(message.site) - framed):
+            yield f"{member!r} of {self.read.at(message.site)}"
 
     # --- messages ---
 
     def _messages(self, rule: Rule) -> Iterator[_Message]:
         if rule.named:
             for name in self.definitions:
-                stem = rule.stem(self._key(name)) or rule.stem(name)
-                if stem is not None and (rule.spelled or self._method(Site(name), rule) is not None):
+                stem = rule.stem(self.read.key(name)) or rule.stem(name)
+                if stem is not None and (rule.spelled or self.read.method(Site(name), rule) is not None):
                     yield _Message(Site(name), rule, stem)
-        for union in self.definitions if "*" in rule.unions else self._named(rule.unions):
-            for branch in self._branches(union):
-                if self._method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
+        for union in self.definitions if "*" in rule.unions else self.read.named(rule.unions):
+            for branch in self.read.branches(union):
+                if self.read.method(branch, rule) is None or ("*" in rule.unions and not branch.keys):
                     continue
                 if "*" in rule.unions:
-                    is_request = self._property(branch, "id", frozenset()) is not None
+                    is_request = self.read.property(branch, "id", frozenset()) is not None
                     own = replace(rule, kind="request" if is_request else "notification")
-                    yield _Message(branch, own, self._stem(branch))
+                    yield _Message(branch, own, self.read.stem(branch))
                 else:
-                    yield _Message(branch, rule, self._stem(branch))
-
-    def _method(self, site: Site, rule: Rule) -> str | None:
-        """The name of the method: the constant in a property of the message."""
-        place = self._property(site, rule.method, frozenset(), is_message=True)
-        value = constant(self._at_site(place)) if place is not None else None
-        return value if isinstance(value, str) else None
-
-    def _branches(self, union: str) -> Iterator[Site]:
-        """The messages that a union holds, those of unions in it included; each once."""
-        seen: set[str] = {union}
-        pending = [*reversed([*self._branches_of(union)])]
-        while pending:
-            site = pending.pop()
-            name = site.definition
-            if site.keys or branches_of(self.definitions[name]) is None:
-                yield site
-            elif name not in seen:
-                seen.add(name)
-                pending.extend(reversed([*self._branches_of(name)]))
-
-    def _branches_of(self, union: str) -> Iterator[Site]:
-        """The branches of one union, those that are written out in it by their keys."""
-        found = branches_of(self.definitions[union])
-        for index, branch in enumerate(found[1] if found is not None else ()):
-            assert found is not None
-            name = lone_reference(branch)
-            if name is None:
-                yield Site(union, (found[0], str(index)))
-            elif name in self.definitions:
-                yield Site(name)
-
-    def _stem(self, site: Site) -> str:
-        """What the title or the definition of a message calls it, less the word for what it is."""
-        title = self._at_site(site).get("title")
-        name = title if site.keys and isinstance(title, str) else self._key(site.definition)
-        return next((name.removesuffix(end) for end in _ENDS if name.endswith(end)), name)
+                    yield _Message(branch, rule, self.read.stem(branch))
 
     # --- sides ---
 
@@ -257,8 +305,8 @@ class _Finder:
         """Who sends each message, as far as unions say it."""
         found: dict[Site, set[ir.Side]] = {}
         for side, unions in self._sent(messages).items():
-            for union in self._named(unions):
-                for site in self._branches(union):
+            for union in self.read.named(unions):
+                for site in self.read.branches(union):
                     found.setdefault(site, set()).add(side)
         return found
 
@@ -268,8 +316,11 @@ class _Finder:
             return self.profile.sent
         found: dict[ir.Side, list[str]] = {}
         for name in self.definitions:
-            sites = list(self._branches(name))
-            match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", self._key(name))
+            sites = list(self.read.branches(name))
+            is_alone = sites == [Site(name)]
+            match = re.fullmatch(r"([A-Z][a-z]+)(?:Request|Notification|Event|Message)s?", self.read.key(name))
+            if is_alone and (match is None or match[1] not in ("Client", "Server")):
+                continue
             if match and sites and all(site in messages for site in sites):
                 found.setdefault(match[1].lower(), []).append(name)
         is_known = len(found) == 2 or found.keys() < {"client", "server"}
@@ -282,179 +333,33 @@ class _Finder:
             return self.profile.sides
         return tuple(sorted(found, key=lambda side: (side != "client", side)))
 
-    def _call(self, message: _Message, senders: Mapping[Site, set[ir.Side]]) -> Call:
+    def _call(self, message: _Message) -> Call:
+        """The call of a message. Its side is the one that the profile names, empty where it names none."""
         rule, site = message.rule, message.site
-        params: Site | None
-        if rule.spelled:
-            name, params = _spelled(message.stem, rule.spelled), Site(site.definition)
-            is_optional = True
-        else:
-            name = self._method(site, rule) or ""
-            place = self._property(site, rule.params, frozenset(), is_message=True)
-            params = place if place is not None and not self._says_nothing(place) else None
-            is_optional = not self._requires(site, rule.params, frozenset())
-        side = self.profile.handled.get(name) or rule.side or self._handler(senders.get(site, set()), senders)
+        name = _spelled(message.stem, rule.spelled) if rule.spelled else self.read.method(site, rule) or ""
+        params = self._params(message)
+        is_optional = bool(rule.spelled) or not self.read.requires(site, rule.params, frozenset())
+        side = self.profile.handled.get(name) or rule.side
         result: Site | None = None
         if rule.kind == "request":
             wanted = (self.profile.results[name],) if name in self.profile.results else rule.results
-            result = next(
-                (
-                    place
-                    for one in wanted
-                    if (place := self._place(one, message.stem, self._about(params), site)) is not None
-                ),
-                None,
-            )
-            result = result if result is not None and not self._says_nothing(result) else None
-        return Call(name, rule.kind, side, site, params, result, is_optional, self._may_lack(result))
+            about = self.read.about(params)
+            places = (self.read.place(one, message.stem, about, site) for one in wanted)
+            result = next((place for place in places if place is not None), None)
+            result = result if result is not None and not self.read.says_nothing(result) else None
+        return Call(name, rule.kind, side, site, params, result, is_optional, self.read.may_lack(result))
 
-    def _may_lack(self, result: Site | None) -> bool:
-        """Whether a response may come without the property that holds its result."""
-        if result is None or len(result.keys) < 2 or result.keys[-2] != "properties":
-            return False
-        holders = [result.keys[:-2], result.keys[:-4] if result.keys[-4:-3] == ("allOf",) else result.keys[:-2]]
-        return not any(self._requires(replace(result, keys=keys), result.keys[-1], frozenset()) for keys in holders)
+    def _params(self, message: _Message) -> Site | None:
+        """The params of a message; `None` where it has none, or says nothing of them."""
+        if message.rule.spelled:
+            return Site(message.site.definition)
+        place = self.read.property(message.site, message.rule.params, frozenset(), is_message=True)
+        return place if place is not None and not self.read.says_nothing(place) else None
 
-    def _handler(self, senders: set[ir.Side], all_senders: Mapping[Site, set[ir.Side]]) -> ir.Side:
+    def _side(self, said: str, senders: set[ir.Side], all_senders: Mapping[Site, set[ir.Side]]) -> ir.Side:
+        """Who handles a call: who the profile says, else whoever does not send it."""
         others = [side for side in self._sides(all_senders) if side not in senders]
-        return others[0] if len(senders) == 1 and len(others) == 1 else "both"
-
-    # --- payloads ---
-
-    def _about(self, params: Site | None) -> str:
-        """What the params' definition is called, without the word for params."""
-        if params is None:
-            return ""
-        name = params.definition if not params.keys else lone_reference(self._at_site(params))
-        return self._key(name).removesuffix("Params") if name is not None and name in self.definitions else ""
-
-    def _place(self, template: str, stem: str, params: str, message: Site | None) -> Site | None:
-        """The place that a template names; `None` where there is no such definition or property."""
-        if ("{name}" in template and not stem) or ("{params}" in template and not params) or not template:
-            return None
-        wanted = template.replace("{name}", stem).replace("{params}", params)
-        whole = self._nearest(wanted, message)
-        is_guess = self.profile.how == "guessed"
-        if whole is not None:
-            return None if is_guess and self._property(Site(whole), "jsonrpc", frozenset()) else Site(whole)
-        name, dot, member = wanted.rpartition(".")
-        holder = self._nearest(name, message) if dot else None
-        if holder is None:
-            return None
-        found = self._property(Site(holder), member, frozenset())
-        if found is not None and is_guess and not self._wraps(holder):
-            return None
-        return found
-
-    def _wraps(self, holder: str) -> bool:
-        return any(self._property(Site(holder), member, frozenset()) is not None for member in _WRAPS)
-
-    def _nearest(self, name: str, message: Site | None) -> str | None:
-        """The definition of this name; of several in groups, the one beside the message, else the outermost."""
-        found = self.written.get(name, [])
-        if len(found) < 2:
-            return found[0] if found else None
-        group = place_parts(self.origins.get(message.definition, ""))[:-1] if message is not None else ()
-        parents = {one: place_parts(self.origins.get(one, ""))[:-1] for one in found}
-        return next((one for one in found if parents[one] == group), min(found, key=lambda one: len(parents[one])))
-
-    def _property(self, site: Site, name: str, seen: frozenset[str], *, is_message: bool = False) -> Site | None:
-        """Where an object's property is described: in the schema itself, in a part of it, in what it refers to, or in one branch alone.
-
-        A message is no choice of others, so branches of one are not looked at.
-        """
-        schema = self._at_site(site)
-        if is_object(schema.get("properties")) and name in schema["properties"]:
-            return site.below("properties", name)
-        for index, part in enumerate(schema["allOf"] if is_array(schema.get("allOf")) else ()):
-            if is_object(part) and "$ref" not in part:
-                found = self._property(site.below("allOf", str(index)), name, seen, is_message=is_message)
-                if found is not None:
-                    return found
-        parts = [part for part in schema.get("allOf", ()) if is_object(part)] if is_array(schema.get("allOf")) else []
-        for reference in (part["$ref"] for part in (schema, *parts) if isinstance(part.get("$ref"), str)):
-            base = target(reference)
-            if base in self.definitions and base not in seen:
-                found = self._property(Site(base), name, seen | {base}, is_message=is_message)
-                if found is not None:
-                    return found
-        union = branches_of(schema)
-        if union is None or is_message:
-            return None
-        branches = [site.below(union[0], str(index)) for index, branch in enumerate(union[1]) if is_object(branch)]
-        places = [place for one in branches if (place := self._property(one, name, seen)) is not None]
-        return places[0] if len(set(places)) == 1 else None
-
-    def _requires(self, site: Site, name: str, seen: frozenset[str]) -> bool:
-        schema = self._at_site(site)
-        if name in schema.get("required", ()):
-            return True
-        parts = [site.below("allOf", str(index)) for index in range(len(schema.get("allOf", ())))]
-        if any(self._requires(part, name, seen) for part in parts if is_object(self._at_site(part))):
-            return True
-        base = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
-        return base in self.definitions and base not in seen and self._requires(Site(base), name, seen | {base})
-
-    def _says_nothing(self, site: Site) -> bool:
-        """Whether every value fits, or no type can be told."""
-        try:
-            schema: Any = follow(self.definitions[site.definition], site.keys)
-        except KeyError:
-            return True
-        if not is_object(schema):
-            return schema is not False
-        demands = {key for key in schema if key in ASSERTIONS}
-        types = schema.get("type")
-        return not demands or (demands == {"type"} and is_array(types) and {*types} >= ALL_KINDS - {"integer"})
-
-    # --- names and places ---
-
-    def _named(self, names: Sequence[str]) -> list[str]:
-        return [name for wanted in names for name in self.written.get(wanted, ())]
-
-    def _key(self, name: str) -> str:
-        """What a definition is called in its file, whatever it is called here."""
-        parts = place_parts(self.origins.get(name, ""))
-        return parts[-1] if parts else name
-
-    def _at(self, site: Site) -> str:
-        return self.origins[site.definition] + plain_pointer(*site.keys)
-
-    def _at_site(self, site: Site) -> Schema:
-        """The schema at a place, as an object."""
-        schema: Any = follow(self.definitions[site.definition], site.keys)
-        return schema if is_object(schema) else {}
-
-    def _judge_rules(self, methods: set[str]) -> None:
-        """Refuse entries of a profile that a person wrote where they match nothing."""
-        faults: list[Fault] = []
-        profile = self.profile
-        named = [(("handled", side), name) for name, side in profile.handled.items()]
-        for keys, name in [*named, *((("results", name), name) for name in profile.results)]:
-            if name not in methods:
-                at = f"{profile.at}#{plain_pointer(*keys)}"
-                faults.append(UnusedRule(at=at, what_for=f"the schema has no method {shown(name)}"))
-        places = [("results", name, place) for name, place in profile.results.items()]
-        places += [
-            ("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)
-        ]
-        for key, name, place in places:
-            if place and self._place(place, "", "", None) is None:
-                at = f"{profile.at}#{plain_pointer(key, name)}"
-                faults.append(UnusedRule(at=at, what_for=f"the schema has no definition or property {shown(place)}"))
-        unions = [("sent", side, name) for side, names in profile.sent.items() for name in names]
-        unions += [
-            ("messages", str(index), name)
-            for index, rule in enumerate(profile.rules)
-            for name in rule.unions
-            if name != "*"
-        ]
-        for key, inner, name in unions:
-            if not any(branches_of(self.definitions[found]) is not None for found in self._named([name])):
-                at = f"{profile.at}#{plain_pointer(key, inner)}"
-                faults.append(UnusedRule(at=at, what_for=f"the schema has no union {shown(name)}"))
-        if faults:
-            raise Faults(faults)
+        return said or (others[0] if len(senders) == 1 and len(others) == 1 else "both")
 
 
 def _numbers(keys: tuple[str, ...]) -> tuple[int, ...]:
@@ -471,4 +376,4 @@ def _spelled(stem: str, how: str) -> str:
     return ("_" if how == "snake_case" else "-").join(word.lower() for word in words)
 
 
-__all__ = ["Bound", "Call", "Calls", "Site", "bind", "find_calls", "payloads"]
+__all__ = ["Bound", "Call", "Calls", "Gaps", "Site", "bind", "find_calls", "payloads"]

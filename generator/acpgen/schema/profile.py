@@ -33,10 +33,20 @@ How: TypeAlias = Literal["named", "marked", "evident", "guessed"]
 
 Document: TypeAlias = Literal["openrpc", "lsp-metamodel"]
 
+FRAMES: Final[Mapping[Envelope, frozenset[str]]] = {
+    "json-rpc": frozenset({"jsonrpc", "id"}),
+    "json-rpc-unversioned": frozenset({"jsonrpc", "id"}),
+    "dap": frozenset({"seq", "type"}),
+}
+"""The members of a call in each envelope, beside its method and its params."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What messages look like: definitions called so, or the branches of unions. `spelled`: the definitions are the params themselves."""
+    """What messages look like: definitions called so, or the branches of unions. `spelled`: the definitions are the params themselves.
+
+    `method` and `params` are the members that the envelope has for them.
+    """
 
     kind: Kind
     named: str = ""
@@ -68,8 +78,8 @@ class Listed:
 class Profile:
     """Where methods stand. `handled` maps methods to sides, `sent` sides to the unions of what they send.
 
-    `at` is the file of a profile that a person wrote, empty of those that come with acpgen. `evidence` are definitions by which a
-    schema is known.
+    `at` is the file of a profile that a person wrote, empty of those that come with acpgen. `unmatched` says what becomes of its entries
+    that match nothing in a schema. `evidence` are definitions by which a schema is known.
     """
 
     name: str
@@ -83,6 +93,7 @@ class Profile:
     sent: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     handled: Mapping[str, str] = field(default_factory=dict[str, str])
     results: Mapping[str, str] = field(default_factory=dict[str, str])
+    unmatched: Literal["refused", "told"] = "refused"
     evidence: tuple[str, ...] = ()
     how: How = "named"
     at: str = ""
@@ -144,18 +155,23 @@ def profile(value: object, at: str, name: str) -> Profile:
     if faults:
         raise Faults(faults)
     table = cast("Mapping[str, Any]", value)
+    envelope: Envelope = table.get("envelope", "json-rpc")
     return Profile(
         name=name,
         title=table.get("title", name),
         sides=tuple(table["sides"]),
-        envelope=table.get("envelope", "json-rpc"),
-        rules=tuple(Rule(**{key: _frozen(item) for key, item in rule.items()}) for rule in table.get("messages", ())),
+        envelope=envelope,
+        rules=tuple(
+            Rule(**{**_members(envelope, rule["kind"]), **{key: _frozen(item) for key, item in rule.items()}})
+            for rule in table.get("messages", ())
+        ),
         listed={method: Listed(**row) for method, row in table.get("methods", {}).items()},
         marked=table.get("marked", False),
         document=table.get("document"),
         sent={side: tuple(unions) for side, unions in table.get("sent", {}).items()},
         handled={method: side for side, methods in table.get("handled", {}).items() for method in methods},
         results=dict(table.get("results", {})),
+        unmatched=table.get("unmatched", "refused"),
         evidence=tuple(table.get("when", {}).get("definitions", ())),
         at=at,
     )
@@ -190,11 +206,33 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
                 )
                 yield BadProfile(at=f"{at}#{place}", reason=reason, remedy=remedy)
             twice.add(method)
+    yield from _other_members(table, at)
     for pointer, place in _places(table):
         unknown = [word for word in _braced(place) if word not in ("name", "params")]
         if unknown:
             reason = f"{shown('{' + unknown[0] + '}')} stands for nothing"
             yield BadProfile(at=f"{at}#{pointer}", reason=reason, remedy="Use '{name}' or '{params}', or no braces")
+
+
+def _members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:
+    """The members of a message that hold its method and its params."""
+    if envelope != "dap":
+        return {"method": "method", "params": "params"}
+    return {"method": "command", "params": "arguments"} if kind == "request" else {"method": "event", "params": "body"}
+
+
+def _other_members(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
+    """Faults of rules that look for method or params where messages of the envelope do not have them."""
+    envelope: Envelope = table.get("envelope", "json-rpc")
+    for index, rule in enumerate(table.get("messages", ())):
+        for key, member in _members(envelope, rule["kind"]).items():
+            if rule.get(key, member) != member:
+                reason = f"a {rule['kind']} of the envelope '{envelope}' holds its {key} in {member!r}, not in {shown(rule[key])}"
+                remedy = f"Leave {key!r} out, or name another envelope. Messages of any other form cannot be read"
+                yield BadProfile(at=f"{at}#{plain_pointer('messages', str(index), key)}", reason=reason, remedy=remedy)
+        if rule["kind"] == "notification" and "results" in rule:
+            place = plain_pointer("messages", str(index), "results")
+            yield BadProfile(at=f"{at}#{place}", reason="nothing answers a notification", remedy="Leave 'results' out")
 
 
 def _named_sides(table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -44,6 +44,7 @@ def as_data(report: Report, fail_on: str = "risky") -> dict[str, JSON]:
         "notes": [_note_data(note) for note in report.notes],
         **({} if report.fix is None else {"fix": repairs.fix_data(report.fix)}),
         **({} if report.coverage is None else {"coverage": _coverage_data(report.coverage)}),
+        **({"docs": report.docs} if report.docs else {}),
         **({} if report.earlier is None else {"earlier": list(report.earlier)}),
         **({} if report.unruled is None else {"policy": _policy_data(report, report.unruled)}),
         **({} if report.merge_base is None else {"merge_base": asdict(report.merge_base)}),

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from acpgen.compat.findings import Finding, Report, Spot, Witness, failing
 from acpgen.compat.report import repairs, wording
+from acpgen.compat.rule_pages import address
 from acpgen.markup import code, plain
 
 LONGEST: Final = 5_800
@@ -34,7 +35,27 @@ def markdown(report: Report, fail_on: str = "risky") -> str:
         text = "\n".join(_parts(report, fail_on, list(zip(heavy, forms, strict=True)))).rstrip() + "\n"
         if len(text) <= longest:
             break
-    return text
+    return _within_a_comment(text, report)
+
+
+COMMENT: Final = 65_000
+"""Characters that no report exceeds, whatever a schema holds: a comment on GitHub has 65,536."""
+
+
+def _within_a_comment(text: str, report: Report) -> str:
+    """The text, cut after a line where it would be longer than a comment."""
+    rest = "The rest does not fit into a comment: "
+    rest += f"[the whole report]({report.whole})." if report.whole else "see `acpgen diff --format html`."
+    if len(text) <= COMMENT:
+        return text
+    kept = text[: COMMENT - len(rest) - 40]
+    kept = kept[: kept.rfind("\n") + 1]
+    fence = ""
+    for line in re.findall(r"^ *(`{3,})", kept, re.MULTILINE):
+        fence = "" if line == fence else fence or line
+    opened = kept.count("<details>") - kept.count("</details>")
+    closed = (f"{fence}\n" if fence else "") + "\n</details>\n" * opened
+    return f"{kept}{closed}\n_{rest}_\n"
 
 
 def _forms(count: int) -> Iterator[Sequence[_Form]]:
@@ -67,7 +88,8 @@ def _parts(report: Report, fail_on: str, told: list[tuple[wording.Block, _Form]]
     if told:
         yield ""
     if any(form is not _proven for _, form in told):
-        yield "_Each with its places and its proof: `acpgen diff --format json`, or `html`._\n"
+        there = f"[the whole report]({report.whole})" if report.whole else "`acpgen diff --format json`, or `html`"
+        yield f"_Each with its places and its proof: {there}._\n"
     light = wording.blocks(report.findings, ("additive", "editorial"))
     if light:
         count = sum(len(block.findings) for block in light)
@@ -76,6 +98,9 @@ def _parts(report: Report, fail_on: str, told: list[tuple[wording.Block, _Form]]
             listed = "" if block.severity == "editorial" else f": {_names(block.findings)}"
             yield f"- {block.severity} `{block.rule}`{block.size}{listed}"
         yield "\n</details>\n"
+    rules = list(dict.fromkeys(finding.rule for finding in report.findings if finding.severity in wording.HEAVY))
+    if rules and report.docs:
+        yield f"Rules: {', '.join(f'[`{rule}`]({address(report.docs, rule)})' for rule in rules)}\n"
     if report.notes:
         yield f"#### {wording.NOTES}\n"
         for note in report.notes:

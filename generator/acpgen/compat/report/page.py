@@ -9,6 +9,7 @@ from typing import Final
 
 from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, Witness, counts
 from acpgen.compat.report import repairs, wording
+from acpgen.compat.rule_pages import address
 from acpgen.errors import visible
 
 LONGEST: Final = 30_000
@@ -56,6 +57,10 @@ def _lines(report: Report, *, full: bool) -> Iterator[str]:
         yield from _block(block, full=full)
     for block in wording.blocks(report.findings, ("additive", "editorial")):
         yield from _folded(block, full=full)
+    rules = list(dict.fromkeys(finding.rule for finding in report.findings)) if report.docs else []
+    if rules:
+        links = ", ".join(f'<a href="{_text(address(report.docs, rule))}">{_text(rule)}</a>' for rule in rules)
+        yield f"<p>Rules: {links}</p>"
     if report.notes:
         yield f"<aside><h2>{wording.NOTES} <small>{len(report.notes)}</small></h2>"
         yield from map(_note, report.notes)

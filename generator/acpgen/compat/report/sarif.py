@@ -23,6 +23,7 @@ def sarif(report: Report, _: str = "risky") -> str:
     """The report as SARIF."""
     from acpgen import __version__
     from acpgen.compat.catalogue import catalogue
+    from acpgen.compat.rule_pages import address, page
 
     used = {finding.rule for finding in report.findings} | {note.rule for note in report.notes}
     rules = [entry for entry in catalogue() if entry.id in used]
@@ -33,6 +34,8 @@ def sarif(report: Report, _: str = "risky") -> str:
             "name": "".join(word.capitalize() for word in entry.id.split("-")),
             "shortDescription": {"text": entry.doc.split(". ")[0].rstrip(".") + "."},
             "fullDescription": {"text": entry.doc},
+            "help": {"text": entry.doc, "markdown": page(entry, linked=False)},
+            **({"helpUri": address(report.docs, entry.id)} if report.docs else {}),
         }
         for entry in rules
     ]

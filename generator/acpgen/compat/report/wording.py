@@ -150,7 +150,12 @@ def tally(report: Report) -> str:
     if report.notes:
         parts.append(counted(len(report.notes), "note"))
     waived = sum(finding.waived is not None for finding in report.findings)
-    return ", ".join([*parts, f"{waived} waived"] if waived else parts)
+    others = (
+        (waived, "waived"),
+        (len(lowered(report)), "lowered by policy"),
+        (len(raised(report)), "raised by policy"),
+    )
+    return ", ".join([*parts, *(f"{count} {what}" for count, what in others if count)])
 
 
 def overview(found: Sequence[Block], severity: Severity) -> str:
@@ -213,8 +218,8 @@ def _policy(report: Report) -> list[tuple[str, str]]:
     """What the project's policy has changed: `3 lowered, 1 raised; without it: breaking`."""
     if report.unruled is None:
         return []
-    changed = (("lowered", len(lowered(report))), ("raised", len(raised(report))))
-    told = ", ".join(f"{count} {what} by policy" for what, count in changed if count)
+    changed = ((len(lowered(report)), "lowered"), (len(raised(report)), "raised"))
+    told = ", ".join(f"{count} {what}" for count, what in changed if count)
     return [("policy", f"{told}; without it: {report.unruled}")]
 
 
