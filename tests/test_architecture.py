@@ -25,12 +25,13 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
+    "schema.expressions": frozenset(),
     "schema.walk": frozenset(),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
     "schema.equality": frozenset({"schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
-    "schema.drafts": frozenset({"schema.walk"}),
+    "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
     "schema.revisions": frozenset({"errors", "schema.load"}),
@@ -46,7 +47,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.collect": frozenset(
         {
             *("schema.addresses", "schema.chosen", "schema.claims", "schema.dialect", "schema.drafts", "errors"),
-            *("schema.load", "schema.names", "schema.unions", "schema.walk"),
+            *("schema.expressions", "schema.load", "schema.names", "schema.unions", "schema.walk"),
         }
     ),
     "schema.dialect": frozenset({"errors", "schema.load", "schema.walk", "resources"}),
@@ -458,7 +459,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "wording",
             )
         )
-        | {f"report.history_{name}" for name in ("data", "markdown", "pictures", "text")},
+        | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},
         frozenset({"compare", "findings", "timeline"}),
     ),
     "front": (

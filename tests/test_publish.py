@@ -458,3 +458,27 @@ def test_a_definition_is_an_ir_definition() -> None:
     """The kinds that ages tell members of are all that there are but aliases."""
     kinds = {type(found) for version in versions() for found in version.protocol.definitions.values()}
     assert kinds == {ir.Record, ir.TaggedUnion, ir.Enum, ir.Alias}
+
+
+# --- histories -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["acp/v1/history.md", "acp/v2/history.md", "mcp/history.md"])
+def test_the_kept_releases_have_a_history_with_pictures_and_tables(path: str) -> None:
+    page = files()[path]
+    about = beside().releases[path.removesuffix("/history.md")]
+    assert page.count("<svg") == page.count("<desc") == 2
+    steps = page.partition("## Steps")[2].partition("## Who")[0]
+    assert all(f"| `{release.version}` |" in steps for release in about.releases)
+    assert "[`" in page.partition("and since when")[2]  # a rule with its documentation
+    assert f"({'../' * path.count('/')}compatibility.md" in page
+
+
+def test_a_family_keeps_its_versions_as_releases_and_its_protocols_theirs() -> None:
+    kept = beside().releases
+    assert [each.version for each in kept["mcp"].releases][:2] == ["2024-11-05", "2025-03-26"]
+    assert "mcp/2025-06-18" not in kept
+    assert "acp" not in kept
+    titles = [title for title, _ in publish.navigation(versions(), beside())]
+    assert "Between versions" in titles
+    assert "mcp/history.md" in files()["index.md"]

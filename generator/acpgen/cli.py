@@ -678,7 +678,9 @@ def history(
             show_default=False,
         ),
     ] = None,
-    output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
+    output_format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, markdown or html.")
+    ] = "text",
     fail_on: Annotated[
         str,
         typer.Option(

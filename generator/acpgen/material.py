@@ -1,7 +1,7 @@
 """What a project adds to its docs beside the schemas: pages written by hand, earlier releases of its protocols, a table of requirements.
 
     schema/pages/*.md                               pages of the docs; index.md is the head of the home page
-    schema/releases/<protocol>/index.json           the releases that are kept, oldest first
+    schema/releases/<protocol>/index.json           the releases that are kept, oldest first; of a family too, whose versions are dates
     schema/releases/<protocol>/<version>.json       what was published then: facts alone, without descriptions
     schema/requirements.json                        the requirements and what enforces each
 
@@ -82,6 +82,7 @@ def schemas(source: Source) -> Source:
 
 def read(schema: Path, protocols: Iterable[str]) -> Files:
     """The material beside the schemas of these protocols, as bytes. Raises `Faults`."""
+    protocols = tuple(protocols)
     wanted = [(PAGES, ".md"), *((f"{RELEASES}/{protocol}", ".json") for protocol in protocols)]
     found: list[tuple[str, bytes]] = []
     faults: list[Fault] = []
@@ -91,6 +92,11 @@ def read(schema: Path, protocols: Iterable[str]) -> Files:
                 found += [(f"{folder}/{path}", content) for path, content in read_folder(schema / folder, ending)]
             except Faults as caught:  # an empty folder is none
                 faults.extend(fault for fault in caught.faults if not isinstance(fault, NoFiles))
+    for family in dict.fromkeys(protocol.rpartition("/")[0] for protocol in protocols):
+        folder = f"{RELEASES}/{family}"
+        if family and (schema / folder / INDEX).exists():
+            files = read_folder(schema / folder, ".json")
+            found += [(f"{folder}/{path}", content) for path, content in files if "/" not in path]
     if (schema / REQUIREMENTS).exists():
         found.append((REQUIREMENTS, read_bytes(schema / REQUIREMENTS)))
     if faults:

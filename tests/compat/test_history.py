@@ -89,9 +89,9 @@ def test_documents_without_methods_have_writers_and_readers() -> None:
     old: Schema = {"$defs": {"Thing": {"type": "object", "properties": {"a": {"type": "integer"}}}}}
     new: Schema = {"$defs": {"Thing": {**old["$defs"]["Thing"], "required": ["a"]}}}
     found = history(old, new)
-    assert found.matrix.flows == ("both",)
-    assert found.matrix.outcomes["both", 0, 1] == "no"
-    assert found.matrix.outcomes["both", 1, 0] == "yes"
+    assert found.matrix.flows == ("documents",)
+    assert found.matrix.outcomes["documents", 0, 1] == "no"
+    assert found.matrix.outcomes["documents", 1, 0] == "yes"
 
 
 @cache
@@ -159,7 +159,7 @@ def test_each_finding_is_dated_to_the_step_that_a_look_at_every_revision_names(s
     for each in found:
         stands = [
             any(
-                (judged.rule, judged.severity, judged.message) == (each.rule, each.severity, each.message)
+                (judged.rule, judged.severity, judged.said) == (each.rule, each.severity, each.message)
                 for judged in judged_
             )
             for judged_ in [(), *(checked(revisions[0], other).judged for other in revisions[1:])]
@@ -176,10 +176,7 @@ def test_bisection_names_a_step_before_which_a_finding_was_absent_and_after_whic
         old, new = (int(name[1:]) for name in (each.old, each.new))
         assert new == old + 1
         said = [
-            {
-                (judged.rule, judged.severity, judged.message)
-                for judged in checked(revisions[0], revisions[number]).judged
-            }
+            {(judged.rule, judged.severity, judged.said) for judged in checked(revisions[0], revisions[number]).judged}
             for number in (old, new)
         ]
         assert (each.rule, each.severity, each.message) not in said[0] or old == 0

@@ -171,7 +171,7 @@ def test_text_begins_with_a_summary_and_tells_each_rule_once_the_worst_first(mig
     severities = [line.split()[0] for line in rules]
     assert severities == sorted(severities, key=["breaking", "undecided", "risky"].index)
     advice = [line for line in lines if line.startswith("  → ")]
-    assert len(advice) <= len(rules) + 1
+    assert max(advice.count(each) for each in advice) <= 4
     screen = "\n".join(lines[:24])
     for severity, count in counts(migration).items():
         assert f"{count} {severity}" in screen

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from acpgen.errors import Fault, Faults
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
-from acpgen.publish import changelog, changes, pages, requirements
+from acpgen.publish import changelog, changes, pages, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.versions import INDEX, Version, successions
@@ -59,6 +59,10 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
     for version in versions:
         if version.protocol.name in past:
             files[version.path(changelog.PAGE)] = changelog.page(version, past[version.protocol.name], RULES)
+    for name, history in past.items():
+        told = next((v.path(changelog.PAGE) for v in versions if v.protocol.name == name), None)
+        path = _history(name, versions)
+        files[path] = timelines.page(name, history, path, RULES, told)
     for old, new in successions(versions):
         path = changes.name(old, new)
         files[path] = changes.page(old, new, path)
@@ -94,7 +98,9 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
             areas.append((docs.area_title(version.bundle, area), [("Overview", version.path(page)), *sorted(types)]))
         methods = sorted((name, version.path(page)) for name, page in where.methods.items())
         has_past = version.protocol.name in material.releases
-        history: list[Entry] = [("Changelog", version.path(changelog.PAGE))] if has_past else []
+        history: list[Entry] = []
+        if has_past:
+            history = [("Changelog", version.path(changelog.PAGE)), ("History", version.path(timelines.PAGE))]
         found.append(
             (
                 version.protocol.name,
@@ -109,7 +115,7 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
                 ],
             )
         )
-    between: list[Entry] = []
+    between: list[Entry] = [(f"{name}: history", _history(name, versions)) for name in _families(versions, material)]
     for old, new in successions(versions):
         title = f"{old.protocol.name} to {new.protocol.name}"
         between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", _guide(old, new))]
@@ -128,6 +134,8 @@ def _above(versions: Sequence[Version], material: Material, files: Mapping[str, 
         title = f"{old.protocol.name} to {new.protocol.name}"
         found.append((f"What differs from {title}", changes.name(old, new)))
         found.append((f"Migration guide: {title}", _guide(old, new)))
+    kept = [name for name in material.releases if _history(name, versions) in files]
+    found += [(f"History of {name}: who understands whom, and since when", _history(name, versions)) for name in kept]
     rules = (
         ("The requirements of the documents, and what enforces each", requirements.PAGE),
         ("The rules of the monitor", monitoring.PAGE),
@@ -146,6 +154,20 @@ def _listed(versions: Sequence[Version], files: Mapping[str, str]) -> list[dict[
             "has_changelog": version.path(changelog.PAGE) in files,
         }
         for version in versions
+    ]
+
+
+def _history(name: str, versions: Sequence[Version]) -> str:
+    """The page with the history of a protocol, or of a family of them."""
+    own = next((version for version in versions if version.protocol.name == name), None)
+    return f"{name}/{timelines.PAGE}" if own is None else own.path(timelines.PAGE)
+
+
+def _families(versions: Sequence[Version], material: Material) -> list[str]:
+    """The families whose versions are kept as releases of one protocol."""
+    names = {version.protocol.name for version in versions}
+    return [
+        each for each in dict.fromkeys(v.family for v in versions) if each in material.releases and each not in names
     ]
 
 

@@ -11,6 +11,7 @@ from acpgen.compat.findings import SEVERITIES, Severity, worst
 from acpgen.compat.protocol.check import Judged, check, restructured
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.report.markdown import VERDICTS
+from acpgen.errors import Faults
 from acpgen.pointers import place_parts
 from acpgen.publish.history import History
 from acpgen.publish.versions import Version
@@ -35,11 +36,12 @@ def page(version: Version, history: History, rules: str) -> str:
     path = version.path(PAGE)
     teller = _Teller(version, docs.places_of(version.protocol, version.bundle), path, rules)
     steps = [
-        _step(teller, old.version, new.version, old.revised, new.revised) for old, new in pairwise(history.releases)
+        _step(teller, old.version, new.version, found.judged)
+        for (old, new), found in zip(pairwise(history.releases), history.comparisons.steps, strict=True)
+        if not isinstance(found, Faults)
     ]
     last = history.releases[-1]
-    present = Revised(version.protocol, version.bundle)
-    own = _step(teller, last.version, "this schema", last.revised, present, most=None)
+    own = _step(teller, last.version, "this schema", _own(last.revised, version), most=None)
     return docs.lay_out(
         "changelog",
         path=path,
@@ -50,6 +52,15 @@ def page(version: Version, history: History, rules: str) -> str:
         first=history.releases[0].version,
         rules=rules,
     )
+
+
+def _own(last: Revised, version: Version) -> Sequence[Judged]:
+    """What the schema of this project says otherwise than the newest release."""
+    present = Revised(version.protocol, version.bundle)
+    judged = check(last, present).judged
+    if not judged and last.bundle.schema != present.bundle.schema:
+        return (restructured(last, present, "", ""),)
+    return judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +77,11 @@ class _Change:
         return tuple(dict.fromkeys(each.method or "" for each in self.judged))
 
 
-def _step(
-    teller: _Teller, old: str, new: str, before: Revised, after: Revised, most: int | None = MANY
-) -> dict[str, Any]:
+def _step(teller: _Teller, old: str, new: str, judged: Sequence[Judged], most: int | None = MANY) -> dict[str, Any]:
     """What a template shows of one step between revisions: as many changes as `most`.
 
     Without, all of them, those with the same words one by one: rows of the schema of today that depend on one another would not merge.
     """
-    judged = check(before, after).judged
-    if not judged and before.bundle.schema != after.bundle.schema:
-        judged = (restructured(before, after, "", ""),)
     verdict = worst(tuple(each.severity for each in judged))
     present = {each.severity for each in judged}
     changes = _changes((each for each in judged if each.severity != "editorial"), is_joined=most is not None)

@@ -22,6 +22,7 @@ from acpgen.errors import (
     UnclearDraft,
     UnknownDialect,
     UnknownKeyword,
+    UnusablePattern,
 )
 from acpgen.pointers import pointer, reference_to, target
 from acpgen.schema.addresses import FILES, REFERRING, Addresses, SchemaPlace
@@ -29,6 +30,7 @@ from acpgen.schema.chosen import ChosenNames
 from acpgen.schema.claims import Claim, Kind, rename, rename_references, settle, telling
 from acpgen.schema.dialect import DECLARING, declared_sides, wrong_values
 from acpgen.schema.drafts import ONLY_OLDER, Draft, is_unfit, meaningless, modern
+from acpgen.schema.expressions import is_usable, plain_expression
 from acpgen.schema.keywords import TABLE, meant_by
 from acpgen.schema.load import Documents, check_schema, published
 from acpgen.schema.names import class_name
@@ -205,6 +207,7 @@ class _Collector:
         self.addresses.enter(place, schema, draft)
         self.wanted.extend(self.addresses.absolute(place, schema[key]) for key in REFERRING if _is_text(schema, key))
         self.faults.extend(wrong_values(schema, place.at, self.sides))
+        self.faults.extend(_unusable(schema, place))
         for below, child in _children(schema):
             inside = place.below(*below)
             if below[0] in DEFINITIONS:
@@ -518,6 +521,15 @@ def _is_assertion(member: tuple[str, object]) -> bool:
     if isinstance(value, str):
         return keyword in ("$ref", "pattern") or (keyword == "type" and value in TYPES)
     return keyword in ASSERTIONS
+
+
+def _unusable(schema: Schema, place: SchemaPlace) -> Iterator[Fault]:
+    """The patterns of a schema that nothing here can judge by."""
+    if _is_text(schema, "pattern") and not is_usable(plain_expression(schema["pattern"])):
+        yield UnusablePattern(at=place.below("pattern").at, pattern=schema["pattern"])
+    for pattern in schema["patternProperties"] if is_object(schema.get("patternProperties")) else ():
+        if not is_usable(plain_expression(pattern)):
+            yield UnusablePattern(at=place.below("patternProperties", pattern).at, pattern=pattern)
 
 
 def _children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Final, TypeAlias, cast, get_args
 
 from acpgen.compat import waivers
+from acpgen.compat.command import of_project, spot_of
 from acpgen.compat.findings import FailOn, Report
 from acpgen.compat.history.assembling import MOST_ROWS, timeline
 from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline
-from acpgen.config import find_profile
+from acpgen.compat.promises import judged
+from acpgen.config import around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References
 
@@ -24,6 +26,8 @@ Writer: TypeAlias = Callable[[Timeline, str], str]
 FORMATS: Final[Mapping[str, str]] = {
     "text": "history_text.history_text",
     "json": "history_data.history_json",
+    "markdown": "history_markdown.history_markdown",
+    "html": "history_page.history_page",
 }
 
 
@@ -52,10 +56,12 @@ def asked_for(asked: Asked) -> Timeline:
     found = _gathered(asked, How(asked.unstable, asked.references, profile))
     file = asked.waivers or waivers.standard_file()
     accepted = waivers.read(file) if asked.waivers is not None or file.exists() else ()
+    project = around(Path.cwd())
+    promised, spot, today = of_project(project), spot_of(project), date.today()
 
     def waived(report: Report) -> Report:
-        """With the findings marked that are accepted; what other steps use is no note of this one."""
-        marked = waivers.waive(report, accepted, date.today())
+        """As the project's policy judges it, with the findings marked that are accepted; what other steps use is no note of this one."""
+        marked = waivers.waive(judged(report, promised, today, spot), accepted, today)
         return replace(marked, notes=report.notes)
 
     return timeline(found.about, found.revisions, notes=found.notes, most_rows=asked.rows, waived=waived)

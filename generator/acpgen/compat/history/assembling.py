@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from acpgen.compat.compare import Side
 from acpgen.compat.findings import Report
@@ -35,14 +36,26 @@ def timeline(
 ) -> Timeline:
     """The history of revisions, oldest first. `waived` marks the findings of a step that are accepted."""
     readable = [(each.milestone, each.side) for each in revisions if each.side is not None]
-    milestones = [milestone for milestone, _ in readable]
     comparisons = Comparisons([side for _, side in readable])
+    found = assembled(about, [milestone for milestone, _ in readable], comparisons, most_rows=most_rows, waived=waived)
+    return replace(found, milestones=tuple(each.milestone for each in revisions), notes=tuple(notes))
+
+
+def assembled(
+    about: str,
+    milestones: Sequence[Milestone],
+    comparisons: Comparisons,
+    *,
+    most_rows: int = MOST_ROWS,
+    waived: Callable[[Report], Report] = lambda report: report,
+) -> Timeline:
+    """The history of revisions that were compared, oldest first."""
     strides = [
         Stride(old, new, None, bump(None, old, new), str(found))
         if not isinstance(found, Report)
         else Stride(old, new, (report := waived(found)), bump(report.verdict, old, new))
-        for old, new, found in zip(milestones, milestones[1:], comparisons.reports, strict=False)
+        for (old, new), found in zip(pairwise(milestones), comparisons.reports, strict=True)
     ]
     table = matrix(comparisons, milestones, most_rows)
     dated = origins(comparisons, milestones) if milestones else ()
-    return Timeline(about, tuple(each.milestone for each in revisions), tuple(strides), dated, table, tuple(notes))
+    return Timeline(about, tuple(milestones), tuple(strides), dated, table)

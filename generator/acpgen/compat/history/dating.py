@@ -30,11 +30,10 @@ def origins(comparisons: Comparisons, milestones: Sequence[Milestone]) -> tuple[
         if judged.severity != "editorial":
             step = dating.step(key, last)
             names = milestones[step - 1].name, milestones[step].name
-            origin = Origin(judged.rule, judged.severity, judged.message, (), *names, dating.is_exact(step, last))
-            place = ": ".join(filter(None, (judged.method, judged.location)))
-            folded.setdefault(origin, []).append(place)
+            origin = Origin(judged.rule, judged.severity, judged.said, (), *names, dating.is_exact(step, last))
+            folded.setdefault(origin, []).append(judged.declaration)
     order = {milestone.name: number for number, milestone in enumerate(milestones)}
-    told = (replace(origin, places=tuple(dict.fromkeys(places))) for origin, places in folded.items())
+    told = (replace(origin, declarations=tuple(sorted(set(names)))) for origin, names in folded.items())
     return tuple(sorted(told, key=lambda each: (SEVERITIES.index(each.severity), order[each.new])))
 
 

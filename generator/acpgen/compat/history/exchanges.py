@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from acpgen.compat.protocol.check import Judged
     from acpgen.compat.protocol.revision import Revised
 
-EITHER: Final = "both"
-"""The flow of what is sent by nobody in particular."""
+ANY: Final = "messages"
+"""The flow of messages where it cannot be told which side sends them."""
+
+DOCUMENTS: Final = "documents"
+"""The flow of what no message of a method holds: whoever has a definition in a file, or sends it by other ways."""
 
 _OUTCOMES: Final[Mapping[Severity, Outcome]] = {
     "breaking": "no",
@@ -29,26 +32,31 @@ _OLD_ONLY: Final = frozenset({"demand-changed", "leniency-withdrawn", "method-re
 
 
 def flows(revisions: Sequence[Revised]) -> tuple[str, ...]:
-    """Who sends to whom: both ways between two sides that all revisions with methods have, else `both`."""
+    """Who sends to whom: both ways between two sides that all revisions with methods have, and what no message holds."""
     speaking = [each for each in revisions if each.methods]
+    if not speaking:
+        return (DOCUMENTS,)
     sides = {tuple(sorted(each.protocol.sides)) for each in speaking}
     (names,) = sides if len(sides) == 1 else [()]
     if len(names) != 2:
-        return (EITHER,)
+        return ANY, DOCUMENTS
     handled = Counter(method.side for method in speaking[-1].methods if method.kind == "request")
     handler = max(names, key=lambda name: (handled[name], name))
     (caller,) = (name for name in names if name != handler)
-    return f"{caller}-to-{handler}", f"{handler}-to-{caller}"
+    return f"{caller}-to-{handler}", f"{handler}-to-{caller}", DOCUMENTS
 
 
 def outcome(judged: Iterable[Judged], flow: str, sender: Revision, known: tuple[str, ...]) -> Outcome:
     """What becomes of what peers of one of two revisions send in a direction to peers of the other; `known` are all directions."""
-    found = {
-        _OUTCOMES[each.severity]
-        for each in judged
-        if (each.flow == flow or each.flow not in known) and sender in senders(each)
-    }
+    found = {_OUTCOMES[each.severity] for each in judged if _concerns(each, flow, known) and sender in senders(each)}
     return next((each for each in OUTCOMES if each in found), "yes")
+
+
+def _concerns(judged: Judged, flow: str, known: tuple[str, ...]) -> bool:
+    """Whether a judgement is about what goes in a direction; what names none of them is about all messages."""
+    if known == (DOCUMENTS,) or judged.alone:
+        return flow == DOCUMENTS
+    return judged.flow == flow or (judged.flow not in known and flow != DOCUMENTS)
 
 
 def senders(judged: Judged) -> Iterator[Revision]:

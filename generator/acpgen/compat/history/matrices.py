@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from acpgen.compat.findings import Revision
 from acpgen.compat.history.comparisons import Comparisons
-from acpgen.compat.history.exchanges import flows, outcome
+from acpgen.compat.history.exchanges import DOCUMENTS, flows, outcome
 from acpgen.compat.history.timeline import Matrix, Milestone, Outcome
 
 
@@ -27,10 +27,15 @@ def matrix(comparisons: Comparisons, milestones: Sequence[Milestone], most: int)
             for flow in known:
                 for sender, pair in _pairs(early, late):
                     outcomes[flow, *pair] = "undecided" if found is None else outcome(found.judged, flow, sender, known)
+    silent = {
+        flow
+        for flow in known[1:]
+        if flow == DOCUMENTS and {outcomes[each] for each in outcomes if each[0] == flow} <= {"yes"}
+    }
     return Matrix(
         rows=tuple(tuple(members[row]) for row in shown),
-        flows=known,
-        outcomes=outcomes,
+        flows=tuple(flow for flow in known if flow not in silent),
+        outcomes={key: value for key, value in outcomes.items() if key[0] not in silent},
         left_out=tuple(name for row in rows[: len(rows) - len(shown)] for name in members[row]),
         comparisons=comparisons.count,
     )

@@ -82,14 +82,14 @@ class Stride:
 class Origin:
     """Something that the newest revision does to peers of the oldest, and the step since which it does.
 
-    `places` are those in messages that say the same. `is_exact`: each revision from that step on was compared with the oldest; otherwise
+    `declarations` are what changed so. `is_exact`: each revision from that step on was compared with the oldest; otherwise
     the step was found by bisection, and between others it may have gone and come back.
     """
 
     rule: str
     severity: Severity
     message: str
-    places: tuple[str, ...]
+    declarations: tuple[str, ...]
     old: str
     new: str
     is_exact: bool
@@ -100,7 +100,8 @@ class Matrix:
     """Who understands whom. Revisions between which no message can tell a difference share a row.
 
     `rows` are the names of each group of such revisions, oldest first. `flows` say who sends to whom, such as `client-to-agent`, or
-    `both` where that cannot be told. `outcomes` tell for a flow, a row that sends and a row that receives, what becomes of the messages.
+    `messages` where that cannot be told; `documents` is what no message of a method holds, where any of it is not understood.
+    `outcomes` tell for a flow, a row that sends and a row that receives, what becomes of what is sent.
     `left_out` are revisions that are in no row, `comparisons` those that were needed.
     """
 

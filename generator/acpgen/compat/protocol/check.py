@@ -76,7 +76,7 @@ class Judged:
     `refuses` are the revisions that refuse what the other sends, `doubtful` those of which that could not be told. `sender` is the
     revision whose messages suffer, as far as the rule says. `declaration` is what people call the thing that changed, `cause` tells it
     from all others, and `said` is what its rule says of it: where several messages hold it, these are the same. `is_cut_off` says that
-    the budget was spent before it was decided.
+    the budget was spent before it was decided, `alone` that it belongs to a definition which no message of a method holds.
     """
 
     rule: str
@@ -98,6 +98,7 @@ class Judged:
     refuses: tuple[Revision, ...] = ()
     doubtful: tuple[Revision, ...] = ()
     sender: Revision | None = None
+    alone: bool = False
     is_cut_off: bool = False
 
     @property
@@ -115,6 +116,7 @@ class _Joined:
     flow: policy.Flow
     handler: str
     callers: str
+    alone: bool = False
 
     @property
     def method(self) -> str | None:
@@ -184,7 +186,7 @@ class _Check:
     @cached_property
     def pairs(self) -> list[tuple[_Joined, Pair]]:
         """All that is compared: what messages hold, and the definitions that stand on their own."""
-        alone = [_document(one, other, other) for one, other in self.cover.alone]
+        alone = [replace(_document(one, other, other), alone=True) for one, other in self.cover.alone]
         return [*self.routes, *((joined, _pair(joined)) for joined in alone)]
 
     def run(self) -> Iterator[Judged]:
@@ -670,6 +672,7 @@ class _Check:
             refuses=refuses,
             doubtful=doubtful,
             sender=judgement.accepted_by or judgement.carried_by,
+            alone=joined.alone or isinstance(fact, DefinitionAdded | DefinitionRemoved),
             is_cut_off=is_cut_off,
         )
 

@@ -22,19 +22,26 @@ def workflow_commands(report: Report, _: str = "risky") -> str:
     What breaks nobody, or is waived, is in that count alone.
     """
     found = [each for each in report.findings if each.severity in _LEVELS and each.waived is None]
-    lines: dict[str, list[str]] = {"error": [], "warning": []}
     advised: set[str] = set()
-    for each in found:
-        lines[_LEVELS[each.severity]].append(_line(each, advised=each.advice in advised))
-        advised.add(each.advice)
-    shown = [line for level in lines.values() for line in dict.fromkeys(level[:MOST])]
+    shown: list[str] = []
+    for level in ("error", "warning"):
+        for each in _chosen([each for each in found if _LEVELS[each.severity] == level]):
+            shown.append(_line(each, advised=each.advice in advised))
+            advised.add(each.advice)
     notes = [_note(each) for each in report.notes][: MOST - 1]
     notes += [_suggestion(each, *place) for each in found for place in repairs.suggested(each)][: MOST - 1 - len(notes)]
     if report.findings or report.notes:
         left = len(found) - len(shown) + max(0, len(report.notes) - MOST + 1)
-        more = f"\n{left} of them are not shown here: see the summary, or --format html or json." if left else ""
+        more = f"\nNot shown here: {left}. See the summary, or --format json." if left else ""
         notes.append(_command("notice", None, f"verdict: {report.verdict}", wording.tally(report) + more))
-    return "".join(f"{line}\n" for line in (*shown, *notes))
+    return "".join(f"{line}\n" for line in (*dict.fromkeys(shown), *notes))
+
+
+def _chosen(findings: list[Finding]) -> list[Finding]:
+    """As many findings as GitHub shows: of more than that, one of those that say the same."""
+    if len(findings) > MOST:
+        findings = [group[0] for block in wording.blocks(findings) for _, group in block.alike]
+    return findings[:MOST]
 
 
 def _line(finding: Finding, *, advised: bool) -> str:

@@ -68,7 +68,7 @@ def _origin(each: Origin) -> JSON:
         "rule": each.rule,
         "severity": each.severity,
         "message": each.message,
-        "places": list(each.places),
+        "declarations": list(each.declarations),
         "old": each.old,
         "new": each.new,
         "exact": each.is_exact,

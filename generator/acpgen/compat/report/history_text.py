@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Final
 
-from acpgen.compat.findings import Severity
-from acpgen.compat.history.timeline import Bump, Matrix, Milestone, Origin, Outcome, Stride, Timeline
+from acpgen.compat.history.timeline import Matrix, Milestone, Origin, Stride, Timeline
+from acpgen.compat.report.history_words import (
+    GRAVE,
+    LEGEND,
+    OUTCOME_ORDER,
+    SIGNS,
+    bump_words,
+    declaration_words,
+    matrix_words,
+    signs,
+    span_words,
+    summary,
+)
 from acpgen.compat.report.text import WIDTH, columns, folded
 from acpgen.errors import visible
-
-SIGNS: Final[dict[Outcome, str]] = {"yes": "✓", "risky": "!", "undecided": "?", "no": "✗"}
-LEGEND: Final[dict[Outcome, str]] = {
-    "yes": "understood",
-    "risky": "refused by strict peers",
-    "undecided": "undecided",
-    "no": "refused, or its meaning is lost",
-}
-GRAVE: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky")
 
 _LINES: Final = 12
 """As many findings of one step are listed; JSON has all."""
@@ -50,27 +52,12 @@ def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
     grave = [each for each in timeline.origins if each.severity in GRAVE]
     if grave:
         yield ""
-        first, last = (each.label for each in (timeline.strides[0].old, timeline.strides[-1].new))
-        yield _paint(_cut(f"What {last} does to peers of {first}, and since when", WIDTH), "heading")
+        yield _paint(_cut(span_words(timeline), WIDTH), "heading")
         yield from _origins(grave, {each.name: each.label for each in timeline.milestones})
     others = sum(each.severity not in GRAVE for each in timeline.origins)
     if others:
         yield ""
-        yield from _wrapped(f"{_counted(others, 'additive finding')} of the whole span: see --format json.")
-
-
-def summary(timeline: Timeline, fail_on: str) -> str:
-    """How many revisions there are, how many steps have which verdict, and how many count."""
-    told = [_counted(len(timeline.milestones), "revision")]
-    if timeline.unread:
-        told.append(f"{len(timeline.unread)} could not be read")
-    verdicts = [stride.report.verdict if stride.report else "not compared" for stride in timeline.strides]
-    told += [f"{verdicts.count(verdict)} {verdict}" for verdict in _VERDICTS if verdict in verdicts]
-    counting = sum(stride.counts(fail_on) for stride in timeline.strides)
-    return f"{', '.join(told)}. {_counted(counting, 'step')} of {len(timeline.strides)} {'counts' if counting == 1 else 'count'}."
-
-
-_VERDICTS: Final = ("breaking", "undecided", "not compared", "risky", "additive", "editorial", "identical")
+        yield from _wrapped(f"Additive in the whole span, see --format json: {others}.")
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------
@@ -98,20 +85,10 @@ def _row(milestone: Milestone, stride: Stride | None, *, dated: bool) -> Iterato
     else:
         verdict = stride.report.verdict
         told = _paint(f"{verdict.upper() if verdict == 'breaking' else verdict:12}", verdict)
-        yield f"{name} {told} {stride.report.bindings:10} {bump_text(stride.bump)}".rstrip()
+        yield f"{name} {told} {stride.report.bindings:10} {bump_words(stride.bump)}".rstrip()
     if dated:
         about = " ".join(filter(None, (milestone.day, milestone.name if milestone.tags else "", milestone.subject)))
         yield _paint(f"    {_cut(about, WIDTH - 4)}", "faint")
-
-
-def bump_text(bump: Bump) -> str:
-    """The advice for a version, and whether the version that was given follows it."""
-    if bump.needed is None:
-        return ""
-    needed = "no new version" if bump.needed == "none" else bump.needed
-    if bump.is_enough is None:
-        return f"{needed} (pre-release)" if bump.prerelease else needed
-    return needed if bump.is_enough else f"{needed}, but made {bump.made}"
 
 
 # --- origins ---------------------------------------------------------------------------------------------------------
@@ -125,18 +102,10 @@ def _origins(origins: Iterable[Origin], labels: Mapping[str, str]) -> Iterator[s
         yield f"  {_cut(f'{labels[old]} → {labels[new]}', WIDTH - 2)}"
         found = list(group)
         for each in found[:_LINES]:
-            told = f"{each.rule}  {_places(each)}{'' if each.is_exact else '  (found by bisection)'}"
+            told = f"{each.rule}  {declaration_words(each)}{'' if each.is_exact else '  (found by bisection)'}"
             yield f"    {_paint(f'{each.severity:9}', each.severity)} {_cut(told, WIDTH - 14)}"
         if len(found) > _LINES:
             yield f"    and {len(found) - _LINES} more"
-
-
-def _places(origin: Origin) -> str:
-    """The first place, and how many more there are."""
-    if not origin.places:
-        return ""
-    more = len(origin.places) - 1
-    return f"{origin.places[0]} and {more} more" if more else origin.places[0]
 
 
 # --- matrix ----------------------------------------------------------------------------------------------------------
@@ -144,8 +113,7 @@ def _places(origin: Origin) -> str:
 
 def _matrix(matrix: Matrix) -> Iterator[str]:
     yield _paint("Who understands whom", "heading")
-    for line in matrix_words(matrix):
-        yield from _wrapped(line)
+    yield from _wrapped(" ".join(matrix_words(matrix)))
     names = [" = ".join(row) for row in matrix.rows]
     width = min(_NAME, max(map(columns, names)))
     cell = 1 + len(matrix.flows)
@@ -155,39 +123,15 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
         yield ""
         yield f"{'':{width + 4}}{''.join(f'{number + 1:{cell}}' for number in shown)}"
         for row, name in enumerate(names):
-            cells = "".join(f" {_cell(matrix, row, column)}" for column in shown)
+            cells = "".join(f" {signs(matrix, row, column)}" for column in shown)
             yield f"{row + 1:3} {_padded(_cut(name, width), width)}{cells}"
     yield ""
-    yield from _wrapped(
-        "  ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in ("yes", "risky", "undecided", "no"))
-    )
+    yield from _wrapped("  ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in OUTCOME_ORDER))
     for number, members in enumerate(matrix.rows):
         if columns(" = ".join(members)) > width:
             yield from _wrapped(f"{number + 1} is {', '.join(members)}.")
     if matrix.left_out:
         yield from _wrapped(f"Left out, see --matrix: {', '.join(matrix.left_out)}.")
-
-
-def matrix_words(matrix: Matrix) -> Iterator[str]:
-    """What a row, a column and a cell of the matrix are."""
-    if len(matrix.flows) == 1:
-        yield "What peers of the row send, at peers of the column."
-        return
-    caller, _, handler = matrix.flows[0].partition("-to-")
-    yield (
-        f"The {caller} is of the row, the {handler} of the column. A cell holds what becomes of what the {caller} sends, then of what "
-        f"the {handler} sends."
-    )
-
-
-def _cell(matrix: Matrix, row: int, column: int) -> str:
-    return "".join(SIGNS[outcome] for outcome in outcomes(matrix, row, column))
-
-
-def outcomes(matrix: Matrix, row: int, column: int) -> Sequence[Outcome]:
-    """What becomes of what the side of the row sends, and of what the side of the column answers it."""
-    there = matrix.outcomes[matrix.flows[0], row, column]
-    return [there] if len(matrix.flows) == 1 else [there, matrix.outcomes[matrix.flows[1], column, row]]
 
 
 _COLOURS: Final = {
@@ -226,7 +170,3 @@ def _padded(text: str, width: int) -> str:
 def _wrapped(line: str, indent: str = "") -> Iterator[str]:
     for number, part in enumerate(folded(visible(line), WIDTH - len(indent))):
         yield f"{' ' * len(indent) if number else indent}{part}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

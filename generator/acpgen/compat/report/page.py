@@ -91,7 +91,7 @@ def _folded(block: wording.Block, *, full: bool) -> Iterator[str]:
     for finding in block.findings:
         name = wording.name(finding)
         told = f" {_text(finding.message)}" if full or not name else ""
-        yield f"<li><code>{_text(name)}</code>{_methods(finding)}{told}"
+        yield f"<li><code>{_text(name)}</code>{_methods(finding) if full else ''}{told}"
     yield "</ul></details></section>"
 
 
@@ -133,7 +133,7 @@ def _proof_size(finding: Finding) -> float:
 
 def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Iterator[str]:
     name, way = wording.name(finding), f"{_text(wording.direction(finding))} · " if finding.breaks else ""
-    facts = f"<small>{way}<code>{_text(finding.fingerprint)}</code></small>"
+    facts = f"<small>{way}{_text(finding.fingerprint)}</small>"
     yield f'<article id="{_text(finding.fingerprint)}"><h3><code>{_text(name)}</code>{_methods(finding)} {facts}</h3>'
     if said:
         yield f"<p>{_text(finding.message)}"
@@ -164,8 +164,8 @@ def _repair(finding: Finding) -> Iterator[str]:
 def _shown(witness: Witness) -> str:
     """What a witness shows, in a few words."""
     if witness.carried_by is not None:
-        return f"Message that only the {witness.carried_by} revision understands"
-    return f"Message that {witness.accepted_by} accepts and {witness.refused_by} rejects"
+        return f"Message: only {witness.carried_by} understands"
+    return f"Message: {witness.accepted_by} accepts, {witness.refused_by} rejects"
 
 
 def _note(note: Note) -> str:

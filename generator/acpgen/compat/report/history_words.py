@@ -1,0 +1,105 @@
+"""Words and signs that all formats of a history share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from acpgen.compat.findings import Severity
+from acpgen.compat.history.timeline import Bump, Matrix, Milestone, Origin, Outcome, Timeline
+
+SIGNS: Final[Mapping[Outcome, str]] = {"yes": "✓", "risky": "!", "undecided": "?", "no": "✗"}
+LEGEND: Final[Mapping[Outcome, str]] = {
+    "yes": "understood",
+    "risky": "refused if strict",
+    "undecided": "undecided",
+    "no": "refused or lost",
+}
+OUTCOME_ORDER: Final[tuple[Outcome, ...]] = ("yes", "risky", "undecided", "no")
+GRAVE: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky")
+"""What a history tells of the whole span; JSON tells what is new besides."""
+
+_VERDICTS: Final = ("breaking", "undecided", "not compared", "risky", "additive", "editorial", "identical")
+
+
+def summary(timeline: Timeline, fail_on: str) -> str:
+    """How many revisions there are, how many steps have which verdict, and how many count."""
+    told = [_counted(len(timeline.milestones), "revision")]
+    if timeline.unread:
+        told.append(f"{len(timeline.unread)} could not be read")
+    verdicts = [stride.report.verdict if stride.report else "not compared" for stride in timeline.strides]
+    told += [f"{verdicts.count(verdict)} {verdict}" for verdict in _VERDICTS if verdict in verdicts]
+    counting = sum(stride.counts(fail_on) for stride in timeline.strides)
+    count = "counts" if counting == 1 else "count"
+    return (
+        f"{', '.join(told)}. {_counted(counting, 'step')} of {len(timeline.strides)} {count} under --fail-on {fail_on}."
+    )
+
+
+def step_words(timeline: Timeline) -> Iterator[tuple[Milestone, str, str]]:
+    """Each revision with the verdict of the step to it, `first` for the first one, and the version that it needed."""
+    arrivals = {stride.new: stride for stride in timeline.strides}
+    for milestone in timeline.milestones:
+        stride = arrivals.get(milestone)
+        if milestone.unread:
+            yield milestone, "cannot be read", ""
+        elif stride is None:
+            yield milestone, "first", ""
+        elif stride.report is None:
+            yield milestone, "not compared", ""
+        else:
+            yield milestone, stride.report.verdict, bump_words(stride.bump)
+
+
+def bump_words(bump: Bump) -> str:
+    """The version that a step needs, and the one that was made if it says too little."""
+    if bump.needed is None:
+        return ""
+    needed = "no new version" if bump.needed == "none" else bump.needed
+    if bump.is_enough is None:
+        return f"{needed} (pre-release)" if bump.prerelease else needed
+    return needed if bump.is_enough else f"{needed}, but made {bump.made}"
+
+
+def declaration_words(origin: Origin) -> str:
+    """What changed: the first, and how many more there are."""
+    more = len(origin.declarations) - 1
+    return f"{origin.declarations[0]} and {more} more" if more else origin.declarations[0]
+
+
+def span_words(timeline: Timeline) -> str:
+    """What the findings of the whole span are about."""
+    first, last = timeline.strides[0].old.label, timeline.strides[-1].new.label
+    return f"What {last} does to peers of {first}, and since when"
+
+
+def matrix_words(matrix: Matrix) -> Iterator[str]:
+    """What a row, a column and a cell of the matrix are."""
+    first, _, handler = matrix.flows[0].partition("-to-")
+    apart = "definitions that no message of a method holds"
+    if not handler:
+        what = "messages of peers" if matrix.flows[0] == "messages" else "what is written by the schema"
+        yield f"A cell holds what becomes of {what} of the row, with the column."
+        if len(matrix.flows) > 1:
+            yield f"The second sign is for {apart}."
+        return
+    yield f"The {first} is of the row, the {handler} of the column."
+    yield f"A cell holds what becomes of what the {first} sends, then of what the {handler} sends."
+    if len(matrix.flows) > 2:
+        yield f"The third sign is for {apart}."
+
+
+def outcomes(matrix: Matrix, row: int, column: int) -> list[Outcome]:
+    """What a cell holds: what becomes of what the side of the row sends, of what the side of the column sends, of all else."""
+    first, _, handler = matrix.flows[0].partition("-to-")
+    back = f"{handler}-to-{first}"
+    return [matrix.outcomes[flow, *((column, row) if flow == back else (row, column))] for flow in matrix.flows]
+
+
+def signs(matrix: Matrix, row: int, column: int) -> str:
+    """A cell in signs."""
+    return "".join(SIGNS[outcome] for outcome in outcomes(matrix, row, column))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,31 @@
+"""The history of the kept releases as a page: each step, who understands whom, and which step brought what."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acpgen.compat.history.assembling import assembled
+from acpgen.compat.history.timeline import Milestone
+from acpgen.compat.report.history_markdown import history_section
+from acpgen.publish.history import History
+from acpgen.targets import docs
+
+PAGE: Final = "history.md"
+
+ROWS: Final = 10
+"""As many rows of the table of who understands whom are shown: comparisons grow with the square of them."""
+
+
+def page(name: str, history: History, path: str, rules: str, changelog: str | None) -> str:
+    """The page of one protocol; `rules` and `changelog` are pages of the docs."""
+    milestones = [Milestone(each.version) for each in history.releases]
+    found = assembled(name, milestones, history.comparisons, most_rows=ROWS)
+    return docs.lay_out(
+        "history",
+        path=path,
+        name=name,
+        about=history.about,
+        rules=rules,
+        changelog=changelog,
+        body=history_section(name, found, docs.relative(path, rules)),
+    )

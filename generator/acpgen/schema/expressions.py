@@ -1,0 +1,61 @@
+"""Regular expressions of JSON Schema (ECMA-262, with Unicode) in a spelling that every engine here reads."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<nul>\\0(?![0-9])) | (?P<backspace>\\b)
+    | \\u(?P<high>[dD][89abAB][0-9A-Fa-f]{2})\\u(?P<low>[dD][c-fC-F][0-9A-Fa-f]{2})
+    | \\. | (?P<any>\[\^\]) | (?P<none>\[\]) | (?P<open>\[) | (?P<close>\]) | .
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+@cache
+def plain_expression(written: str) -> str:
+    r"""The same expression without what is rarely read: `\0`, a backspace in a class, `[]`, `[^]`, and pairs of surrogates."""
+    found: list[str] = []
+    is_class = False
+    for token in _TOKEN.finditer(written):
+        kind = token.lastgroup
+        if kind in ("any", "none") and is_class:  # a class in which the first bracket is a member
+            found.append(token[0])
+            is_class = False
+            continue
+        if kind in ("open", "close"):
+            is_class = kind == "open"
+        found.append(_plain(token, is_class=is_class))
+    return "".join(found)
+
+
+def _plain(token: re.Match[str], *, is_class: bool) -> str:
+    match token.lastgroup:
+        case "nul":
+            return r"\x00"
+        case "backspace":
+            return r"\x08" if is_class else token[0]
+        case "low":
+            return chr(0x10000 + ((int(token["high"], 16) - 0xD800) << 10) + int(token["low"], 16) - 0xDC00)
+        case "any":
+            return r"[\s\S]"
+        case "none":
+            return "(?!)"
+        case _:
+            return token[0]
+
+
+@cache
+def is_usable(expression: str) -> bool:
+    """Whether the strict validators can judge by an expression: they know no names for groups to refer to, and bound the size."""
+    import jsonschema_rs
+
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": expression})
+    except (jsonschema_rs.ValidationError, ValueError):
+        return False
+    return True
