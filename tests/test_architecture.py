@@ -38,7 +38,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
-    "meaning.texts": frozenset(),
+    "meaning.texts": frozenset({"schema.walk"}),
     "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
@@ -422,7 +422,19 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "promises", "rule_pages", "settings", "transitive", "waivers"}),
+        frozenset(
+            {
+                "catalogue",
+                "causes",
+                "compare",
+                "language",
+                "promises",
+                "rule_pages",
+                "settings",
+                "transitive",
+                "waivers",
+            }
+        ),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "repair": (

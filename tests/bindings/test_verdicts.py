@@ -138,11 +138,74 @@ CASES: Final[Mapping[str, Case]] = {
     ),
 }
 
+HUGE: Final = (2**53 + 1, 2**63 - 1, 2**63, 2**64, 1e22, 10**30, 1e30, 1e308)
+"""Numbers at which machine integers end, and those that binary fractions only come near to."""
+
+CASES_OF_NUMBERS: Final[Mapping[str, Case]] = {
+    **{
+        f"{kind} with {keyword} {limit}": Case(
+            {
+                "U": {"type": kind, keyword: limit},
+                "Held": {"type": "object", "properties": {"x": {"$ref": "#/$defs/U"}}},
+            },
+            (1, 1.0, 1.5, 2**53, 1e22, 1e23, 10**23, 1e30, 10**30, 10**30 + 1, 1e308, -1e30, True),
+        )
+        for kind in ("integer", "number")
+        for keyword in ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf")
+        for limit in (100, *HUGE)
+    },
+    **{
+        f"{keyword} {limit}": Case(
+            {"U": {"type": "object", "properties": {"x": {"type": kind, keyword: limit}}}},
+            ({}, {"x": ""}, {"x": "a"}, {"x": []}, {"x": ["a", "b"]}, {"x": {}}, {"x": {"a": 1}}),
+        )
+        for limit in HUGE
+        for kind, keyword in (
+            *(("string", "minLength"), ("string", "maxLength"), ("array", "minItems"), ("array", "maxItems")),
+            *(("object", "minProperties"), ("object", "maxProperties")),
+        )
+    },
+    "constants that binary fractions come near to": Case(
+        {"U": {"enum": [10**23, 1e30, True, 0.1]}}, (1e23, 10**23, 10**30, 1e30, 1, 0.1, 99999999999999991611392)
+    ),
+    "items that are written in two ways": Case(
+        {"U": {"type": "array", "uniqueItems": True}}, ([1e23, 10**23], [1, 1.0], [1, True], [10**30, 10**30 + 1])
+    ),
+    "an exclusion that a check judges": Case(
+        {"U": {"type": "number", "not": {"const": 10**23}}}, (1e23, 10**23, 10**23 + 1, 1.5)
+    ),
+}
+
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_value_is_judged_as_by_the_reference(subjects: Subjects, name: str) -> None:
-    definitions, values = CASES[name]
-    subject = subjects.small(f"verdict_{list(CASES).index(name)}", definitions, shared="verdicts")
+    _compare(subjects, f"union_{list(CASES).index(name)}", CASES[name])
+
+
+@pytest.mark.parametrize("name", CASES_OF_NUMBERS)
+def test_a_number_is_judged_as_it_is_written(subjects: Subjects, name: str) -> None:
+    _compare(subjects, f"number_{list(CASES_OF_NUMBERS).index(name)}", CASES_OF_NUMBERS[name])
+
+
+@pytest.mark.parametrize(
+    ("default", "made"),
+    [({"c": 1.0}, None), ({"c": "abc"}, {"c": "abc"}), ({"x": 2.0}, {"x": 2}), ({"x": 1.5}, None), ({}, {})],
+)
+def test_a_default_that_its_own_schema_refuses_makes_nothing(subjects: Subjects, default: Schema, made: Any) -> None:
+    field = {"type": "object", "properties": {"x": {"type": "integer"}}, "additionalProperties": {"const": "abc"}}
+    definitions = {"U": {"type": "object", "properties": {"foo": {**field, "default": default}}}}
+    name = f"default_{json.dumps(default)}".translate(dict.fromkeys(map(ord, '{}": .'), "_"))
+    subject = subjects.small(name, definitions, shared="verdicts")
+    found = subject.module.decode_as(subject.type("U"), {})
+    assert subject.encoded(found) == {}
+    held = subject.type("U")().foo
+    assert (None if held is subject.runtime.MISSING else subject.encoded(held)) == made
+
+
+def _compare(subjects: Subjects, name: str, case: Case) -> None:
+    """Judge the values of a case by decoding, by `validate` and by the reference."""
+    definitions, values = case
+    subject = subjects.small(name, definitions, shared="verdicts")
     first = next(iter(definitions))
     judge = jsonschema_rs.Draft202012Validator({"$defs": {**definitions}, "$ref": f"#/$defs/{first}"})
     assert not unenforced(subject, first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from acpgen import ir
-from acpgen.schema.equality import key_of, kind_of, same
+from acpgen.schema.equality import key_of, kind_of, same, whole
 from acpgen.schema.unions import constant
 from acpgen.schema.walk import ASSERTIONS, Schema, is_array, is_object
 
@@ -55,7 +55,7 @@ def any_like(listed: list[Any]) -> ir.Type:
 
 def count(schema: Schema, keyword: str) -> int | None:
     """A limit of a length; JSON Schema admits 2.0 for 2."""
-    return int(schema[keyword]) if keyword in schema else None
+    return whole(schema[keyword]) if keyword in schema else None
 
 
 def says_nothing(schema: Any) -> bool:

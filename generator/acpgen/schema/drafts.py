@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from acpgen.pointers import pointer, pointer_parts
+from acpgen.schema.equality import whole
 from acpgen.schema.expressions import plain_expression
 from acpgen.schema.keywords import DRAFTS, TABLE
 from acpgen.schema.walk import Schema, is_array, is_object
@@ -239,7 +240,7 @@ def _by_plain_expression(schemas: Schema) -> Schema:
 def _counted(keyword: str, value: Any) -> Any:
     """A bound on a count as an integer, however JSON writes it: `2.0` is one."""
     is_count = keyword.startswith(("min", "max")) and keyword not in ("minimum", "maximum")
-    return int(value) if is_count and isinstance(value, float) and value.is_integer() else value
+    return whole(value) if is_count and isinstance(value, float) and value.is_integer() else value
 
 
 # --- places ----------------------------------------------------------------------------------------------------------

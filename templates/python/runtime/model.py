@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
 from pydantic_core import MISSING, core_schema
 
-from .json_types import is_array, is_object, is_sequence
+from .json_types import comparable, is_array, is_object, is_sequence
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
 
@@ -234,9 +234,15 @@ class Excluding(Model):
     def _refuse_excluded(self) -> Excluding:
         for wire, constants in self.excluded_constants.items():
             value = value_of(self, wire)
-            if any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in constants):
+            if any(isinstance(value, bool) is isinstance(one, bool) and _is(value, one) for one in constants):
                 raise ValueError(f"the value {value!r} of {wire!r} belongs to another variant")
         return self
+
+
+def _is(value: Any, constant: str | int | float | bool) -> bool:
+    if isinstance(value, int | float) and isinstance(constant, int | float):
+        return comparable(value) == comparable(constant)
+    return bool(value == constant)
 
 
 def holds_constant(record: BaseModel, wire: str) -> bool:

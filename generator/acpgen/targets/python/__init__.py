@@ -21,6 +21,7 @@ from acpgen.schema.walk import is_object
 from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.beyond import Beyond, beyond, check_view
+from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.literals import inside_docstring, literal
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.records import Modules, render_records
@@ -58,6 +59,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     package = settings.package or "bindings"
     top, _, below = package.partition(".")
     modules = Modules(runtime=f"{top}.runtime", package=package)
+    protocol = with_sound_defaults(protocol, bundle)
     names = name_all(protocol)
     folder = package.replace(".", "/")
     found = beyond(protocol, bundle)
@@ -120,7 +122,17 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
         has_checks=names.imported("CHECKS") if "CHECKS" in used else "",
         markers=[
             names.imported(name)
-            for name in ("Exact", "MultipleOf", "Number", "Open", "Positional", "Shapes", "Tagged", "UniqueItems")
+            for name in (
+                "Bounds",
+                "Exact",
+                "MultipleOf",
+                "Number",
+                "Open",
+                "Positional",
+                "Shapes",
+                "Tagged",
+                "UniqueItems",
+            )
             if name in used
         ],
     )

@@ -11,6 +11,8 @@ from typing import Any, Final, TypeGuard
 
 from acpgen import ir
 from acpgen.resources import templates
+from acpgen.schema.equality import whole
+from acpgen.schema.walk import is_array, is_object
 from acpgen.targets.python.beyond import Beyond
 from acpgen.targets.python.joined import import_of, joined
 from acpgen.targets.python.literals import docstring, json_literal, literal
@@ -316,7 +318,7 @@ def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None
     if record is None or not isinstance(value, dict) or _makes(record, record.name, protocol):
         return None
     told = _without_own_defaults(value, record, names, protocol)
-    made = f".model_validate({json_literal(told)}, by_alias=True)" if told else "()"
+    made = f".model_validate({json_literal(_with_integers(told))}, by_alias=True)" if told else "()"
     return f"{names.ours('Field')}(default_factory=lambda: {names.classes[record.name]}{made})"
 
 
@@ -348,6 +350,15 @@ def _without_own_defaults(
     return {
         name: item for name, item in value.items() if name not in held or json_literal(item) != json_literal(held[name])
     }
+
+
+def _with_integers(value: Any) -> Any:
+    """A JSON value with whole numbers as integers, as decoding makes them."""
+    if is_object(value):
+        return {key: _with_integers(item) for key, item in value.items()}
+    if is_array(value):
+        return [_with_integers(item) for item in value]
+    return value if not isinstance(value, float) or (integer := whole(value)) is None else integer
 
 
 def _is_lone(type_: ir.Type) -> TypeGuard[ir.Constant]:
@@ -437,7 +448,7 @@ def _written_imports(
 
 _SOURCES: Final = {
     **{name: f"typing.{name}" for name in ("Annotated", "Any", "Literal", "Never")},
-    **{name: f"{{}}.{name}" for name in ("Exact", "MultipleOf", "Number", "Positional", "UniqueItems")},
+    **{name: f"{{}}.{name}" for name in ("Bounds", "Exact", "MultipleOf", "Number", "Positional", "UniqueItems")},
     "Field": "pydantic.Field",
 }
 """Where `imported` names come from; `{}` is the run-time package."""

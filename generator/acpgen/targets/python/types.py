@@ -9,6 +9,7 @@ from typing import Any, Final, assert_never
 from acpgen import ir
 from acpgen.meaning.limits import limits_of
 from acpgen.meaning.patterns import in_rust
+from acpgen.schema.equality import exact, whole
 from acpgen.targets.python.annotations import (
     Annotation,
     Container,
@@ -53,12 +54,12 @@ def _annotation(type_: ir.Type, classes: Mapping[str, str]) -> Annotation:
             return _number(type_)
         case ir.String():
             pattern = in_rust(type_.pattern) if type_.pattern is not None else None
-            return _limited(Named("str"), min_length=type_.min_length, max_length=type_.max_length, pattern=pattern)
+            return _limited(Named("str"), **_lengths_of(type_), pattern=pattern)
         case ir.Constant():
             return _constants(type_.values)
         case ir.Array():
             items = Container("list", (_annotation(type_.items, classes),))
-            found = _limited(items, min_length=type_.min_items, max_length=type_.max_items)
+            found = _limited(items, **_lengths_of(type_))
             return Marked(found, "UniqueItems") if type_.unique else found
         case ir.Tuple():
             found = Marked(_tuple(type_, classes), "Positional", _arguments(**_lengths(type_)))
@@ -93,7 +94,8 @@ def _lengths(type_: ir.Tuple) -> dict[str, int | None]:
 def _number(number: ir.Number) -> Annotation:
     limits = _limits(number)
     step = limits.pop("multipleOf", None)
-    base = _limited(
+    bounds = _limited if number.integer or not any(abs(limit) > _EXACT for limit in limits.values()) else _bounded
+    base = bounds(
         Named("int") if number.integer else Named("Number", is_imported=True),
         ge=limits.get("minimum"),
         le=limits.get("maximum"),
@@ -112,9 +114,9 @@ def _limits(number: ir.Number) -> dict[str, int | float]:
     step = limits.pop("multipleOf", None)
     if number.integer:
         rounding = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
-        limits = {key: rounding[key](value) for key, value in limits.items()}
+        limits = {key: rounding[key](exact(value)) for key, value in limits.items()}
     if step is not None:
-        limits["multipleOf"] = int(step) if step == int(step) else step
+        limits["multipleOf"] = step if (integer := whole(step)) is None else integer
     return limits
 
 
@@ -141,6 +143,37 @@ def _limited(base: Annotation, **limits: str | int | float | None) -> Annotation
     return Marked(base, "Field", arguments) if arguments else base
 
 
+def _bounded(base: Annotation, **limits: str | int | float | None) -> Annotation:
+    """A type with limits of numbers that our marker judges."""
+    return Marked(base, "Bounds", _arguments(**limits))
+
+
+_EXACT: Final = 2**53
+"""From here on, binary numbers lie further apart than whole ones, and pydantic compares them as binary ones."""
+
+
+def _lengths_of(type_: ir.String | ir.Array) -> dict[str, int | None]:
+    """The limits of a length that pydantic can hold: nothing is longer than the largest."""
+    least, most = (
+        (type_.min_length, type_.max_length) if isinstance(type_, ir.String) else (type_.min_items, type_.max_items)
+    )
+    return {
+        "min_length": None if least is None else min(least, _LONGEST),
+        "max_length": None if most is None or most > _LONGEST else most,
+    }
+
+
+_LONGEST: Final = 2**63 - 1
+"""What the length of anything in memory is below."""
+
+
+def _emitted_lengths(type_: ir.String | ir.Array, least: str, most: str) -> dict[str, int]:
+    """The same for the emitter, by keyword."""
+    found = _lengths_of(type_)
+    named = {least: found["min_length"], most: found["max_length"]}
+    return {keyword: limit for keyword, limit in named.items() if limit is not None}
+
+
 def _arguments(**given: str | int | float | None) -> str:
     return ", ".join(f"{name}={literal(value)}" for name, value in given.items() if value is not None)
 
@@ -154,7 +187,9 @@ def beyond_emitter(type_: ir.Type, *, nested: bool = False) -> bool:
             return not _is_text(type_.values) or (nested and len(type_.values) > 1)
         case ir.Number():
             written = _number(type_)
-            return isinstance(written, Marked) and (nested or not type_.integer or written.marker == "MultipleOf")
+            return isinstance(written, Marked) and (
+                nested or not type_.integer or written.marker in ("Bounds", "MultipleOf")
+            )
         case ir.String():
             return type_.pattern is not None or (nested and isinstance(_annotation(type_, {}), Marked))
         case ir.Array():
@@ -189,13 +224,17 @@ def plain_schema(type_: ir.Type, classes: Mapping[str, str]) -> dict[str, Any]:
                 return {"$ref": f"#/$defs/{NUMBER}"}
             return {"type": "integer" if type_.integer else "number", **given}
         case ir.String():
-            return {"type": "string", **{key: limit for key, limit in limits_of(type_).items() if key != "pattern"}}
+            return {"type": "string", **_emitted_lengths(type_, "minLength", "maxLength")}
         case ir.Constant():
             return {"const": type_.values[0]} if len(type_.values) == 1 else {"enum": list(type_.values)}
         case ir.Array():
-            return {"type": "array", "items": plain_schema(type_.items, classes), **limits_of(type_)}
+            return {
+                "type": "array",
+                "items": plain_schema(type_.items, classes),
+                **_emitted_lengths(type_, "minItems", "maxItems"),
+            }
         case ir.Tuple():
-            return {"type": "array", **limits_of(type_)}
+            return {"type": "array"}
         case ir.Map():
             return {"type": "object", "additionalProperties": plain_schema(type_.values, classes) or True}
         case ir.Ref():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, TypeGuard
 
 
@@ -18,6 +19,20 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     """Whether a value is what decoding makes of an array."""
     return isinstance(value, list | tuple)
+
+
+def integer_of(value: float) -> int:
+    """A number without a fraction as the integer that its text denotes: 1e23 is 1 and 23 zeros, and not its binary neighbour."""
+    return int(value) if abs(value) < _EXACT else int(Decimal(repr(value)))
+
+
+def comparable(value: int | float) -> int | float:
+    """A number that compares with others as their texts do."""
+    return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
+
+
+_EXACT = 2**53
+"""From here on, binary numbers lie further apart than whole ones."""
 
 
 def holds(value: Any, step: str | int) -> bool:

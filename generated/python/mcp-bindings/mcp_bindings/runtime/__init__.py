@@ -4,13 +4,14 @@ from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .markers import Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
+from .markers import Bounds, Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
 from .model import MISSING, Excluding, Model, Unknown
 from .strict import MissingExtra, Strict, Violation
 
 __all__ = [
     "JSON",
     "MISSING",
+    "Bounds",
     "Codec",
     "DecodeError",
     "Dropped",

@@ -16,7 +16,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from .contract import Path
 from .explain import EXCLUDED, TOO_MANY, Explainer, Said, wrong_type
-from .json_types import is_array, is_object
+from .json_types import comparable, is_array, is_object
 from .pieces import FIRST, distance
 from .pointers import referred, schema_pointer
 
@@ -304,7 +304,7 @@ def key_of(value: Any) -> object:
         return "object", frozenset((key, key_of(item)) for key, item in value.items())
     if is_array(value):
         return "array", tuple(map(key_of, value))
-    return isinstance(value, bool), value
+    return isinstance(value, bool), comparable(value) if isinstance(value, float) else value
 
 
 def _same(value: Any, constant: Any) -> bool:
@@ -315,7 +315,7 @@ def _same(value: Any, constant: Any) -> bool:
     if is_array(value):
         is_alike = is_array(constant) and len(value) == len(constant)
         return is_alike and all(map(_same, value, constant))
-    return isinstance(value, bool) is isinstance(constant, bool) and bool(value == constant)
+    return key_of(value) == key_of(constant)
 
 
 def _exactly(number: int | float) -> Fraction:
@@ -422,10 +422,14 @@ def _if(node: Node) -> Assertion | None:
 
 def _limit(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], Assertion]:
     def make(node: Node) -> Assertion:
-        limit = node.says[keyword]
+        limit = comparable(node.says[keyword])
         return lambda value, trial: holds(value, limit)
 
     return make
+
+
+def _bound(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], Assertion]:
+    return _limit(keyword, lambda value, limit: holds(comparable(value), limit))
 
 
 def _divides(value: int | float, step: int | float) -> bool:
@@ -538,10 +542,10 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Node], Assertion | None]]]] =
     "type": ("", _type),
     "enum": ("", _enum),
     "const": ("", _const),
-    "minimum": ("number", _limit("minimum", lambda value, limit: value >= limit)),
-    "maximum": ("number", _limit("maximum", lambda value, limit: value <= limit)),
-    "exclusiveMinimum": ("number", _limit("exclusiveMinimum", lambda value, limit: value > limit)),
-    "exclusiveMaximum": ("number", _limit("exclusiveMaximum", lambda value, limit: value < limit)),
+    "minimum": ("number", _bound("minimum", lambda value, limit: value >= limit)),
+    "maximum": ("number", _bound("maximum", lambda value, limit: value <= limit)),
+    "exclusiveMinimum": ("number", _bound("exclusiveMinimum", lambda value, limit: value > limit)),
+    "exclusiveMaximum": ("number", _bound("exclusiveMaximum", lambda value, limit: value < limit)),
     "multipleOf": ("number", _limit("multipleOf", _divides)),
     "minLength": ("string", _limit("minLength", lambda value, limit: len(value) >= limit)),
     "maxLength": ("string", _limit("maxLength", lambda value, limit: len(value) <= limit)),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .contract import Path
 from .errors import Dropped, Problem
-from .json_types import is_array, is_object
+from .json_types import integer_of, is_array, is_object
 from .pointers import json_pointer
 from .trace import FieldPlace, PlacedError, problem
 
@@ -68,7 +68,9 @@ class Edits:
 
     def make_whole(self, errors: Sequence[PlacedError]) -> bool:
         """Write whole numbers that came with a fraction of zero as the integers that they are; whether there were any."""
-        found = {self.original(error.path): int(error.details["input"]) for error in errors if _is_whole_number(error)}
+        found = {
+            self.original(error.path): integer_of(error.details["input"]) for error in errors if _is_whole_number(error)
+        }
         self.replaced.update(found)
         return bool(found)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Unpack, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
-from .json_types import is_array, is_object, is_sequence
+from .json_types import comparable, integer_of, is_array, is_object, is_sequence
 from .model import holds_constant, value_of
 
 LABEL: Final = "\0"
@@ -113,7 +113,7 @@ _ABSENT: Final = object()
 
 def _whole(tag: Any) -> Any:
     """A tag as the integer that it is: 1.0 is 1."""
-    return int(tag) if isinstance(tag, float) and tag.is_integer() else tag
+    return integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
 
 
 def _label(tag: str | int | float | bool) -> str:
@@ -202,7 +202,7 @@ def whole(value: Any) -> Any:
         return {key: whole(item) for key, item in value.items()}
     if is_array(value):
         return [whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return integer_of(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def strict_adapter(type_: Any) -> TypeAdapter[Any]:
@@ -235,7 +235,7 @@ class Exact:
 
 
 def _json_key(value: str | int | float | bool | None) -> tuple[bool, object]:
-    return isinstance(value, bool), value
+    return isinstance(value, bool), comparable(value) if isinstance(value, float) else value
 
 
 class Open:
@@ -305,7 +305,32 @@ def _frozen(value: Any) -> object:
         return "object", frozenset((key, _frozen(item)) for key, item in value.items())
     if is_sequence(value):
         return "array", tuple(map(_frozen, value))
-    return isinstance(value, bool), value
+    return _json_key(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A number within limits that are larger than binary numbers are exact, compared as the decimal numbers that are written."""
+
+    ge: int | float | None = None
+    le: int | float | None = None
+    gt: int | float | None = None
+    lt: int | float | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def _checked(self, value: int | float) -> int | float:
+        number = comparable(value)
+        if self.ge is not None and not number >= comparable(self.ge):
+            raise PydanticKnownError("greater_than_equal", {"ge": self.ge})
+        if self.le is not None and not number <= comparable(self.le):
+            raise PydanticKnownError("less_than_equal", {"le": self.le})
+        if self.gt is not None and not number > comparable(self.gt):
+            raise PydanticKnownError("greater_than", {"gt": self.gt})
+        if self.lt is not None and not number < comparable(self.lt):
+            raise PydanticKnownError("less_than", {"lt": self.lt})
+        return value
 
 
 @dataclass(frozen=True, slots=True)
