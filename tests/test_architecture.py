@@ -38,7 +38,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
-    "meaning.texts": frozenset(),
+    "meaning.texts": frozenset({"schema.walk"}),
     "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),

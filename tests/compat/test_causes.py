@@ -163,9 +163,9 @@ def test_in_real_schemas_no_declaration_is_told_twice_by_one_rule(sides: Any) ->
     report = compare(*sides)
     told = [(each.rule, each.message, str(each.old), str(each.new), each.declaration) for each in report.findings]
     assert len(told) == len(set(told))
-    for finding in as_data(report)["findings"]:  # type: ignore[union-attr]
-        assert isinstance(finding, dict)
-        reaches: Any = finding["reaches"]
+    data: Any = as_data(report)
+    for finding in data["findings"]:
+        reaches = finding["reaches"]
         assert finding["severity"] == reaches[0]["severity"]
         assert all(
             ("witness" in reach) == ("witness" in finding) for reach in reaches if reach["severity"] == "breaking"

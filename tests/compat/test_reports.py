@@ -195,6 +195,19 @@ def test_a_short_report_shows_each_proof_and_a_long_one_says_where_they_are(migr
         assert where in written(migration, form)
 
 
+def test_annotations_are_as_many_as_github_shows_and_of_different_kinds() -> None:
+    def schema(limit: int) -> Schema:
+        many = {f"f{index}": {"type": "string", "maxLength": limit} for index in range(30)}
+        return protocol({"GoRequest": go(many)})
+
+    lines = written(compared(schema(9), schema(3)), "github").splitlines()
+    assert len(lines) == 2
+    assert lines[-1].endswith("::30 breaking%0ANot shown here: 29. See the summary, or --format json.")
+    few = {name: {"type": "string"} for name in ("a", "b", "c")}
+    lines = written(compared(protocol({"GoRequest": go(few)}), protocol({"GoRequest": go(few, tuple(few))})), "github")
+    assert lines.count("::error ") == 3 and "Not shown" not in lines
+
+
 def test_long_reports_are_short_and_json_holds_all(migration: Report) -> None:
     assert written(migration, "text").count("\n") < 300
     assert len(written(migration, "markdown")) < 6_000

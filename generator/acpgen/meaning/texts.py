@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from acpgen.schema.walk import is_array, is_object
+
 OF_FORMAT: Final[Mapping[str, tuple[str, ...]]] = {
     "uri": ("https://example.com/text", "a:"),
     "url": ("https://example.com/text", "a:"),
@@ -116,24 +118,24 @@ def _objects_of_fields(definitions: Mapping[str, Any]) -> Iterator[dict[str, Any
     pending: list[Any] = list(definitions.values())[::-1]
     while pending:
         node = pending.pop()
-        if isinstance(node, dict):
-            properties = node.get("properties")
-            if isinstance(properties, dict):
-                yield properties
+        if is_object(node):
+            if is_object(node.get("properties")):
+                yield node["properties"]
             pending.extend(node.values())
-        elif isinstance(node, list):
+        elif is_array(node):
             pending.extend(node)
 
 
 def _examples(schema: Any, definitions: Mapping[str, Any]) -> Iterator[str]:
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return
     reference = schema.get("$ref")
     referred = definitions.get(reference.rpartition("/")[2]) if isinstance(reference, str) else None
-    for each in (schema, referred if isinstance(referred, dict) else {}):
-        examples = each.get("examples")
-        values = [*(examples if isinstance(examples, list) else []), each.get("default")]
-        yield from (value for value in values if isinstance(value, str) and 0 < len(value) <= _LONGEST_SHOWN)
+    for each in (schema, referred):
+        if is_object(each):
+            examples = each.get("examples")
+            values = [*(examples if is_array(examples) else []), each.get("default")]
+            yield from (value for value in values if isinstance(value, str) and 0 < len(value) <= _LONGEST_SHOWN)
 
 
 def varied(text: str, index: int) -> str:

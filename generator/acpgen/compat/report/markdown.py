@@ -31,6 +31,7 @@ def markdown(report: Report, fail_on: str = "risky") -> str:
     """The report as Markdown, in the fullest form that fits."""
     heavy = wording.blocks(report.findings, wording.HEAVY)
     longest = LONGEST if report.fix is None else LONGEST_WITH_REPAIRS
+    text = ""
     for forms in _forms(len(heavy)):
         text = "\n".join(_parts(report, fail_on, list(zip(heavy, forms, strict=True)))).rstrip() + "\n"
         if len(text) <= longest:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 from unicodedata import combining, east_asian_width
 
-from acpgen.compat.findings import Finding, Report
+from acpgen.compat.findings import SEVERITIES, Finding, Report
 from acpgen.compat.report import repairs, wording
 from acpgen.errors import visible
 
@@ -63,7 +63,7 @@ def _head(report: Report, *, summed: bool) -> Iterator[str]:
     if summed:
         yield ""
         found = wording.blocks(report.findings)
-        for severity in dict.fromkeys(block.severity for block in found):
+        for severity in SEVERITIES:
             yield from _wrapped(wording.overview(found, severity), f"{severity:11}", _COLOURS[severity])
 
 

@@ -108,8 +108,9 @@ def direction(finding: Finding) -> str:
     """Who sends to whom in the messages that hold it, and of which revision, where an exchange fails: `old client → new agent`."""
     if not finding.reaches:
         return flow(finding.flow)
-    ways = dict.fromkeys((each.flow, each.sender) for each in finding.reaches if each.severity == finding.severity)
-    senders = {sender for _, sender in ways}
+    weighty = [each for each in finding.reaches if each.severity == finding.severity]
+    ways: set[tuple[str, Revision | None]] = {(each.flow, each.sender) for each in weighty}
+    senders: set[Revision | None] = {each.sender for each in weighty}
     if len(ways) > 1:
         sender = senders.pop() if len(senders) == 1 else None
         return "both ways" if sender is None else f"{sender} → {other(sender)}, both ways"
