@@ -422,7 +422,19 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
     "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
-        frozenset({"catalogue", "causes", "compare", "promises", "rule_pages", "settings", "transitive", "waivers"}),
+        frozenset(
+            {
+                "catalogue",
+                "causes",
+                "compare",
+                "language",
+                "promises",
+                "rule_pages",
+                "settings",
+                "transitive",
+                "waivers",
+            }
+        ),
         frozenset({"check", "facts", "files", "findings", "rules"}),
     ),
     "repair": (

@@ -27,7 +27,7 @@ from acpgen.compat.protocol.revision import Revised, wordless
 from acpgen.compat.sources import opened
 from acpgen.errors import Faults
 from acpgen.pointers import plain_pointer
-from acpgen.schema.walk import asserts, is_array, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, is_array, is_object, refs_anywhere
 from bindings.instances import Chooser, Instances
 from bindings.meaning import Meaning
 
@@ -178,7 +178,7 @@ def definitions(tree: Any) -> Iterator[Defined]:
         ]
         while pending:
             key, (at, schema) = pending.pop()
-            if is_object(schema) and schema and not any(map(asserts, schema)) and all(map(is_object, schema.values())):
+            if is_object(schema) and schema and ASSERTIONS.isdisjoint(schema) and all(map(is_object, schema.values())):
                 pending += [((*key, name), (f"{at}{plain_pointer(name)}", inner)) for name, inner in schema.items()]
             else:
                 yield key, (at, schema)

@@ -350,14 +350,67 @@ def test_coverage_is_counted_and_told_in_json_and_to_people() -> None:
     report = compared(protocol({"Card": THING}), protocol({}))
     assert report.coverage is not None
     data = json.loads(written(report, "json"))
-    assert data["coverage"] == {"methods": 2, "definitions": 4, "not_compared": ["Card"]}
+    ((left, reason),) = ((each["name"], each["reason"]) for each in data["coverage"].pop("not_compared"))
+    assert (left, "was removed" in reason) == ("Card", True)
+    assert data["coverage"] == {"methods": 2, "definitions": 4, "compared": 3}
     for name in ("text", "markdown", "html"):
-        assert "2 methods, 4 definitions, all but 1" in " ".join(written(report, name).split()), name
+        assert "2 methods, 3 of 4 definitions" in " ".join(written(report, name).split()), name
     whole = compared(protocol({"Card": THING}), protocol({"Card": THING}))
-    assert "compared: 2 methods, 4 definitions" in " ".join(written(whole, "text").split())
+    assert "compared: 2 methods, 4 of 4 definitions" in " ".join(written(whole, "text").split())
+
+
+# --- language mode ---
+
+
+def test_definitions_that_the_root_does_not_refer_to_are_compared_as_schemas_of_their_own() -> None:
+    sides: list[Schema] = [{"type": "object", "definitions": {"v2": {"Thing": each}}} for each in (THING, NARROWER)]
+    narrowed = compared(*sides, mode="language")
+    assert [(each.rule, each.location) for each in narrowed.findings] == [("language-narrowed", "Thing")]
+    assert narrowed.findings[0].new is not None and narrowed.findings[0].new.pointer == "/definitions/v2/Thing"
+    assert relations(narrowed) == ("no", "yes", "no", "yes")
+    widened = compared(*reversed(sides), mode="language")
+    assert (widened.verdict, relations(widened)[:2]) == ("additive", ("yes", "no"))
+
+
+def test_a_definition_that_the_root_does_not_refer_to_and_that_was_removed_is_undecided() -> None:
+    report = compared({"$defs": {"Thing": THING}}, {"$defs": {}}, mode="language")
+    assert (report.verdict, relations(report)[:2]) == ("undecided", ("undecided", "yes"))
+    assert "'Thing' was removed" in report.findings[0].message
+
+
+def test_what_the_root_refers_to_is_told_of_the_root_alone() -> None:
+    sides: list[Schema] = [{"$ref": "#/$defs/Thing", "$defs": {"Thing": each}} for each in (THING, NARROWER)]
+    assert [each.location for each in compared(*sides, mode="language").findings] == [""]
+
+
+def test_schemas_that_accept_the_same_and_make_other_code_are_not_called_identical() -> None:
+    old: Schema = {"type": "object", "properties": {"t": {"$ref": "#/$defs/Thing"}}, "$defs": {"Thing": THING}}
+    new: Schema = {"type": "object", "properties": {"t": {"$ref": "#/$defs/Item"}}, "$defs": {"Item": THING}}
+    report = compared(old, new, mode="language")
+    assert (report.verdict, report.bindings) == ("editorial", "breaking")
+    assert [each.rule for each in report.findings] == ["schema-restructured"]
 
 
 # --- the answers are checked against each other ---
+
+
+def test_a_definition_that_is_written_differently_and_says_the_same_is_named() -> None:
+    one: Schema = {"type": "object", "properties": {"k": {"type": "string", "enum": ["a", "b"]}}}
+    other: Schema = {"type": "object", "properties": {"k": {"oneOf": [{"const": "a"}, {"const": "b"}]}}}
+    thing = {"GoRequest": go({"x": {"$ref": "#/$defs/Card"}})}
+    for definitions in ({}, thing):
+        report = compared(protocol({**definitions, "Card": one}), protocol({**definitions, "Card": other}))
+        (finding,) = report.findings
+        assert (finding.rule, finding.severity, finding.location) == ("schema-restructured", "editorial", "Card")
+        assert finding.new is not None and finding.new.pointer == "/$defs/Card"
+
+
+def test_what_breaks_generated_code_is_always_named() -> None:
+    """A class whose field has another type on paper alone: the wire does not change, the finding says where."""
+    old = protocol({"GoRequest": go({"x": {"$ref": "#/$defs/Name"}}), "Name": STRING})
+    report = compared(old, protocol({"GoRequest": go({"x": STRING}), "Name": STRING}))
+    assert (report.verdict, report.bindings) == ("editorial", "breaking")
+    assert [each.location for each in report.findings] == ["GoRequest"]
 
 
 def test_an_object_that_is_closed_beside_patterns_refuses_what_is_not_declared() -> None:

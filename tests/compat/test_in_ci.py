@@ -117,7 +117,7 @@ def test_a_defect_of_the_tool_is_no_finding(repository: Path) -> None:
         f"#!/bin/sh\nPYTHONPATH={ROOT / 'generator'} exec {sys.executable} -c '"
         "import acpgen.compat.compare as c, acpgen.cli as cli, acpgen.compat.command as command, sys\n"
         "def bad(*a, **k): raise KeyError(1)\n"
-        "command.compare = bad\n"
+        "command.both = bad\n"
         'cli.main()\' "$@"\n'
     )
     code, log, summary, output = compare(repository)

@@ -204,8 +204,8 @@ def test_annotations_are_as_many_as_github_shows_and_of_different_kinds() -> Non
     assert len(lines) == 2
     assert lines[-1].endswith("::30 breaking%0ANot shown here: 29. See the summary, or --format json.")
     few = {name: {"type": "string"} for name in ("a", "b", "c")}
-    lines = written(compared(protocol({"GoRequest": go(few)}), protocol({"GoRequest": go(few, tuple(few))})), "github")
-    assert lines.count("::error ") == 3 and "Not shown" not in lines
+    text = written(compared(protocol({"GoRequest": go(few)}), protocol({"GoRequest": go(few, tuple(few))})), "github")
+    assert text.count("::error ") == 3 and "Not shown" not in text
 
 
 def test_long_reports_are_short_and_json_holds_all(migration: Report) -> None:

@@ -363,7 +363,7 @@ def test_a_decision_is_not_added_where_the_file_has_no_room_for_it() -> None:
         ((["f"], "x", "2026-06-30"), ["--until"]),
         ((["f"], "x", "2026-02-30"), ["--until"]),
         ((["f"], "x", "tomorrow"), ["--until"]),
-        (([], "x", "2026-12-31"), ["--reason", "--until"]),
+        ((list[str](), "x", "2026-12-31"), ["--reason", "--until"]),
     ],
 )
 def test_a_decision_needs_a_finding_a_reason_and_a_day(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from acpgen.compat.causes import placed
 from acpgen.compat.findings import (
     BUDGET,
+    NO_ACTION,
     Answer,
     Bindings,
     Finding,
@@ -18,6 +19,7 @@ from acpgen.compat.findings import (
     Report,
     Revision,
     Severity,
+    Spot,
     Witness,
     order,
     worst,
@@ -26,7 +28,7 @@ from acpgen.compat.fingerprints import asked, fingerprint
 from acpgen.compat.sources import Comparable, Input, opened
 from acpgen.compat.spots import Spots
 from acpgen.errors import Fault, Faults, NameCollision, TooDeep, Unsupported
-from acpgen.pointers import pointer
+from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.load import NO_REFERENCES, Documents, References
 from acpgen.schema.names import class_name
 from acpgen.schema.positions import DEEPEST
@@ -120,11 +122,16 @@ def checked(old: Side, new: Side) -> Checked:
 def reported(old: Side, new: Side, found: Checked | None = None, *, budget: int = BUDGET) -> Report:
     """The report of two sides, from what was `checked` if that is at hand. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
+    from acpgen.compat.protocol.check import rewritten
 
     before, after = _revisions(old, new)
     if found is None:
         found = _checked(old, new, before, after, budget)
-    findings = placed(found.judged, old.input, new.input)
+    made = bindings(before, after)
+    judged = found.judged
+    if made == "breaking" and not any(_explains(each) for each in judged):
+        judged = (*judged, rewritten(before, after, _start(old.input), _start(new.input)))
+    findings = placed(judged, old.input, new.input)
     return Report(
         mode="protocol",
         old=old.input.label,
@@ -132,10 +139,15 @@ def reported(old: Side, new: Side, found: Checked | None = None, *, budget: int 
         verdict=worst(tuple(finding.severity for finding in findings)),
         wire=Inclusion(backward=_answer(found.judged, "new"), forward=_answer(found.judged, "old")),
         language=found.language,
-        bindings=bindings(before, after),
+        bindings=made,
         findings=findings,
         coverage=found.coverage,
     )
+
+
+def _explains(judged: Judged) -> bool:
+    """Whether a finding says why generated code differs: something in a message has changed, or a definition is written differently."""
+    return judged.severity != "editorial" or judged.rule in ("definition-renamed", "schema-restructured")
 
 
 def _checked(old: Side, new: Side, before: Revised, after: Revised, budget: int = BUDGET) -> Checked:
@@ -290,21 +302,32 @@ def _values(documents: Documents) -> list[JSON]:
 
 
 def _language_report(old: Input, new: Input, budget: int) -> Report:
+    from acpgen.compat.language import definitions, gone, together
+    from schema_inclusion import Allowance, Comparer
+
     schemas = _whole(old.documents), _whole(new.documents)
-    comparison = _language(*schemas, budget)
-    inclusion = _inclusion(comparison)
-    findings = tuple(sorted(_language_findings(comparison, old, new, schemas), key=order))
+    comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget))
+    comparison = comparer.compare()
+    apart = {place: comparer.compare({"$ref": place}, {"$ref": place}) for place in definitions(*schemas)}
+    left = gone(*schemas)
+    inclusion = together([comparison, *apart.values()], is_open=bool(left))
+    found = [*_language_findings(comparison, old, new, schemas, "")]
+    for place, each in apart.items():
+        found += _language_findings(each, old, new, schemas, place)
+    found += [_about(_language_gone(place), old, new, schemas, place) for place in left]
     equal = comparison.same and _values(old.documents) == _values(new.documents)
+    made: Bindings = "identical" if equal else _bindings(old, new)
+    if not found and made != "identical":
+        found.append(_about(_language_rewritten(), old, new, schemas, ""))
+    findings = tuple(sorted(found, key=order))
     return Report(
         mode="language",
         old=old.label,
         new=new.label,
-        verdict=worst(tuple(finding.severity for finding in findings))
-        if findings or not comparison.same
-        else "identical",
+        verdict=worst(tuple(finding.severity for finding in findings)),
         wire=inclusion,
         language=inclusion,
-        bindings="identical" if equal else _bindings(old, new),
+        bindings=made,
         findings=findings,
     )
 
@@ -323,13 +346,6 @@ def _bindings(old: Input, new: Input) -> Bindings:
 
 _STEPS: Final = 25_000
 """Of one question. A larger budget gives it a hundredth."""
-
-
-def _language(old: JSON, new: JSON, budget: int) -> Comparison:
-    from schema_inclusion import Allowance
-    from schema_inclusion import compare as compare_schemas
-
-    return compare_schemas(old, new, steps=max(_STEPS, budget // 100), allowance=Allowance(budget))
 
 
 def _whole(documents: Documents) -> JSON:
@@ -355,13 +371,10 @@ def _whole(documents: Documents) -> JSON:
         raise
 
 
-def _inclusion(comparison: Comparison) -> Inclusion:
-    return Inclusion(comparison.backward.verdict.value, comparison.forward.verdict.value)
-
-
-def _language_findings(comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON]) -> Iterator[Finding]:
-    """The findings of a comparison of two schemas, which stand in two inputs."""
-    spots = Spots(old).spot(_start(old)), Spots(new).spot(_start(new))
+def _language_findings(
+    comparison: Comparison, old: Input, new: Input, schemas: tuple[JSON, JSON], place: str
+) -> Iterator[Finding]:
+    """The findings of a comparison of two schemas, which stand at a place in two inputs: `#/$defs/Thing`, empty for the roots."""
     for found in (
         language_narrowed(comparison.backward),
         language_widened(comparison.forward),
@@ -369,8 +382,32 @@ def _language_findings(comparison: Comparison, old: Input, new: Input, schemas: 
         language_undecided(comparison.forward, "new", "old"),
     ):
         if found is not None:
-            about = found.rule, found.fingerprint, *map(asked, schemas)
-            yield replace(found, old=spots[0], new=spots[1], fingerprint=fingerprint(*about))
+            yield _about(found, old, new, schemas, place)
+
+
+def _about(found: Finding, old: Input, new: Input, schemas: tuple[JSON, JSON], place: str) -> Finding:
+    """A finding with its places. Where many files make up the schema, these are its first file."""
+    spots: list[Spot | None] = []
+    for each in (old, new):
+        alone = len(each.documents.documents) == 1
+        spots.append(Spots(each).spot(_start(each) + place.removeprefix("#") if alone and place else _start(each)))
+    location = pointer_parts(place)[-1] if place else ""
+    about = found.rule, found.fingerprint, *([place, *schemas] if place else map(asked, schemas))
+    return replace(found, old=spots[0], new=spots[1], location=location, fingerprint=fingerprint(*about))
+
+
+def _language_gone(place: str) -> Finding:
+    """A definition was removed that the root does not refer to: what it said is compared with nothing."""
+    message = f"The definition {pointer_parts(place)[-1]!r} was removed. The root does not refer to it, so who needs it is not known."
+    advice = "Keep it, or accept the finding with a waiver if nobody needs it."
+    return _language_finding("language-undecided", "undecided", message, advice, None)
+
+
+def _language_rewritten() -> Finding:
+    """Both schemas accept the same, and generated code differs."""
+    message = "The schemas accept the same values and are written differently, so generated code differs."
+    found = _language_finding("schema-restructured", "editorial", message, NO_ACTION, None)
+    return replace(found, effect="reworded")
 
 
 def language_narrowed(backward: Relation) -> Finding | None:

@@ -199,12 +199,23 @@ class Inclusion:
 
 
 @dataclass(frozen=True, slots=True)
+class Uncompared:
+    """A definition or another part of a file that was not compared, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was compared: how many methods are in both revisions, how many definitions in either, and what was not compared."""
+    """What was compared: how many methods are in both revisions, how many definitions in either, how many of these were compared, and
+    what was not.
+    """
 
     methods: int
     definitions: int
-    not_compared: tuple[str, ...] = ()
+    compared: int
+    not_compared: tuple[Uncompared, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

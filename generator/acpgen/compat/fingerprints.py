@@ -98,5 +98,10 @@ def _is_addressed(value: JSON) -> bool:
 
 def _last(place: str) -> str:
     """The last key of a pointer; empty where it may be the name of something, and not a keyword."""
-    parts = pointer_parts(place.partition("#")[2])
-    return parts[-1] if parts and (len(parts) < 2 or parts[-2] not in MAPS) else ""
+    match pointer_parts(place.partition("#")[2]):
+        case (*_, around, _) if around in MAPS:
+            return ""
+        case (*_, last):
+            return last
+        case _:
+            return ""

@@ -149,7 +149,7 @@ def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:
     """A note for each reason, and each change that it made."""
     found: dict[tuple[str, Severity, Severity], int] = {}
     for finding in ruled:
-        parts = {
+        parts: set[tuple[str, Severity, Severity]] = {
             (each.ruled.reason, each.ruled.judged, each.severity)
             for each in finding.reaches or (finding,)
             if each.ruled
@@ -258,7 +258,7 @@ def _unpromised(reach: Reach, policy: Policy) -> tuple[Severity, str] | None:
     receiver = reach.flow.partition("-to-")[2]
     roles = [receiver] if receiver else ["", *policy.promises]
     senders = reach.senders or ("old", "new")
-    promises = {policy.promised_to(role) for role in roles}
+    promises: set[Promise] = {policy.promised_to(role) for role in roles}
     if any(sender in _KEPT[promise] for sender in senders for promise in promises):
         return None
     asked = " or ".join({"old": "backward", "new": "forward"}[sender] for sender in senders)

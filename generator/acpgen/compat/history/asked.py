@@ -90,6 +90,8 @@ def _require_words(asked: Asked) -> None:
         faults.append(BadSetting(at="--limit", key="the number of revisions", expected="1 or more"))
     if asked.rows < 0:
         faults.append(BadSetting(at="--matrix", key="the number of rows", expected="0 or more"))
+    if asked.path is None and not asked.given:
+        faults.append(BadSetting(at="history", key="what is asked for", expected="a protocol, files, or a path in git"))
     if asked.path is not None and len(asked.given) > 1:
         expected = "one branch, tag, commit or range A..B"
         faults.append(BadSetting(at=asked.given[1], key="what stands before '--'", expected=expected))
@@ -104,7 +106,7 @@ def _gathered(asked: Asked, how: How) -> Gathered:
     if len(asked.given) > 1:
         _require_git(asked)
         return from_paths(asked.given, how, asked.limit)
-    (name,) = asked.given
+    name = next(iter(asked.given))
     kept = from_releases(name, how, asked.limit) if asked.since is None else None
     return kept or from_git("HEAD", name, how, since=asked.since, most=asked.limit)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from acpgen.compat.findings import Verdict
-from acpgen.compat.history.timeline import Bump, Milestone, Size
+from acpgen.compat.history.timeline import SIZES, Bump, Milestone, Size
 
 _VERSION: Final = re.compile(
     r"v?(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
@@ -49,5 +49,6 @@ def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
 
 
 def _made(old: tuple[int, ...], new: tuple[int, ...]) -> Size:
-    sizes: tuple[Size, ...] = ("major", "minor", "patch")
-    return next((size for size, before, after in zip(sizes, old, new, strict=True) if before != after), "none")
+    largest: tuple[Size, ...] = ("major", "minor", "patch")
+    changed: list[Size] = [size for size, before, after in zip(largest, old, new, strict=True) if before != after]
+    return changed[0] if changed else SIZES[0]

@@ -48,8 +48,13 @@ def flows(revisions: Sequence[Revised]) -> tuple[str, ...]:
 
 def outcome(judged: Iterable[Judged], flow: str, sender: Revision, known: tuple[str, ...]) -> Outcome:
     """What becomes of what peers of one of two revisions send in a direction to peers of the other; `known` are all directions."""
-    found = {_OUTCOMES[each.severity] for each in judged if _concerns(each, flow, known) and sender in senders(each)}
-    return next((each for each in OUTCOMES if each in found), "yes")
+    found: set[Outcome] = {
+        _OUTCOMES[each.severity] for each in judged if _concerns(each, flow, known) and sender in senders(each)
+    }
+    for each in OUTCOMES:
+        if each in found:
+            return each
+    return "yes"
 
 
 def _concerns(judged: Judged, flow: str, known: tuple[str, ...]) -> bool:

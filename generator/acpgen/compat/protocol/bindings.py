@@ -15,6 +15,20 @@ def bindings(old: Revised, new: Revised) -> Bindings:
     return _worst([*_definitions(old, new), *_methods(old.methods, new.methods)])
 
 
+def broken(old: Revised, new: Revised) -> tuple[str, ...]:
+    """The definitions of the old revision whose generated classes are gone or differ."""
+    heirs = {former: name for name in new.definitions for former in new.former_names(name)}
+    found: list[str] = []
+    for name, definition in old.definitions.items():
+        other = new.definitions.get(heirs.get(name, name))
+        is_kept = other is not None and new.keeps(other.unstable)
+        if old.keeps(definition.unstable) and (
+            other is None or not is_kept or _definition(definition, other, heirs, old, new) == "breaking"
+        ):
+            found.append(name)
+    return tuple(found)
+
+
 def _worst(verdicts: Iterable[Bindings]) -> Bindings:
     found = set(verdicts)
     return "breaking" if "breaking" in found else "additive" if "additive" in found else "identical"

@@ -9,10 +9,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
-from acpgen.compat.findings import BUDGET, Answer, Coverage, Effect, Inclusion, Revision, Witness
+from acpgen.compat.findings import BUDGET, Answer, Coverage, Effect, Inclusion, Revision, Uncompared, Witness
 from acpgen.compat.protocol import policy
+from acpgen.compat.protocol.bindings import broken
 from acpgen.compat.protocol.candidates import claimed, exactly, having, smallest, type_of
-from acpgen.compat.protocol.covered import Cover, cover, framed, framing, groups, identifier, message_of, unread
+from acpgen.compat.protocol.covered import (
+    Cover,
+    closure,
+    cover,
+    framed,
+    framing,
+    groups,
+    identifier,
+    message_of,
+    unread,
+)
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
 from acpgen.compat.protocol.facts import (
     OTHER,
@@ -20,6 +31,7 @@ from acpgen.compat.protocol.facts import (
     BatchChanged,
     DefinitionAdded,
     DefinitionRemoved,
+    DefinitionRenamed,
     Fact,
     FactPlaces,
     FieldAdded,
@@ -41,10 +53,11 @@ from acpgen.compat.protocol.facts import (
 from acpgen.compat.protocol.messages import Court, Part, Route
 from acpgen.compat.protocol.pairing import Home, Pair, PlacedFact, Step, Walk
 from acpgen.compat.protocol.proof import Doubts
-from acpgen.compat.protocol.revision import Revised, rewritten
+from acpgen.compat.protocol.revision import Revised
+from acpgen.compat.protocol.revision import rewritten as rewritten_names
 from acpgen.compat.protocol.rules import Judgement, judge
 from acpgen.compat.protocol.shapes import Alternative
-from acpgen.pointers import pointer_parts
+from acpgen.pointers import pointer_parts, reference_to
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
 from schema_inclusion import Allowance
@@ -169,7 +182,7 @@ class _Check:
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
-        return rewritten(self.old, self.new, self.groups)
+        return rewritten_names(self.old, self.new, self.groups)
 
     @cached_property
     def envelopes(self) -> list[tuple[str, Schema, Schema]]:
@@ -190,6 +203,43 @@ class _Check:
         return [*self.routes, *((joined, _pair(joined)) for joined in alone)]
 
     def run(self) -> Iterator[Judged]:
+        told = list(self._found())
+        yield from told
+        yield from self._unnamed(told)
+
+    def _unnamed(self, told: Sequence[Judged]) -> Iterator[Judged]:
+        """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
+        where it stands. If neither is so, they were not compared.
+        """
+        sides = ((self.old, {each.old_at for each in told}), (self.new, {each.new_at for each in told}))
+        owners = [{side.outermost(at) for at in places} for side, places in sides]
+        paper = [fact for fact in self.walk.paper_facts() if isinstance(fact, DefinitionRenamed)]
+        names = {fact.old: fact.new for fact in paper}
+        elsewhere = {
+            name
+            for (side, _), places in zip(sides, owners, strict=True)
+            for name in side.declared
+            if side.definitions[name].at in places
+        }
+        known = set(self.new.declared)
+        alone = self.old.bundle.definitions.keys() ^ self.new.bundle.definitions.keys()
+        gone = set(self.cover.gone) | {fact.old for fact in paper}
+        for name in self.old.declared:
+            other = names.get(name, name)
+            if other not in known or name in gone - names.keys() or {name, other} & elsewhere:
+                continue
+            if self.old.whole_text(name, names, alone) == self.new.whole_text(other, {}, alone):
+                continue
+            at: FactPlaces = {"old_at": self.old.definitions[name].at, "new_at": self.new.definitions[other].at}
+            below = closure(self.old, [name]) | closure(self.new, [other])
+            if below & elsewhere or self._is_alike({"$ref": reference_to(name)}, {"$ref": reference_to(other)}):
+                yield self.on_paper(Restructured(other, **at))
+            else:
+                yield self._of_definition(
+                    NotCompared(other, "it is written differently, and nothing tells why", **at), other
+                )
+
+    def _found(self) -> Iterator[Judged]:
         pairs = self.pairs
         elsewhere = frozenset(pair for pair in self.walk.nodes if pair.is_named) | {pair for _, pair in pairs}
         for _, pair in pairs:
@@ -210,8 +260,10 @@ class _Check:
     def coverage(self, judged: Iterable[Judged]) -> Coverage:
         """What was compared, and what was not."""
         names = {name for side in (self.old, self.new) for name in side.declared}
-        open_ = {each.location or "root" for each in judged if each.rule in _OPEN or each.is_cut_off}
-        return Coverage(sum(1 for _ in self._methods_of_both()), len(names), tuple(sorted(open_)))
+        left = {each.location or "root": each.message for each in judged if each.rule in _OPEN or each.is_cut_off}
+        compared = len(names - left.keys())
+        open_ = tuple(Uncompared(name, left[name]) for name in sorted(left))
+        return Coverage(sum(1 for _ in self._methods_of_both()), len(names), compared, open_)
 
     def language(self, judged: Sequence[Judged]) -> Inclusion:
         """Whether messages are included in one another as plain sets, both ways: what is merely claimed counts here."""
@@ -730,6 +782,12 @@ def _only_read(judgement: Judgement, fact: Fact) -> Judgement:
         accepted_by=None,
         carried_by="new",
     )
+
+
+def rewritten(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged:
+    """The finding that names the classes of generated code that differ, where nothing else says why."""
+    fact = Restructured(classes=broken(old, new), old_at=old_at, new_at=new_at)
+    return replace(_Check(old, new).on_paper(fact), flow="both")
 
 
 def restructured(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged:

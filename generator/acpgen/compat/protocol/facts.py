@@ -371,7 +371,12 @@ class Reworded(Placed):
 
 @dataclass(frozen=True, slots=True)
 class Restructured(Placed):
-    """Something in the files differs that no message can notice and no other fact names."""
+    """Something in the files differs that no message can notice and no other fact names; `name` is the definition, empty for the files,
+    `classes` those of generated code that differ.
+    """
+
+    name: str = ""
+    classes: tuple[str, ...] = ()
 
 
 Fact: TypeAlias = (

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, cast
 
 from acpgen import ir
 from acpgen.compat.protocol.shapes import Objects, shape_of
-from acpgen.pointers import place_parts, pointer_parts, target
+from acpgen.pointers import pointer_parts, target
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.keywords import PROSE
 from acpgen.schema.walk import Schema, is_array, is_object, references
@@ -141,15 +142,50 @@ class Revised:
             return replace(definition, variants=tuple(v for v in definition.variants if self.keeps(v.unstable)))
         return definition
 
-    @property
-    def declared(self) -> Iterator[str]:
-        """The definitions that the source declares as such, and that take part."""
+    @cached_property
+    def declared(self) -> tuple[str, ...]:
+        """The definitions that the source declares as such, in groups too, and that take part."""
         named = () if self.roots is None else self.roots.named
+        return tuple(
+            name
+            for name, at in self.bundle.origins.items()
+            if self.outermost(at) == at and (definition := self.definitions.get(name)) is not None
+            if self.keeps(definition.unstable) and name not in named
+        )
+
+    def outermost(self, at: str) -> str:
+        """The place of the outermost definition in which a place lies; empty where that is the root."""
+        file, _, pointer = at.partition("#")
+        parts = pointer.split("/")
+        heads = (f"{file}#{'/'.join(parts[:count])}" for count in range(3, len(parts) + 1))
+        return next((head for head in heads if head in self._places), "")
+
+    @cached_property
+    def _parts(self) -> Mapping[str, list[str]]:
+        """The definitions that stand inside of each declared one, and itself, by its place."""
+        found: dict[str, list[str]] = {}
         for name, at in self.bundle.origins.items():
-            definition = self.definitions.get(name)
-            is_outermost = len(place_parts(at)) == 2
-            if is_outermost and definition is not None and self.keeps(definition.unstable) and name not in named:
-                yield name
+            if name in self.texts:
+                found.setdefault(self.outermost(at), []).append(name)
+        return found
+
+    def whole_text(self, name: str, names: Mapping[str, str], alone: AbstractSet[str]) -> str:
+        """The text of a declared definition and of all inside of it, with other names in its references, and without branches that
+        refer to definitions which stand `alone`: only one revision has them, and says so.
+        """
+        at = self.bundle.origins[name]
+
+        def renamed(found: re.Match[str]) -> str:
+            was = target(json.loads(f'"{found[1]}"'))
+            place = self.bundle.origins.get(was, "")
+            told = place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
+            return f'"$ref": {json.dumps(told)}'
+
+        parts: dict[str, Any] = {each: json.loads(self.texts[each]) for each in self._parts[at]}
+        parts[name] = {key: value for key, value in parts[name].items() if key not in _OF_METHODS}
+        kept = ((each, json.dumps(_without(schema, alone), sort_keys=True)) for each, schema in parts.items())
+        inside = ((self.bundle.origins[each].removeprefix(at), text) for each, text in kept)
+        return "\n".join(f"{place} {REFERENCE.sub(renamed, text)}" for place, text in sorted(inside))
 
     @cached_property
     def references(self) -> Mapping[str, frozenset[str]]:
@@ -204,6 +240,13 @@ def _stable(node: Any) -> Any:
     return kept
 
 
+def _without(node: Any, alone: AbstractSet[str]) -> Any:
+    """A tree without the items of lists that refer to these definitions."""
+    if is_array(node):
+        return [_without(item, alone) for item in node if not is_object(item) or alone.isdisjoint(references(item))]
+    return {key: _without(value, alone) for key, value in node.items()} if is_object(node) else node
+
+
 def _is_unstable(node: Any) -> bool:
     return is_object(node) and node.get("x-unstable") is True
 
@@ -237,6 +280,9 @@ def _member(node: Any, part: str) -> tuple[Any] | None:
         return (items[int(part)],) if int(part) < len(items) else None
     return None
 
+
+_OF_METHODS: Final = ("x-method", "x-side", "x-null", "x-was")
+"""What a definition says of its method and of earlier names: told as such."""
 
 _VALUES: Final = ("const", "enum", "default")
 

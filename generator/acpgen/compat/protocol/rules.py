@@ -938,9 +938,18 @@ def text_reworded(fact: f.Reworded) -> Judgement:
     return Judgement("reworded", f"The description of {fact.what} changed.", NO_ACTION, subject=fact.what)
 
 
-def schema_restructured(_: f.Restructured) -> Judgement:
-    """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives."""
-    return Judgement("reworded", "The files differ only in what no message can show.", NO_ACTION)
+def schema_restructured(fact: f.Restructured) -> Judgement:
+    """The files differ in something that nothing a peer sends can notice: titles, examples, order, where a definition lives. A
+    definition that is written differently and accepts the same is named. Generated code may differ all the same.
+    """
+    message = "The files differ only in what no message can show."
+    if fact.name:
+        message = f"The definition {fact.name!r} is written differently, in a way that no message can show."
+    elif fact.classes:
+        message = f"Generated code differs in {', '.join(map(repr, fact.classes))}, in a way that no message can show."
+    return Judgement(
+        "reworded", message, NO_ACTION, within=fact.name, subject=" ".join((fact.name, *fact.classes)).strip()
+    )
 
 
 RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {

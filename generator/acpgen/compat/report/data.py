@@ -110,7 +110,8 @@ def _coverage_data(coverage: Coverage) -> JSON:
     return {
         "methods": coverage.methods,
         "definitions": coverage.definitions,
-        "not_compared": list(coverage.not_compared),
+        "compared": coverage.compared,
+        "not_compared": [{"name": each.name, "reason": each.reason} for each in coverage.not_compared],
     }
 
 

@@ -225,9 +225,13 @@ def _policy(report: Report) -> list[tuple[str, str]]:
 
 
 def _earlier(releases: tuple[str, ...]) -> str:
-    if not releases:
-        return "none is kept of this protocol"
-    return f"compared too, from {releases[0]} to {releases[-1]}" if len(releases) > 1 else f"{releases[0]} compared too"
+    match releases:
+        case (first, *_, last):
+            return f"compared too, from {first} to {last}"
+        case (only,):
+            return f"{only} compared too"
+        case _:
+            return "none is kept of this protocol"
 
 
 def _inclusion(found: Inclusion) -> str:
@@ -235,10 +239,11 @@ def _inclusion(found: Inclusion) -> str:
 
 
 def _coverage(coverage: Coverage) -> str:
-    """`76 methods, 240 definitions`, or how many of the definitions, and how much else."""
-    told = f"{counted(coverage.methods, 'method')}, {counted(coverage.definitions, 'definition')}"
-    left = len(coverage.not_compared)
-    return f"{told}, all but {left}" if left else told
+    """`76 methods, 240 of 240 definitions`, and how many other parts of the files were not."""
+    definitions = f"{coverage.compared} of {counted(coverage.definitions, 'definition')}"
+    others = len(coverage.not_compared) - (coverage.definitions - coverage.compared)
+    rest = f"; not compared: {counted(others, 'other part')}" if others else ""
+    return f"{counted(coverage.methods, 'method')}, {definitions}{rest}"
 
 
 def counted(count: int, noun: str) -> str:

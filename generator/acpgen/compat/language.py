@@ -1,0 +1,91 @@
+"""What a comparison of two plain schemas covers beside their roots: the definitions that these do not refer to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from acpgen.compat.findings import Answer, Inclusion
+from acpgen.pointers import pointer
+from acpgen.schema.walk import ASSERTIONS, is_object, refs_anywhere
+
+if TYPE_CHECKING:
+    from acpgen.ir import JSON
+    from schema_inclusion import Comparison, Relation
+
+
+def definitions(old: JSON, new: JSON) -> tuple[str, ...]:
+    """The places of the definitions of both schemas that a root does not refer to, and that differ or refer to what differs."""
+    before, after = _places(old), _places(new)
+    shared = [place for place in before if place in after]
+    reached = _closure(before, _of_root(old)) & _closure(after, _of_root(new))
+    differing = {place for place in shared if _text(before[place]) != _text(after[place])}
+    differing |= before.keys() ^ after.keys()
+    return tuple(
+        place
+        for place in shared
+        if place not in reached and not differing.isdisjoint(_closure(before, [place]) | _closure(after, [place]))
+    )
+
+
+def gone(old: JSON, new: JSON) -> tuple[str, ...]:
+    """The places of the definitions that only the old schema has, and that its root does not refer to."""
+    before = _places(old)
+    reached = _closure(before, _of_root(old))
+    return tuple(place for place in before if place not in _places(new) and place not in reached)
+
+
+def together(comparisons: Sequence[Comparison], *, is_open: bool) -> Inclusion:
+    """The answers of all comparisons as one; `is_open`: something was compared with nothing."""
+    return Inclusion(
+        _worst([each.backward for each in comparisons], is_open), _worst([each.forward for each in comparisons], False)
+    )
+
+
+def _worst(relations: Iterable[Relation], is_open: bool) -> Answer:
+    answers = {each.verdict.value for each in relations} | ({"undecided"} if is_open else set())
+    return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
+
+
+def _places(schema: JSON) -> dict[str, JSON]:
+    """The definitions of a schema by their places, those in groups too."""
+    found: dict[str, JSON] = {}
+    if not is_object(schema):
+        return found
+    keywords = [key for key in ("$defs", "definitions") if is_object(schema.get(key))]
+    pending: list[tuple[tuple[str, ...], JSON]] = [
+        ((keyword, name), inner) for keyword in keywords for name, inner in reversed(schema[keyword].items())
+    ]
+    while pending:
+        keys, inner = pending.pop()
+        if is_object(inner) and inner and ASSERTIONS.isdisjoint(inner) and all(map(is_object, inner.values())):
+            pending += [((*keys, name), member) for name, member in inner.items()]
+        elif is_object(inner) or isinstance(inner, bool):
+            found[pointer(*keys)] = inner
+    return found
+
+
+def _of_root(schema: JSON) -> list[str]:
+    """The references of a root, its definitions aside."""
+    if not is_object(schema):
+        return []
+    own = {key: value for key, value in schema.items() if key not in ("$defs", "definitions")}
+    return [unquote(reference) for reference in refs_anywhere(own)]
+
+
+def _closure(places: Mapping[str, JSON], start: Iterable[str]) -> set[str]:
+    """The definitions that references lead to, however far."""
+    found: set[str] = set()
+    pending = list(start)
+    while pending:
+        place = pending.pop()
+        if place in places and place not in found:
+            found.add(place)
+            pending.extend(unquote(reference) for reference in refs_anywhere(places[place]))
+    return found
+
+
+def _text(schema: JSON) -> str:
+    return json.dumps(schema, sort_keys=True)
