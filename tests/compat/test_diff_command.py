@@ -209,6 +209,43 @@ def test_a_finding_is_accepted_from_the_command_line(folder: Path) -> None:
     assert run(folder, "diff", "a.json", "b.json", "--waivers", "none.toml").returncode == 2
 
 
+def test_repairs_are_written_and_what_is_left_is_reported(folder: Path) -> None:
+    before = json.dumps(LARGER, indent=3) + "\n"
+    (folder / "b.json").write_text(before)
+    shown = run(folder, "diff", "a.json", "b.json", "--repair", "--format", "json")
+    assert json.loads(shown.stdout)["fix"]["verdict"] == "additive"
+    assert shown.returncode == 1
+    dry = run(folder, "diff", "a.json", "b.json", "--fix", "--dry-run")
+    assert dry.returncode == 1
+    assert dry.stdout.startswith("--- b.json\n+++ b.json\n@@ ")
+    assert (folder / "b.json").read_text() == before
+    done = run(folder, "diff", "a.json", "b.json", "--fix", "--format", "json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["verdict"] == "additive"
+    assert "Make 'cwd' optional." in done.stderr
+    assert done.stderr.endswith("Written: b.json.\n")
+    changed = set(before.splitlines()) ^ set((folder / "b.json").read_text().splitlines())
+    assert {line.strip(' ,"') for line in changed} == {"cwd", "id"}
+    again = run(folder, "diff", "a.json", "b.json", "--fix")
+    assert (again.returncode, again.stderr) == (0, "Nothing was written.\n")
+
+
+def test_suggestions_stand_in_fences_on_the_lines_that_change(folder: Path) -> None:
+    (folder / "b.json").write_text(json.dumps(LARGER, indent=2))
+    text = run(folder, "diff", "a.json", "b.json", "--repair", "--format", "markdown").stdout
+    assert "```suggestion" in text
+    commands = run(folder, "diff", "a.json", "b.json", "--repair", "--format", "github").stdout
+    lines = (folder / "b.json").read_text().splitlines()
+    first = next(index for index, line in enumerate(lines, 1) if line.strip() == '"id",')
+    assert f"::notice file=b.json,line={first},endLine={first + 1},title=repair" in commands
+
+
+def test_a_dry_run_needs_fix(folder: Path) -> None:
+    done = run(folder, "diff", "a.json", "b.json", "--dry-run")
+    assert done.returncode == 2
+    assert "--dry-run needs --fix" in done.stderr
+
+
 def test_rules_show_what_the_policy_of_the_project_says_of_them(folder: Path) -> None:
     (folder / "pyproject.toml").write_text(
         '[tool.acpgen.compat]\npromise = { agent = "backward" }\nformats = "asserted"\n'

@@ -101,12 +101,17 @@ def between(ground: Ground, old: At, new: At) -> Iterator[FileEdit]:
 
 def complete(ground: Ground, parts: Iterable[FileEdit]) -> tuple[FileEdit, ...]:
     """The edits with the definitions that they refer to and the new side has not."""
-    found = {part.identity: part for part in parts}
+    found = {(part.path, part.edit.at, part.edit.op, _last(part)): part for part in parts}
     for part in list(found.values()):
         for name in ground.missing(part.edit.value, part.path):
             again = restored(ground, name)
-            found.setdefault(again.identity, again)
+            found.setdefault((again.path, again.edit.at, again.edit.op, ""), again)
     return tuple(found.values())
+
+
+def _last(part: FileEdit) -> str:
+    """What tells items apart that are added at one place; of members there is one at each."""
+    return part.edit.identity if part.edit.at and isinstance(part.edit.at[-1], int) else ""
 
 
 def restored(ground: Ground, name: str, value: Any = None) -> FileEdit:

@@ -104,7 +104,8 @@ def _brings_back(case: Case, part: FileEdit) -> bool:
 
 def _deprecated(case: Case, part: FileEdit) -> FileEdit:
     """The same edit with a mark on what it brings back."""
-    value = part.edit.value
+    is_schema = len(part.edit.at) > 1 and part.edit.at[-2] == "properties"
+    value = {} if part.edit.value is True and is_schema else part.edit.value
     if not is_object(value) or not case.ground.deprecates(part.path):
         return part
     return replace(part, edit=replace(part.edit, value={**value, "deprecated": True}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from acpgen.compat.repair.attempts import Candidate, FileEdit
@@ -19,10 +19,45 @@ _FEW: Final = 3
 def take_back(case: Case) -> Iterator[Candidate]:
     """What the old side says: at the place of the finding, in its definition, then in all definitions that this one leads to."""
     near = [part for part in case.atoms if _is_near(case, part)]
-    for parts in (near, case.atoms, _around(case)):
+    words = _WORDS.get(case.finding.rule, ())
+    here = [part for part in near if _is_word(case, part, words)]
+    for parts in (here, near, case.atoms, _around(case)):
         if parts:
             whole = complete(case.ground, parts)
             yield Candidate(described(whole), keeps=False, parts=whole, divisible=True)
+
+
+_TYPES: Final = ("type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "not", "items", "nullable")
+_OPEN: Final = ("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames")
+_LIMITS: Final = (
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"),
+    *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "format", "contentEncoding"),
+)
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("null-allowed", "null-forbidden", "type-narrowed", "type-widened"), _TYPES),
+    **dict.fromkeys(("limit-tightened", "limit-loosened"), (*_TYPES, *_LIMITS)),
+    **dict.fromkeys(("gate-added", "gate-removed", "gate-moved"), ("x-capability",)),
+    **dict.fromkeys(("object-closed", "object-opened"), _OPEN),
+    "default-changed": ("default",),
+    "demand-changed": ("x-required-with",),
+    "field-became-optional": ("required",),
+    "null-meaning-changed": ("x-null",),
+    "null-result-withdrawn": ("x-null",),
+    "tolerance-withdrawn": ("x-unknown",),
+}
+"""Keywords that may be the cause of what a rule finds; they are tried first, alone."""
+
+
+def _is_word(case: Case, part: FileEdit, words: tuple[str, ...]) -> bool:
+    """Whether an edit is about one of the keywords at the very place of the finding, or in the list that they hold."""
+    anchor, keys = case.anchor, part.edit.at
+    if anchor is None:
+        return False
+    if words == ("required",):
+        return keys[: len(anchor.keys) - 1] == (*anchor.keys[:-2], "required")
+    return keys[: len(anchor.keys)] == anchor.keys and keys[len(anchor.keys) : len(anchor.keys) + 1] in {
+        (w,) for w in words
+    }
 
 
 def _is_near(case: Case, part: FileEdit) -> bool:

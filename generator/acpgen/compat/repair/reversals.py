@@ -71,7 +71,7 @@ def _items(old: list[Any], new: list[Any], at: Keys) -> Iterator[Edit]:
 def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
     """For items of the old list those of the new one that they became: equal, or alike in what tells branches apart."""
     found: dict[int, int] = {}
-    for marks in (_text, _mark):
+    for marks in (_text, _mark, _keywords):
         known = [marks(item) for item in new]
         for index, item in enumerate(old):
             mark = marks(item)
@@ -85,6 +85,11 @@ def _partners(old: list[Any], new: list[Any]) -> dict[int, int]:
 
 def _text(item: Any) -> str | None:
     return json.dumps(item, sort_keys=True)
+
+
+def _keywords(item: Any) -> str | None:
+    """The keywords of a branch that nothing else tells apart."""
+    return json.dumps(sorted(item)) if is_object(item) and _mark(item) is None else None
 
 
 def _mark(item: Any) -> str | None:

@@ -155,7 +155,7 @@ class Search:
             if each.shares is not None:
                 continue
             owners.append(each)
-            outcome = self._ends(each.finding, each.chosen)
+            outcome = self._ends(each.finding, each.chosen) or self._wider(each)
             if outcome is None:
                 continue
             each.alone = True
@@ -166,11 +166,40 @@ class Search:
         for each in self.attempts:
             if each.shares is not None:
                 each.chosen = each.shares.chosen
-        self.outcome = self._whole()
+        self.outcome = self._whole() or self._mended(before)
         if self.outcome is None:
             for index, each in enumerate(self.attempts):
                 each.chosen, each.alone, each.shares = before[index], False, None
             self.outcome = self._whole()
+
+    def _mended(self, before: Mapping[int, Candidate | None]) -> Report | None:
+        """The report with the first repair as it was whose reduction the others do not bear."""
+        for index, each in enumerate(self.attempts):
+            if (
+                each.shares is None
+                and each.chosen is not None
+                and each.chosen is not before[index]
+                and not self.exhausted
+            ):
+                less, each.chosen = each.chosen, before[index]
+                outcome = self._whole()
+                if outcome is not None:
+                    return outcome
+                each.chosen = less
+        return None
+
+    def _wider(self, each: Attempt) -> Report | None:
+        """Another candidate that ends the finding alone, where the one that was chosen needs others."""
+        chosen = each.chosen
+        for option in each.options:
+            outcome = self._ends(each.finding, option)
+            if outcome is not None:
+                each.chosen = option
+                return outcome
+            if self.exhausted:
+                break
+        each.chosen = chosen
+        return None
 
     def _shared(self, owner: Attempt, owners: list[Attempt], outcome: Report) -> None:
         """Findings that the repair of another ends need none of their own, unless theirs keeps what this one takes back."""
