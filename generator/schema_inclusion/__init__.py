@@ -16,15 +16,18 @@ from schema_inclusion.budget import Allowance
 if TYPE_CHECKING:
     from schema_inclusion.comparer import Comparer, compare, include, is_satisfiable
     from schema_inclusion.document import Dialect
+    from schema_inclusion.formats import FORMATS, UnknownFormat
 
 __version__ = "0.1.0"
 __all__ = [
+    "FORMATS",
     "Allowance",
     "Comparer",
     "Comparison",
     "Dialect",
     "Relation",
     "Satisfiability",
+    "UnknownFormat",
     "Verdict",
     "Witness",
     "compare",
@@ -39,6 +42,10 @@ def __getattr__(name: str) -> Any:
         from schema_inclusion.document import Dialect
 
         return Dialect
+    if name in ("FORMATS", "UnknownFormat"):
+        from schema_inclusion import formats
+
+        return getattr(formats, name)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from schema_inclusion import comparer

@@ -19,6 +19,7 @@ from typing import Final, NoReturn
 from schema_inclusion.answers import Relation, Satisfiability, Verdict, Witness
 from schema_inclusion.comparer import STEPS, compare, is_satisfiable
 from schema_inclusion.document import Dialect
+from schema_inclusion.formats import FORMATS, UnknownFormat, chosen
 from schema_inclusion.values import Json
 
 EXIT_CODES: Final = {Verdict.YES: 0, Verdict.NO: 1, Verdict.UNDECIDED: 3}
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Unreadable as fault:
         print(fault, file=sys.stderr)
         return UNREADABLE
-    answers = _answers(schemas, options.steps, DRAFTS.get(options.draft))
+    answers = _answers(schemas, options.steps, options.formats, DRAFTS.get(options.draft))
     print(_as_json(answers) if options.json else "\n".join(_as_text(answers)))
     asked = [answer for name, answer in answers.items() if options.need in (name, "both") or name == "satisfiable"]
     return _exit_code([answer.verdict for answer in asked])
@@ -75,7 +76,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--draft", choices=DRAFTS, help="the draft of a schema without $schema; its keywords tell if it is not given")
     add("--steps", type=_steps, default=STEPS, help="the budget of one question, the same on every machine")
+    add(
+        "--formats",
+        type=_formats,
+        default=frozenset(),
+        metavar="NAMES",
+        help="formats to assert, such as date,uri; or all",
+    )
     return parser
+
+
+def _formats(text: str) -> frozenset[str]:
+    try:
+        return frozenset(FORMATS) if text == "all" else chosen(text.split(","))
+    except UnknownFormat as fault:
+        raise argparse.ArgumentTypeError(str(fault)) from None
 
 
 def _steps(text: str) -> int:
@@ -115,11 +130,11 @@ def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _answers(
-    schemas: Sequence[Json], steps: int, dialect: Dialect | None
+    schemas: Sequence[Json], steps: int, formats: frozenset[str], dialect: Dialect | None
 ) -> dict[str, Relation] | dict[str, Satisfiability]:
     if len(schemas) == 1:
-        return {"satisfiable": is_satisfiable(schemas[0], steps=steps, dialect=dialect)}
-    comparison = compare(schemas[0], schemas[1], steps=steps, dialect=dialect)
+        return {"satisfiable": is_satisfiable(schemas[0], steps=steps, formats=formats, dialect=dialect)}
+    comparison = compare(schemas[0], schemas[1], steps=steps, formats=formats, dialect=dialect)
     return {"backward": comparison.backward, "forward": comparison.forward}
 
 

@@ -1,4 +1,4 @@
-"""Work that cannot be interrupted runs in a subprocess with a time budget: large automata, the engine, unsafe patterns."""
+"""Work that cannot be interrupted runs in a subprocess with a time budget: the engine, unsafe patterns, values that exhaust the stack."""
 
 from __future__ import annotations
 

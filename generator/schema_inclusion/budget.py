@@ -26,26 +26,32 @@ class Allowance:
         self.left = max(self.left - steps, 0)
 
 
-MOST_APART: Final = 1
-"""How often one question may ask a subprocess about patterns."""
+MOST_SEARCHES: Final = 1
+"""How many long searches for texts of patterns one question may make."""
+STEPS_AT_LENGTH: Final = 20_000
+"""What such a search is counted for where questions share an allowance."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """The steps that are left; a step is one simplification or one state looked at."""
+    """The steps that are left; a step is one simplification or one state looked at. `beside` are those of long searches."""
 
     left: int
+    beside: int = 0
     _weight: int = 0
-    _apart: int = MOST_APART
+    _searches: int = MOST_SEARCHES
 
-    def renew(self, steps: int, *, apart: int = MOST_APART) -> None:
+    def renew(self, steps: int, *, searches: int = MOST_SEARCHES) -> None:
         """Starts a new question."""
-        self.left, self._weight, self._apart = steps, 0, apart
+        self.left, self.beside, self._weight, self._searches = steps, 0, 0, searches
 
-    def may_ask_apart(self) -> bool:
-        """Takes one of the questions to a subprocess away, if there is one left."""
-        self._apart -= 1
-        return self._apart >= 0
+    def may_search_at_length(self) -> bool:
+        """Takes one of the long searches away, if there is one left."""
+        self._searches -= 1
+        if self._searches < 0:
+            return False
+        self.beside += STEPS_AT_LENGTH
+        return True
 
     def spend(self, steps: int = 1) -> None:
         """Takes steps away. Raises `OverBudget` when none are left."""

@@ -1,18 +1,20 @@
 """Questions about whole schemas: whether everything valid under one is valid under another, both ways.
 
 "yes" is a proof of inclusion, "no" a witness that `jsonschema` has confirmed on both sides and that exact numbers and
-ECMA-262's patterns do not contradict; everything else is "undecided". `format` is an annotation.
+ECMA-262's patterns do not contradict; everything else is "undecided". `format` is an annotation, but for those asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from schema_inclusion import engine
 from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdict, Witness
-from schema_inclusion.budget import MOST_APART, Allowance, Budget, OverBudget
+from schema_inclusion.budget import MOST_SEARCHES, Allowance, Budget, OverBudget
 from schema_inclusion.document import Dialect, SchemaDocument, UnknownDialect, dialect_of, every_schema, opened
+from schema_inclusion.formats import chosen
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula
 from schema_inclusion.inclusion import Prover
@@ -63,7 +65,8 @@ class Comparer:
     """Compares many schemas of two documents and remembers what it has proven.
 
     `steps` bounds the work of one question, `allowance` that of all, and of whoever else takes from it. `dialect` is that of
-    documents that name none; without it, their keywords tell.
+    documents that name none; without it, their keywords tell. `formats` are asserted; all others are annotations. Raises `UnknownFormat`
+    for names that are none of `FORMATS`.
     The documents, and every schema asked about, must not change while the comparer lives. Not for use by two threads.
     """
 
@@ -74,13 +77,15 @@ class Comparer:
         *,
         steps: int = STEPS,
         allowance: Allowance | None = None,
+        formats: Collection[str] = (),
         dialect: Dialect | None = None,
     ) -> None:
+        self._formats = chosen(formats)
         self._allowance = allowance
         self._granted = 0
         self._steps = steps + STEPS_A_SCHEMA * sum(1 for root in (old, new) for _ in every_schema(root))
         self._budget = Budget(0)
-        self._normal = Normaliser(Forms(self._budget))
+        self._normal = Normaliser(Forms(self._budget), formats=self._formats)
         self._prover = Prover(self._normal.forms)
         self._kept: list[Json] = []
         self._too_large: set[int] = set()
@@ -144,16 +149,17 @@ class Comparer:
             self._equal_roots and ours.document.dialect is theirs.document.dialect and same(ours.schema, theirs.schema)
         )
 
-    def _renew(self, steps: int, *, apart: int = MOST_APART) -> None:
+    def _renew(self, steps: int, *, searches: int = MOST_SEARCHES) -> None:
         """Starts a part of a question with so many steps, or with what the allowance has left."""
         self._settle()
         self._granted = steps if self._allowance is None else min(steps, self._allowance.left)
-        self._budget.renew(self._granted, apart=apart)
+        self._budget.renew(self._granted, searches=searches)
 
     def _settle(self) -> None:
         """Takes from the allowance what was used since the steps were renewed."""
         if self._allowance is not None:
-            self._allowance.spend(self._granted - max(self._budget.left, 0))
+            self._allowance.spend(self._granted - max(self._budget.left, 0) + self._budget.beside)
+            self._budget.beside = 0
         self._granted = max(self._budget.left, 0)
 
     def _equal_forms(self, ours: _Side, theirs: _Side) -> bool:
@@ -205,7 +211,7 @@ class Comparer:
         outcome = self._decided(ours, theirs)
         if isinstance(outcome, Empty):
             return PROVEN
-        self._renew(STEPS_OF_SEARCH, apart=0)
+        self._renew(STEPS_OF_SEARCH, searches=0)
         accepts, refuses = self._checker(ours), self._checker(theirs)
         witness = shown(outcome, accepts, refuses)
         if witness is not None:
@@ -213,13 +219,13 @@ class Comparer:
         if isinstance(outcome, Unknown):
             if self._allowance is not None:
                 self._allowance.spend(STEPS_OF_ENGINE)
-            answer = engine.compared(ours.document, ours.schema, theirs.document, theirs.schema)
+            answer = self._engine(ours, theirs)
             if answer.covered:
                 return Relation(Verdict.YES, f"`jsonschema-rs` proves it. Our own proof failed: {outcome.reason}.")
             witness = shown(self._left_over(ours, answer), accepts, refuses)
             if witness is not None:
                 return refuted(witness)
-        self._renew(STEPS_OF_SEARCH, apart=0)
+        self._renew(STEPS_OF_SEARCH, searches=0)
         witness = searched(self._prover, accepts, refuses, FEWEST_CANDIDATES if self._too_large else MOST_CANDIDATES)
         if witness is not None:
             return refuted(witness)
@@ -229,12 +235,18 @@ class Comparer:
             )
         return _undecided(f"No proof and no witness: {outcome.reason}.")
 
+    def _engine(self, ours: _Side, theirs: _Side) -> engine.Covering:
+        """What the engine says; it knows no formats."""
+        if self._formats:
+            return engine.NO_ANSWER
+        return engine.compared(ours.document, ours.schema, theirs.document, theirs.schema)
+
     def _left_over(self, ours: _Side, answer: engine.Covering) -> Outcome:
         """A value of what the engine says is left over: a suggestion, since the validator has the last word."""
         if answer.remainder is None:
             return Unknown("the engine has no suggestion")
         self._kept.append(answer.remainder)
-        self._renew(STEPS_OF_SEARCH, apart=0)
+        self._renew(STEPS_OF_SEARCH, searches=0)
         document = opened(answer.remainder, ours.document.dialect)
         try:
             return self._prover.decide(self._form(_Side(document, document.root)))
@@ -245,7 +257,9 @@ class Comparer:
     def _checker(self, side: _Side) -> Checker:
         formula = self._form_or_doubt(side)
         return Checker(
-            reference_validator(side.document, side.schema, apart=self._normal.tangled, allowance=self._allowance),
+            reference_validator(
+                side.document, side.schema, apart=self._normal.tangled, allowance=self._allowance, formats=self._formats
+            ),
             self._normal.forms,
             formula,
         )
@@ -259,20 +273,41 @@ class Comparer:
 
 
 def compare(
-    old: Json, new: Json, *, steps: int = STEPS, allowance: Allowance | None = None, dialect: Dialect | None = None
+    old: Json,
+    new: Json,
+    *,
+    steps: int = STEPS,
+    allowance: Allowance | None = None,
+    formats: Collection[str] = (),
+    dialect: Dialect | None = None,
 ) -> Comparison:
     """Both directions of two whole schema documents. The options are those of `Comparer`."""
-    return Comparer(old, new, steps=steps, allowance=allowance, dialect=dialect).compare()
+    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).compare()
 
 
-def include(old: Json, new: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Relation:
-    """Whether everything valid under the old schema document is valid under the new one."""
-    return Comparer(old, new, steps=steps, dialect=dialect).include()
+def include(
+    old: Json,
+    new: Json,
+    *,
+    steps: int = STEPS,
+    allowance: Allowance | None = None,
+    formats: Collection[str] = (),
+    dialect: Dialect | None = None,
+) -> Relation:
+    """Whether everything valid under the old schema document is valid under the new one. The options are those of `Comparer`."""
+    return Comparer(old, new, steps=steps, allowance=allowance, formats=formats, dialect=dialect).include()
 
 
-def is_satisfiable(schema: Json, *, steps: int = STEPS, dialect: Dialect | None = None) -> Satisfiability:
+def is_satisfiable(
+    schema: Json,
+    *,
+    steps: int = STEPS,
+    allowance: Allowance | None = None,
+    formats: Collection[str] = (),
+    dialect: Dialect | None = None,
+) -> Satisfiability:
     """Whether any value is valid under a schema document: it is not if that under which nothing is valid includes it."""
-    relation = include(schema, NOTHING, steps=steps, dialect=dialect)
+    relation = include(schema, NOTHING, steps=steps, allowance=allowance, formats=formats, dialect=dialect)
     match relation.verdict:
         case Verdict.YES:
             return Satisfiability(Verdict.NO, "Proven: no value is valid under the schema.")

@@ -9,7 +9,7 @@ of `jsonschema-rs` reads them, if it can.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -19,6 +19,7 @@ import jsonschema.exceptions
 import jsonschema.validators
 import jsonschema_rs
 
+from schema_inclusion.formats import FORMATS, is_of
 from schema_inclusion.regex import may_backtrack
 
 LONGEST_AT_ONCE: Final = 20
@@ -133,8 +134,24 @@ def _multiple_of(validator: Any, step: Any, instance: Any, _schema: Any) -> Iter
         yield jsonschema.exceptions.ValidationError(f"{instance!r} is not a multiple of {step!r}")
 
 
-def reading_as_ecma(plain: Any) -> Any:
-    """The class of validators with these readings in the place of its own."""
+def _asserting(formats: frozenset[str]) -> Callable[[Any, Any, Any, Any], Iterator[Any]]:
+    """The keyword `format`. Where our own bounds and an independent validator contradict each other, there is no answer."""
+
+    def keyword(validator: Any, name: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+        if name not in formats or not validator.is_type(instance, "string"):
+            return
+        bounds, taken = FORMATS[name], is_of(name, instance)
+        surely, possibly = _is_found(bounds.surely, instance), _is_found(bounds.possibly, instance)
+        if (surely and not taken) or (taken and not possibly):
+            raise ValueError(f"validators disagree on the format {name!r}")
+        if not taken:
+            yield jsonschema.exceptions.ValidationError(f"{instance!r} is no {name!r}")
+
+    return keyword
+
+
+def reading_as_ecma(plain: Any, formats: frozenset[str] = frozenset()) -> Any:
+    """The class of validators with these readings in the place of its own; it asserts the formats."""
     extend: Any = getattr(jsonschema.validators, "extend")  # noqa: B009 - it has no types
     return extend(
         plain,
@@ -143,5 +160,6 @@ def reading_as_ecma(plain: Any) -> Any:
             "patternProperties": _pattern_properties,
             "additionalProperties": _additional_properties,
             "multipleOf": _multiple_of,
+            "format": _asserting(formats),
         },
     )

@@ -2,7 +2,7 @@
 
 One function per keyword. `allOf` is merged, acyclic references are followed, `enum`, `const` and `oneOf` of constants
 become one set, lists of types and alternatives of types one set of kinds, conditions and dependencies plain logic.
-Annotations, `format` among them, say nothing. What a keyword cannot express is `Opaque`, never left out.
+Annotations say nothing, and `format` only where it is asserted. What a keyword cannot express is `Opaque`, never left out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from schema_inclusion.document import (
     resolved,
     within,
 )
+from schema_inclusion.formats import FORMATS
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind, Types
 from schema_inclusion.values import Json, exact
@@ -53,7 +54,8 @@ class Malformed(ValueError):
 class Normaliser:
     """Turns schemas into formulas and remembers what it has done. Schemas must outlive it unchanged.
 
-    `tangled` says that some schema was nested very deeply, or a reference led back to itself without a step into the value.
+    `formats` are those that it reads as assertions. `tangled` says that some schema was nested very deeply, or a reference led back to
+    itself without a step into the value.
     """
 
     forms: Forms
@@ -65,6 +67,8 @@ class Normaliser:
     _targets: dict[tuple[int, str], Target | None] = field(default_factory=dict[tuple[int, str], "Target | None"])
     _steps: int = 0
     tangled: bool = False
+    formats: frozenset[str] = frozenset()
+    _doubts: dict[str, Formula] = field(default_factory=dict[str, Formula])
     written_as_integer: Formula = field(init=False)
 
     def __post_init__(self) -> None:
@@ -102,6 +106,20 @@ class Normaliser:
         del self._open[key]
         self._done[key] = result
         return result
+
+    def of_format(self, name: str) -> Formula:
+        """What a format that is asserted says of a text: what may be of it, and surely is or perhaps."""
+        bounds = FORMATS[name]
+        if name not in self._doubts:
+            self._doubts[name] = self.forms.opaque(f"whether a text is of the format {name!r} is not known here")
+        surely, possibly = self.forms.matches(bounds.surely), self.forms.matches(bounds.possibly)
+        return (
+            possibly
+            if bounds.surely == bounds.possibly
+            else self.forms.all_of(
+                possibly, self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.STRING), surely, self._doubts[name])
+            )
+        )
 
     def has_read(self, target: Target) -> bool:
         """Whether what stands there is a formula already."""
@@ -312,6 +330,10 @@ def _pattern(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: 
     return reader.forms.matches(value)
 
 
+def _format(reader: Normaliser, value: Json, _schema: dict[str, Json], _scope: Scope) -> Formula:
+    return reader.of_format(value) if isinstance(value, str) and value in reader.formats else reader.forms.top
+
+
 # Arrays.
 
 
@@ -452,6 +474,7 @@ _OLDEST: Final[dict[str, _Read]] = {
     "minLength": _at_least(lambda forms: forms.length),
     "maxLength": _at_most(lambda forms: forms.length),
     "pattern": _pattern,
+    "format": _format,
     "minItems": _at_least(lambda forms: forms.size),
     "maxItems": _at_most(lambda forms: forms.size),
     "items": _older_items,

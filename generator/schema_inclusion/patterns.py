@@ -1,8 +1,7 @@
 """Regular languages: a short text that some patterns match and others do not, or the proof that there is none.
 
-Patterns run as automata side by side, breadth first, so that the first text found is a shortest one. A small search runs
-here with a fixed number of steps, so verdicts do not depend on the machine's speed; a large one is handed to a
-subprocess with a time budget. Out of budget is `TooHard`, never a verdict.
+Patterns run as automata side by side, breadth first, so that the first text found is a shortest one. A search has a fixed number
+of steps, so verdicts do not depend on the machine's speed. Out of steps is `TooHard`, never a verdict.
 """
 
 from __future__ import annotations
@@ -11,14 +10,13 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from schema_inclusion.apart import OutOfTime, asked
 from schema_inclusion.regex import MATCHED, Machine, Ranges, UnsupportedPattern, begin, ends, found, machine, step
-from schema_inclusion.values import Json
 
-STEPS_HERE: Final = 4_000
-STEPS_APART: Final = 400_000
+STEPS: Final = 4_000
+MOST_STEPS: Final = 120_000
+"""Of a long search: about a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class TooHard:
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """The search needs more steps than are allowed here: ask `example_apart`."""
+    """The search needs more steps: ask `example_at_length`."""
 
 
 Answer: TypeAlias = Example | NoText | TooHard
@@ -73,7 +71,7 @@ def example(wanted: Wanted) -> Answer | TooLong:
     if set(wanted.matching) & set(wanted.failing):
         return NoText()
     try:
-        return _search(wanted, STEPS_HERE)
+        return _search(wanted, STEPS)
     except UnsupportedPattern as fault:
         return TooHard(f"a pattern is outside what can be compared: {fault}")
     except _OutOfSteps:
@@ -130,8 +128,10 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
     moves: dict[tuple[int, frozenset[int], int], frozenset[int]] = {}
 
     def moved(index: int, states: frozenset[int], character: int) -> frozenset[int]:
+        nonlocal steps
         key = (index, states, character)
         if key not in moves:
+            steps -= len(states) // 4
             moves[key] = step(automata[index], states, character)
         return moves[key]
 
@@ -172,26 +172,10 @@ def _search(wanted: Wanted, steps: int) -> Example | NoText:
     return NoText()
 
 
-def example_apart(wanted: Wanted) -> Answer:
-    """The same search in a subprocess, with more steps and a time budget."""
-    order: dict[str, Json] = {
-        "matching": [*wanted.matching],
-        "failing": [*wanted.failing],
-        "low": wanted.low,
-        "high": wanted.high,
-        "excluded": [*sorted(wanted.excluded)],
-    }
+@lru_cache(maxsize=256)
+def example_at_length(wanted: Wanted) -> Answer:
+    """The same search with more steps."""
     try:
-        answer = asked(__name__, order)
-    except OutOfTime:
-        return TooHard("comparing patterns went over its time budget")
-    return Example(answer) if isinstance(answer, str) else NoText()
-
-
-def serve(order: Any) -> str | None:
-    """In the subprocess: the text, or that there is none."""
-    wanted = Wanted(
-        tuple(order["matching"]), tuple(order["failing"]), order["low"], order["high"], frozenset(order["excluded"])
-    )
-    answer = _search(wanted, STEPS_APART)
-    return answer.text if isinstance(answer, Example) else None
+        return _search(wanted, MOST_STEPS)
+    except _OutOfSteps:
+        return TooHard("comparing patterns went over its budget")

@@ -13,7 +13,7 @@ from schema_inclusion.conjunction import number_fits
 from schema_inclusion.constraints import Constraints
 from schema_inclusion.formula import Kind
 from schema_inclusion.outcome import EMPTY, Outcome, Satisfied, Unknown
-from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
+from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_at_length, matches
 from schema_inclusion.values import spelled
 
 MOST_TRIED: Final = 2_000
@@ -132,7 +132,11 @@ def string(constraints: Constraints, budget: Budget) -> Outcome:
     )
     answer = example(wanted)
     if isinstance(answer, TooLong):
-        answer = example_apart(wanted) if budget.may_ask_apart() else TooHard("comparing patterns went over its budget")
+        answer = (
+            example_at_length(wanted)
+            if budget.may_search_at_length()
+            else TooHard("comparing patterns went over its budget")
+        )
     match answer:
         case Example(text):
             return Satisfied(text)

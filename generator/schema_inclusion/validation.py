@@ -41,7 +41,6 @@ _PUBLISHED: Final[dict[Dialect, Any]] = {
     Dialect.DRAFT_2019_09: jsonschema.Draft201909Validator,
     Dialect.DRAFT_2020_12: jsonschema.Draft202012Validator,
 }
-_VALIDATORS: Final = {dialect: following_once(reading_as_ecma(each)) for dialect, each in _PUBLISHED.items()}
 _META_VALIDATORS: Final[dict[Dialect, type[jsonschema_rs.Validator]]] = {
     Dialect.DRAFT_04: jsonschema_rs.Draft4Validator,
     Dialect.DRAFT_06: jsonschema_rs.Draft6Validator,
@@ -68,6 +67,7 @@ class ReferenceValidator:
     validator: _Validator
     apart: bool
     allowance: Allowance | None = None
+    formats: frozenset[str] = frozenset()
     given_up: list[Json] = field(default_factory=list[Json])
     """The value that took too many steps."""
 
@@ -90,7 +90,8 @@ class ReferenceValidator:
         if self.allowance is not None:
             self.allowance.spend(STEPS_APART)
         try:
-            answer = asked(__name__, [self.document.dialect.value, self.document.root, self.schema, value])
+            given: list[Json] = [self.document.dialect.value, self.document.root, self.schema, value]
+            answer = asked(__name__, [*given, [*sorted(self.formats)]])
         except OutOfTime:
             return None
         return answer if isinstance(answer, bool) else None
@@ -120,18 +121,23 @@ def _accepted(
 
 
 def reference_validator(
-    document: SchemaDocument, schema: Json, *, apart: bool = False, allowance: Allowance | None = None
+    document: SchemaDocument,
+    schema: Json,
+    *,
+    apart: bool = False,
+    allowance: Allowance | None = None,
+    formats: frozenset[str] = frozenset(),
 ) -> ReferenceValidator:
     """The validator of a schema whose references are those of the document. What it does is taken from the allowance."""
-    whole = _of_root(document.dialect, document.root)
+    whole = _of_root(document.dialect, document.root, formats)
     chosen = whole if schema is document.root else whole.evolve(schema=cast("Any", schema))
-    return ReferenceValidator(document, schema, cast("_Validator", chosen), apart, allowance)
+    return ReferenceValidator(document, schema, cast("_Validator", chosen), apart, allowance, formats)
 
 
 def serve(order: Any) -> bool | None:
     """In the subprocess: the verdict on a value."""
-    dialect, root, schema, value = order
-    whole = _of_root(Dialect(dialect), root)
+    dialect, root, schema, value, formats = order
+    whole = _of_root(Dialect(dialect), root, frozenset(formats))
     is_dynamic = any(map(is_dynamic_schema, every_schema(root)))
     try:
         return _accepted(whole if schema == root else whole.evolve(schema=schema), value, is_dynamic=is_dynamic)
@@ -139,11 +145,16 @@ def serve(order: Any) -> bool | None:
         return None
 
 
-def _of_root(dialect: Dialect, root: Any) -> Any:
+@cache
+def _class_of(dialect: Dialect, formats: frozenset[str]) -> Any:
+    return following_once(reading_as_ecma(_PUBLISHED[dialect], formats))
+
+
+def _of_root(dialect: Dialect, root: Any, formats: frozenset[str]) -> Any:
     """The validator of a document, which does not name its dialect again: `jsonschema` would exchange the validator for its own."""
     if isinstance(root, dict):
         root = {keyword: value for keyword, value in cast("dict[str, Json]", root).items() if keyword != "$schema"}
-    return _VALIDATORS[dialect](root, registry=SPECIFICATIONS)
+    return _class_of(dialect, formats)(root, registry=SPECIFICATIONS)
 
 
 def longest_text(value: Json) -> int:

@@ -127,6 +127,21 @@ CASES: Final[Mapping[str, Case]] = {
         )
         for name, beside in BESIDE_NULL.items()
     },
+    **{
+        f"unions that multiply, {keyword}": Case(
+            {
+                "U": {
+                    "type": "object",
+                    "allOf": [
+                        {keyword: [{"properties": {key: {"const": tag}}, "required": [key]} for tag in (1, 2, 3)]}
+                        for key in "abcdef"
+                    ],
+                }
+            },
+            (dict.fromkeys("abcdef", 1), {**dict.fromkeys("abcdef", 3), "z": 1}, dict.fromkeys("abcde", 1), {}, 1),
+        )
+        for keyword in ("anyOf", "oneOf")
+    },
     "items that are null but not": Case(
         {
             "U": {

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import evidence
 from schema_inclusion import include
 from schema_inclusion.ecma import compiled
-from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_apart, matches
+from schema_inclusion.patterns import Example, NoText, TooHard, TooLong, Wanted, example, example_at_length, matches
 from schema_inclusion.regex import UnsupportedPattern, may_backtrack, read
 
 MORE = os.environ.get("ACPGEN_EXAMPLES", "")
@@ -149,9 +149,9 @@ def test_lengths_and_excluded_texts_count() -> None:
 def test_a_large_search_is_handed_on_and_ends() -> None:
     wanted = Wanted(("^(a|b)*a(a|b){14}$",), ("^(b|a)*a[ab]{14}$",))
     assert example(wanted) == TooLong()
-    assert isinstance(example_apart(wanted), (NoText, TooHard))
+    assert isinstance(example_at_length(wanted), (NoText, TooHard))
     smaller = Wanted(("^[ab]{0,3000}c$",), ("^[ab]*c$",))
-    assert isinstance(example_apart(smaller), (NoText, TooHard))
+    assert isinstance(example_at_length(smaller), (NoText, TooHard))
 
 
 def test_patterns_that_may_take_for_ever_are_known() -> None:

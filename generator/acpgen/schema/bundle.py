@@ -73,6 +73,9 @@ ABSOLUTE_PATH: Final = r"^(?:/|[A-Za-z]:[\\/]|\\\\[^\\/])"
 """What `format: absolute-path` asserts: a POSIX root, a drive letter, or a UNC prefix. Lexical, on every platform alike."""
 
 
+MOST_VARIANTS: Final = 100
+"""A union is distributed over the unions in its branches to so many variants at most."""
+
 SPELLINGS: Final = {"$defs": "definitions", "definitions": "$defs"}
 
 
@@ -297,6 +300,8 @@ class _Bundler:
         self.tags: dict[str, str] = {}
         self.keyed: set[str] = set()
         self.found_again: set[str] = set()
+        self.roots: dict[str, str] = {}
+        self.standing: dict[str, int] = {}
         self.named_at = {at: name for name, at in self.origins.items()}
         self.below: dict[str, list[str]] = {}
         self.faults: list[Fault] = []
@@ -558,6 +563,10 @@ class _Bundler:
         ):
             self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)
             return
+        root = self.roots.get(name, name)
+        self.standing[root] = self.standing.get(root, 0) + len(branches)
+        if root != name and self.standing[root] > MOST_VARIANTS:
+            return  # unions that multiply stay as they are written
         merged = [
             _merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
             for branch in branches
@@ -609,6 +618,7 @@ class _Bundler:
         name, is_new = self._add(union, candidates, {key: v for key, v in whole.items() if key != "title"}, at)
         if is_new:
             self.sources[name] = copy.deepcopy(self.definitions[name])
+            self.roots[name] = self.roots.get(union, union)
             self._distribute(name)
         annotations.pop("x-name", None)
         if found is not None and index == found.default and "title" in whole:

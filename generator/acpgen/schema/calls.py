@@ -338,7 +338,7 @@ class _Finder:
         rule, site = message.rule, message.site
         name = _spelled(message.stem, rule.spelled) if rule.spelled else self.read.method(site, rule) or ""
         params = self._params(message)
-        is_optional = bool(rule.spelled) or not self.read.requires(site, rule.params, frozenset())
+        is_optional = bool(rule.spelled) or not self.read.requires(site, rule.params)
         side = self.profile.handled.get(name) or rule.side
         result: Site | None = None
         if rule.kind == "request":

@@ -124,37 +124,44 @@ class Reader:
 
         A message is no choice of others, so branches of one are not looked at.
         """
+        return self._property(site, name, dict.fromkeys(map(Site, seen)), is_message=is_message)
+
+    def _property(self, site: Site, name: str, known: dict[Site, Site | None], *, is_message: bool) -> Site | None:
+        """The same; `known` are the places that were looked at."""
+        if site in known:
+            return known[site]
+        known[site] = None  # until it is known
+        known[site] = self._found(site, name, known, is_message=is_message)
+        return known[site]
+
+    def _found(self, site: Site, name: str, known: dict[Site, Site | None], *, is_message: bool) -> Site | None:
         schema = self.schema(site)
         if is_object(schema.get("properties")) and name in schema["properties"]:
             return site.below("properties", name)
         for index, part in enumerate(schema["allOf"] if is_array(schema.get("allOf")) else ()):
             if is_object(part) and "$ref" not in part:
-                found = self.property(site.below("allOf", str(index)), name, seen, is_message=is_message)
+                found = self._property(site.below("allOf", str(index)), name, known, is_message=is_message)
                 if found is not None:
                     return found
         parts = [part for part in schema.get("allOf", ()) if is_object(part)] if is_array(schema.get("allOf")) else []
         for reference in (part["$ref"] for part in (schema, *parts) if isinstance(part.get("$ref"), str)):
             base = target(reference)
-            if base in self.definitions and base not in seen:
-                found = self.property(Site(base), name, seen | {base}, is_message=is_message)
+            if base in self.definitions:
+                found = self._property(Site(base), name, known, is_message=is_message)
                 if found is not None:
                     return found
         union = branches_of(schema)
         if union is None or is_message:
             return None
         branches = [site.below(union[0], str(index)) for index, branch in enumerate(union[1]) if is_object(branch)]
-        places = [place for one in branches if (place := self.property(one, name, seen)) is not None]
+        places = [
+            place for one in branches if (place := self._property(one, name, known, is_message=False)) is not None
+        ]
         return places[0] if len(set(places)) == 1 else None
 
-    def requires(self, site: Site, name: str, seen: frozenset[str]) -> bool:
-        schema = self.schema(site)
-        if name in schema.get("required", ()):
-            return True
-        parts = [site.below("allOf", str(index)) for index in range(len(schema.get("allOf", ())))]
-        if any(self.requires(part, name, seen) for part in parts if is_object(self.schema(part))):
-            return True
-        base = target(schema["$ref"]) if isinstance(schema.get("$ref"), str) else ""
-        return base in self.definitions and base not in seen and self.requires(Site(base), name, seen | {base})
+    def requires(self, site: Site, name: str) -> bool:
+        """Whether an object must have a member."""
+        return name in self.required(site)
 
     def required(self, site: Site) -> set[str]:
         """The members that an object requires, those of its parts and of what it refers to included."""
@@ -179,7 +186,7 @@ class Reader:
         if result is None or len(result.keys) < 2 or result.keys[-2] != "properties":
             return False
         holders = [result.keys[:-2], result.keys[:-4] if result.keys[-4:-3] == ("allOf",) else result.keys[:-2]]
-        return not any(self.requires(replace(result, keys=keys), result.keys[-1], frozenset()) for keys in holders)
+        return not any(self.requires(replace(result, keys=keys), result.keys[-1]) for keys in holders)
 
     def is_same(self, one: Site | None, other: Site | None) -> bool:
         """Whether two payloads are one: the same definition, or schemas that demand the same."""
