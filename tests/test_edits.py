@@ -13,6 +13,7 @@ import pytest
 from acpgen.adopt.layout import text as canonical
 from acpgen.pointers import pointer_parts
 from acpgen.schema.edits import Edit, edited, lines_changed, ordered, patch
+from acpgen.schema.walk import is_array, is_object
 
 STYLES: dict[str, Callable[[Any], str]] = {
     "two spaces": lambda value: json.dumps(value, indent=2),
@@ -28,7 +29,8 @@ KEYS = ("a", "b", "~", "/", "é", "ß c")
 def drawn(chance: random.Random, depth: int) -> Any:
     kind = chance.random()
     if depth == 0 or kind < 0.3:
-        return chance.choice([1, "a,{b", 'é"[', None, True, 2.5, [], {}])
+        plain: list[Any] = [1, "a,{b", 'é"[', None, True, 2.5, [], {}]
+        return chance.choice(plain)
     if kind < 0.65:
         return {f"{chance.choice(KEYS)}{index}": drawn(chance, depth - 1) for index in range(chance.randint(0, 4))}
     return [drawn(chance, depth - 1) for _ in range(chance.randint(0, 4))]
@@ -36,7 +38,7 @@ def drawn(chance: random.Random, depth: int) -> Any:
 
 def places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     yield at, value
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner: Any = value.items() if is_object(value) else enumerate(value) if is_array(value) else ()
     for key, child in inner:
         yield from places(child, (*at, key))
 
@@ -51,10 +53,10 @@ def some_edits(chance: random.Random, value: Any) -> list[Edit]:
             edit = Edit("remove", at)
         elif kind == "replace":
             edit = Edit("replace", at, drawn(chance, 2))
-        elif isinstance(inner, dict):
+        elif is_object(inner):
             after = chance.choice([None, "", *inner])
             edit = Edit("add", (*at, f"new{chance.randint(0, 3)}"), drawn(chance, 2), after)
-        elif isinstance(inner, list):
+        elif is_array(inner):
             edit = Edit("add", (*at, chance.randint(0, len(inner))), drawn(chance, 2))
         else:
             continue
@@ -74,16 +76,17 @@ def applied(value: Any, operations: list[Any]) -> Any:
     value = copy.deepcopy(value)
     for operation in operations:
         *around, last = pointer_parts(operation["path"])
-        node = value
+        node: Any = value
         for part in around:
-            node = node[int(part)] if isinstance(node, list) else node[part]
-        if isinstance(node, list) and operation["op"] == "add":
+            node = node[int(part)] if is_array(node) else node[part]
+        if operation["op"] == "add":
+            if is_object(node):
+                node[last] = operation["value"]
+                continue
             assert int(last) <= len(node)
             node.insert(int(last), operation["value"])
-        elif operation["op"] == "add":
-            node[last] = operation["value"]
         else:
-            key = int(last) if isinstance(node, list) else last
+            key: Any = int(last) if is_array(node) else last
             node[key]  # a place that is not there is an error
             if operation["op"] == "remove":
                 del node[key]

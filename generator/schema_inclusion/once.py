@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 import jsonschema.exceptions
 import jsonschema.validators
@@ -100,7 +100,7 @@ def _reference(validator: Any, ref: Any, instance: Any, _schema: Any) -> Iterato
         return
     run.spend()
     errors = validator.descend(instance, resolved.contents, resolver=resolved.resolver)
-    found = list(islice(errors, run.most_errors))
+    found: list[Any] = list(islice(errors, run.most_errors))
     run.errors[key] = [_copied(error) for error in found]
     yield from found
 
@@ -139,16 +139,20 @@ def _measured(plain: _Keyword) -> _Keyword:
     return keyword
 
 
+def _is_schema(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
 def _applying(schema: Any, resolver: Any, known: dict[int, int]) -> int:
     """How many schemas apply in place, each as often as the ways to it."""
-    if not isinstance(schema, dict):
+    if not _is_schema(schema):
         return 0
     if id(schema) not in known:
         known[id(schema)] = MOST_REFERENCES  # a schema that leads back to itself has no end
-        inner = [each for name in _IN_PLACE_LISTS for each in schema.get(name, ())]
+        inner: list[Any] = [each for name in _IN_PLACE_LISTS for each in schema.get(name, ())]
         inner += [schema[name] for name in _IN_PLACE if name in schema]
         dependent = schema.get("dependentSchemas")
-        inner += dependent.values() if isinstance(dependent, dict) else ()
+        inner += dependent.values() if _is_schema(dependent) else ()
         found = [resolver.lookup(schema[name]) for name in ("$ref", "$dynamicRef") if name in schema]
         counts = [_applying(each, resolver, known) for each in inner]
         counts += [_applying(each.contents, each.resolver, known) for each in found]

@@ -82,7 +82,8 @@ class Pair:
             if one.kind == "request":
                 found.append(((Route("result", one), one.result), (Route("result", other), other.result)))
         alone = [name for name in self.old.declared if name in set(self.new.declared) - self.reached]
-        return found + [((Route("document", None, name), name),) * 2 for name in alone]
+        documents: list[Held] = [(Route("document", None, name), name) for name in alone]
+        return [*found, *((each, each) for each in documents)]
 
     @cached_property
     def reached(self) -> set[str]:
@@ -238,7 +239,7 @@ def _sent(definition: ir.Definition) -> ir.Definition:
 def attacked(pair: Pair, samples: int) -> Iterator[str]:
     """One text for each message that was tried: empty, or how it contradicts a "yes"."""
     meanings: dict[Revision, Meaning] = {side: Meaning(pair.side(side).protocol) for side in SIDES}
-    ways = [
+    ways: list[tuple[str, str, Revision, Revision]] = [
         (relation, direction, sender, receiver)
         for relation in RELATIONS
         for direction, sender, receiver in DIRECTIONS
@@ -279,12 +280,14 @@ def is_plain(value: Any) -> bool:
 def contradicted(pair: Pair, finding: Finding) -> Iterator[str]:
     """What the judges say against a witness."""
     witness = cast("Witness", finding.witness)
-    wanted: list[tuple[Revision, bool]] = [
-        (side, verdict)
-        for side, verdict in ((witness.accepted_by, True), (witness.carried_by, True), (witness.refused_by, False))
-        if side is not None
+    named: list[tuple[Revision | None, bool]] = [
+        (witness.accepted_by, True),
+        (witness.carried_by, True),
+        (witness.refused_by, False),
     ]
-    for side, verdict in wanted:
+    for side, verdict in named:
+        if side is None:
+            continue
         held = routed(pair, finding, side)
         if held is None:
             yield f"{finding.rule} {finding.location}: the witness belongs to no message that is known"

@@ -45,7 +45,9 @@ def together(comparisons: Sequence[Comparison], *, is_open: bool) -> Inclusion:
 
 
 def _worst(relations: Iterable[Relation], is_open: bool) -> Answer:
-    answers = {each.verdict.value for each in relations} | ({"undecided"} if is_open else set())
+    answers: set[Answer] = {each.verdict.value for each in relations}
+    if is_open:
+        answers.add("undecided")
     return "no" if "no" in answers else "undecided" if "undecided" in answers else "yes"
 
 

@@ -125,7 +125,7 @@ class Node:
         """It, its parts and theirs, at any depth: all that judges the same value, each definition once, a part after what has it."""
         found: list[Node] = []
         seen: set[str] = set()
-        pending = [self]
+        pending: list[Node] = [self]
         while pending:
             node = pending.pop()
             name = node.reference

@@ -167,10 +167,7 @@ def profile(value: object, at: str, name: str) -> Profile:
         title=table.get("title", name),
         sides=tuple(table["sides"]),
         envelope=envelope,
-        rules=tuple(
-            Rule(**{**_members(envelope, rule["kind"]), **{key: _frozen(item) for key, item in rule.items()}})
-            for rule in table.get("messages", ())
-        ),
+        rules=tuple(_rule({**_members(envelope, rule["kind"]), **rule}) for rule in table.get("messages", ())),
         listed={method: Listed(**row) for method, row in table.get("methods", {}).items()},
         marked=table.get("marked", False),
         document=table.get("document"),
@@ -218,6 +215,10 @@ def _contradictions(table: Mapping[str, Any], at: str) -> Iterator[Fault]:
         if unknown:
             reason = f"{shown('{' + unknown[0] + '}')} stands for nothing"
             yield BadProfile(at=f"{at}#{pointer}", reason=reason, remedy="Use '{name}' or '{params}', or no braces")
+
+
+def _rule(members: Mapping[str, Any]) -> Rule:
+    return Rule(**{key: _frozen(item) for key, item in members.items()})
 
 
 def _members(envelope: Envelope, kind: Kind) -> Mapping[str, str]:

@@ -19,7 +19,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
-from acpgen.schema.walk import Schema
+from acpgen.schema.walk import Schema, is_array
 
 MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
@@ -324,6 +324,6 @@ def _called(value: Any, before: Sequence[str | int], steps: Sequence[Step], side
 
 def _replaced(value: Any, key: str | int, now: str | int | None, inner: Any) -> Any:
     """A value with another member or item at a place, under the name that it has now."""
-    if isinstance(value, list):
+    if is_array(value):
         return [inner if index == key else each for index, each in enumerate(value)]
     return {now if name == key else name: inner if name == key else each for name, each in value.items()}

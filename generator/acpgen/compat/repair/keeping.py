@@ -117,8 +117,8 @@ def _tags(parts: list[FileEdit]) -> list[Any]:
     for part in parts:
         value = part.edit.value
         if is_object(value):
-            members = value.get("properties")
-            found += [each["const"] for each in (members or {}).values() if is_object(each) and "const" in each]
+            members: Any = value.get("properties") or {}
+            found += [each["const"] for each in members.values() if is_object(each) and "const" in each]
             found += [value["const"]] if "const" in value else []
     return found
 

@@ -10,7 +10,7 @@ from acpgen.compat.repair.attempts import Candidate, FileEdit
 from acpgen.compat.repair.case import Case, between, complete
 from acpgen.compat.repair.ground import At
 from acpgen.pointers import plain_pointer
-from acpgen.schema.walk import is_object
+from acpgen.schema.walk import is_array, is_object
 
 _FEW: Final = 3
 """As many edits are told one by one."""
@@ -76,8 +76,8 @@ def _is_near(case: Case, part: FileEdit) -> bool:
 
 def _named(case: Case, part: FileEdit) -> list[Any]:
     """The fields that an edit of `required` is about."""
-    value = case.value(At(part.path, part.edit.at)) if part.edit.op == "remove" else part.edit.value
-    return value if isinstance(value, list) else [value]
+    value: Any = case.value(At(part.path, part.edit.at)) if part.edit.op == "remove" else part.edit.value
+    return value if is_array(value) else [value]
 
 
 def _around(case: Case) -> list[FileEdit]:

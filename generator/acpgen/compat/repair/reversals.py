@@ -96,11 +96,8 @@ def _mark(item: Any) -> str | None:
     """What a branch is known by: its constant, the constants of its properties, what it refers to, its title."""
     if not is_object(item):
         return None
-    constants = {
-        name: inner["const"]
-        for name, inner in (item.get("properties") or {}).items()
-        if is_object(inner) and "const" in inner
-    }
+    members: Any = item.get("properties") or {}
+    constants = {name: inner["const"] for name, inner in members.items() if is_object(inner) and "const" in inner}
     for mark in (item.get("const"), constants, item.get("$ref"), item.get("title"), item.get("type")):
         if mark not in (None, {}):
             return json.dumps(mark, sort_keys=True)

@@ -220,18 +220,18 @@ class Search:
 
     def _reduced(self, each: Attempt, outcome: Report) -> Report:
         """Leave out what a divisible repair does not need, half by half and then one by one."""
-        assert each.chosen is not None
-        size = len(each.chosen.parts) // 2 if each.chosen.divisible else 0
+        chosen: Candidate | None = each.chosen
+        assert chosen is not None
+        size = len(chosen.parts) // 2 if chosen.divisible else 0
         while size:
             start = 0
-            while start < len(each.chosen.parts) > size:
-                parts = each.chosen.parts
-                less = replace(each.chosen, parts=parts[:start] + parts[start + size :])
+            while start < len(chosen.parts) > size:
+                less = replace(chosen, parts=chosen.parts[:start] + chosen.parts[start + size :])
                 left = self._ends(each.finding, less)
                 if left is None:
                     start += size
                 else:
-                    each.chosen, outcome = less, left
+                    each.chosen, chosen, outcome = less, less, left
             size //= 2
         return outcome
 

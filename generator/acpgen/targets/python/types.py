@@ -110,7 +110,7 @@ def _number(number: ir.Number) -> Annotation:
 
 def _limits(number: ir.Number) -> dict[str, int | float]:
     """The limits of a number. Those of an integer are whole, which is all that pydantic takes there."""
-    limits = limits_of(number)
+    limits: dict[str, Any] = limits_of(number)
     step = limits.pop("multipleOf", None)
     if number.integer:
         rounding = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
