@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from importlib import import_module, invalidate_caches
 from pathlib import Path
@@ -146,11 +147,11 @@ class Subjects:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal: numbers by value, and true is not 1."""
+    """Whether two JSON values are equal: numbers by their decimal value, and true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):
-        return one == other
+        return Decimal(repr(one)) == Decimal(repr(other))
     if type(one) is not type(other):
         return False
     if is_object(one):
