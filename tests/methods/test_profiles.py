@@ -465,6 +465,32 @@ def test_a_profile_that_finds_nothing_and_entries_that_match_nothing_are_refused
     assert set(kinds_of(schema, methods)) == {UnusedRule}
 
 
+def test_a_result_can_be_one_of_several_definitions() -> None:
+    rules = [{"kind": "request", "named": "{name}Request"}]
+    schema = {"$defs": {"OpenRequest": message("open"), "Done": NAMED, "Ticket": {"type": "object"}}}
+    both = own(
+        sides=SIDES, messages=rules, alternatives={"OpenAnswer": ["Done", "Ticket"]}, results={"open": "OpenAnswer"}
+    )
+    protocol, found = meaning(schema, both)
+    assert [one.result for one in protocol.methods] == ["OpenAnswer"]
+    assert found.definitions["OpenAnswer"] == {"anyOf": [{"$ref": "#/$defs/Done"}, {"$ref": "#/$defs/Ticket"}]}
+    for members, name in ((["Done", "Tocket"], "OpenAnswer"), (["Done", "Ticket"], "OpenRequest")):
+        wrong = own(sides=SIDES, messages=rules, alternatives={name: members})
+        (told_of,) = faults_of(schema, wrong)
+        assert told_of.startswith(f"acme.toml#/alternatives/{name}: the schema lacks one of 'Done' and '{members[1]}'")
+
+
+def test_a_tool_of_mcp_answers_with_a_result_or_with_a_task() -> None:
+    name = "upstream/mcp-2025-11-25/schema.json"
+    evidence.need(name)
+    protocol, found = understand(load(evidence.path(name)))
+    results = {one.name: one.result for one in protocol.methods}
+    assert results["tools/call"] == "CallToolAnswer"
+    for method, first in (("tools/call", "CallToolResult"), ("elicitation/create", "ElicitResult")):
+        branches = [branch["$ref"] for branch in found.definitions[results[method] or ""]["anyOf"]]
+        assert branches == [f"#/$defs/{first}", "#/$defs/CreateTaskResult"]
+
+
 AIR: Final[dict[str, Any]] = {
     "$defs": {
         "LandRequest": message("land", params=NAMED),

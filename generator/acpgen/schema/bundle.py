@@ -26,7 +26,7 @@ from acpgen.errors import (
     UnusedName,
 )
 from acpgen.pointers import escape, pointer_parts, reference_to, unescape
-from acpgen.schema.calls import Bound, Calls, Gaps, bind, find_calls, payloads
+from acpgen.schema.calls import Bound, Calls, Gaps, bind, find_calls, payloads, with_alternatives
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
@@ -158,6 +158,7 @@ def _bundle(
     may_count: bool,
 ) -> Bundle:
     collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
+    with_alternatives(collected.definitions, collected.origins, profile)
     calls = find_calls(collected.definitions, collected.origins, profile)
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
     made = {one.path: one.value for one in foreign.documents.documents if is_object(one.value)}

@@ -7,13 +7,13 @@ found are places; `bundle` gives each of them a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from acpgen import ir
 from acpgen.errors import Faults, NoMethods, UnusedRule
-from acpgen.pointers import follow, plain_pointer
+from acpgen.pointers import follow, plain_pointer, reference_to
 from acpgen.schema.names import class_name
 from acpgen.schema.profile import FRAMES, Kind, Profile, Rule
 from acpgen.schema.sites import Reader, Site
@@ -65,6 +65,19 @@ class Calls:
     calls: tuple[Call, ...] = ()
     gaps: Gaps = field(default_factory=Gaps)
     sides: tuple[ir.Side, ...] = ()
+
+
+def one_of(definitions: Iterable[str]) -> Schema:
+    """What is any one of some definitions."""
+    return {"anyOf": [{"$ref": reference_to(name)} for name in definitions]}
+
+
+def with_alternatives(definitions: dict[str, Schema], origins: dict[str, str], profile: Profile) -> None:
+    """Add the unions that a profile names, where the schema has all of their definitions and none of the union's name."""
+    for name, members in profile.alternatives.items():
+        if name not in definitions and all(member in definitions for member in members):
+            definitions[name] = one_of(members)
+            origins[name] = origins[members[0]]
 
 
 def find_calls(definitions: Mapping[str, Schema], origins: Mapping[str, str], profile: Profile) -> Calls:
@@ -263,7 +276,11 @@ class _Finder:
         places |= {place for one in self.profile.listed.values() for place in (one.params, one.result)}
         known = {place for place in places if self.read.place(place, "", "", None) is not None}
         unions = {name for name, is_one in is_union.items() if is_one}
-        return unmatched(self.profile, fits, methods, known, unions)
+        made = {name for name, members in self.profile.alternatives.items() if self._has(name, one_of(members))}
+        return unmatched(self.profile, fits, methods, known, unions, made)
+
+    def _has(self, name: str, schema: Schema) -> bool:
+        return self.definitions.get(name) == schema
 
     def _unbound(self, messages: Mapping[Site, _Message], methods: set[str]) -> Iterator[str]:
         """Definitions that are messages by their form and that no rule finds; not those of a method that was found."""
@@ -342,7 +359,7 @@ class _Finder:
         side = self.profile.handled.get(name) or rule.side
         result: Site | None = None
         if rule.kind == "request":
-            wanted = (self.profile.results[name],) if name in self.profile.results else rule.results
+            wanted = (*filter(None, [self.profile.results.get(name)]), *rule.results)
             about = self.read.about(params)
             places = (self.read.place(one, message.stem, about, site) for one in wanted)
             result = next((place for place in places if place is not None), None)
@@ -376,4 +393,4 @@ def _spelled(stem: str, how: str) -> str:
     return ("_" if how == "snake_case" else "-").join(word.lower() for word in words)
 
 
-__all__ = ["Bound", "Call", "Calls", "Gaps", "Site", "bind", "find_calls", "payloads"]
+__all__ = ["Bound", "Call", "Calls", "Gaps", "Site", "bind", "find_calls", "payloads", "with_alternatives"]

@@ -85,7 +85,8 @@ class Profile:
     """Where methods stand. `handled` maps methods to sides, `sent` sides to the unions of what they send.
 
     `at` is the file of a profile that a person wrote, empty of those that come with acpgen. `unmatched` says what becomes of its entries
-    that match nothing in a schema. `evidence` are definitions by which a schema is known.
+    that match nothing in a schema. `alternatives` are definitions to make, by name, of those that each is one of. `evidence` are
+    definitions by which a schema is known.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Profile:
     sent: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     handled: Mapping[str, str] = field(default_factory=dict[str, str])
     results: Mapping[str, str] = field(default_factory=dict[str, str])
+    alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     unmatched: Literal["refused", "told"] = "refused"
     evidence: tuple[str, ...] = ()
     how: How = "named"
@@ -174,6 +176,7 @@ def profile(value: object, at: str, name: str) -> Profile:
         sent={side: tuple(unions) for side, unions in table.get("sent", {}).items()},
         handled={method: side for side, methods in table.get("handled", {}).items() for method in methods},
         results=dict(table.get("results", {})),
+        alternatives={name: tuple(members) for name, members in table.get("alternatives", {}).items()},
         unmatched=table.get("unmatched", "refused"),
         evidence=tuple(table.get("when", {}).get("definitions", ())),
         at=at,

@@ -21,17 +21,29 @@ class Fit:
 
 
 def unmatched(
-    profile: Profile, fits: Sequence[Fit], methods: Collection[str], places: Collection[str], unions: Collection[str]
+    profile: Profile,
+    fits: Sequence[Fit],
+    methods: Collection[str],
+    places: Collection[str],
+    unions: Collection[str],
+    made: Collection[str],
 ) -> tuple[UnusedRule, ...]:
-    """The entries that match nothing, in the order of the profile. `methods`, `places` and `unions` are those that the schema has."""
+    """The entries that match nothing, in the order of the profile. `methods`, `places` and `unions` are those that the schema has,
+    `made` are the alternatives that were made.
+    """
     return tuple(
         UnusedRule(at=f"{profile.at}#{plain_pointer(*keys)}", what_for=why)
-        for keys, why in _entries(profile, fits, methods, places, unions)
+        for keys, why in _entries(profile, fits, methods, places, unions, made)
     )
 
 
 def _entries(
-    profile: Profile, fits: Sequence[Fit], methods: Collection[str], places: Collection[str], unions: Collection[str]
+    profile: Profile,
+    fits: Sequence[Fit],
+    methods: Collection[str],
+    places: Collection[str],
+    unions: Collection[str],
+    made: Collection[str],
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     for side, name in ((side, name) for name, side in profile.handled.items()):
         if name not in methods:
@@ -39,6 +51,10 @@ def _entries(
     for name in profile.results:
         if name not in methods:
             yield ("results", name), f"the schema has no method {shown(name)}"
+    for name, members in profile.alternatives.items():
+        if name not in made:
+            known = " and ".join(map(shown, members))
+            yield ("alternatives", name), f"the schema lacks one of {known}, or has a definition {shown(name)} itself"
     said = [("results", name, place) for name, place in profile.results.items()]
     said += [("methods", name, place) for name, one in profile.listed.items() for place in (one.params, one.result)]
     for key, name, place in said:
