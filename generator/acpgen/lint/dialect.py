@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from acpgen.errors import UnknownSide, did_you_mean, shown
+from acpgen.errors import UnknownKeyword, UnknownSide, did_you_mean, shown
 from acpgen.lint.subject import Remark, Subject
 from acpgen.pointers import pointer
 from acpgen.schema.dialect import declared_sides, keywords, meta_schema, wrong_values
@@ -51,6 +51,7 @@ def keyword_wrong(subject: Subject) -> Iterable[Remark]:
 def keyword_meaningless(subject: Subject) -> Iterable[Remark]:
     """A keyword means nothing where it stands: the file's draft does not know it, or `$ref` hides it."""
     notes = subject.bundle.notes if subject.bundle is not None else ()
+    notes = tuple(note for note in notes if not (isinstance(note, UnknownKeyword) and note.keyword.startswith("x-")))
     return (Remark(note.at, f"{(what := note.what())[:1].upper()}{what[1:]}") for note in notes)
 
 

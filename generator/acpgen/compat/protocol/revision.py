@@ -176,7 +176,10 @@ class Revised:
         at = self.bundle.origins[name]
 
         def renamed(found: re.Match[str]) -> str:
-            was = target(json.loads(f'"{found[1]}"'))
+            written = json.loads(f'"{found[1]}"')
+            if not written.startswith("#/$defs/"):
+                return found[0]  # a value that looks like a reference
+            was = target(written)
             place = self.bundle.origins.get(was, "")
             told = place.removeprefix(at) if place.startswith(f"{at}/") or place == at else names.get(was, was)
             return f'"$ref": {json.dumps(told)}'

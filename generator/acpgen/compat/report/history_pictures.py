@@ -36,6 +36,9 @@ _TONES: Final[Mapping[str, tuple[str, float]]] = {
 }
 """A colour that stands on light and on dark, and how much of it."""
 
+COLOURS: Final = frozenset(colour for colour, _ in _TONES.values())
+"""All of them. A sign stands beside each that means harm."""
+
 _MARKS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("no", "breaking"), SIGNS["no"]),
     **dict.fromkeys(("undecided", "not compared", "cannot be read"), SIGNS["undecided"]),
