@@ -682,6 +682,11 @@ class Watching:
         raise AssertionError(f"no line with {expected!r} in {seen}")
 
 
+def _heed_interrupts() -> None:
+    """What a shell runs in the background ignores Ctrl-C, and hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def watching(here: Path) -> Iterator[Watching]:
     process = subprocess.Popen(
@@ -690,6 +695,7 @@ def watching(here: Path) -> Iterator[Watching]:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "generator")},
+        preexec_fn=_heed_interrupts,
     )
     assert process.stderr is not None
     lines = queue.SimpleQueue[str]()
