@@ -460,6 +460,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
             f"report.{name}"
             for name in (
                 "__init__",
+                "columns",
                 "data",
                 "github",
                 "gitlab",

@@ -34,6 +34,18 @@ Ref: TypeAlias = Annotated[
 ]
 """The option `--ref` of every command that reads schemas."""
 
+Waivers: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
+]
+"""The option `--waivers` of every command that compares schemas."""
+
+Unstable: TypeAlias = Annotated[
+    bool,
+    typer.Option("--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."),
+]
+"""The option `--unstable` of every command that compares schemas."""
+
 app = typer.Typer(
     name="acpgen",
     no_args_is_help=True,
@@ -550,10 +562,7 @@ def diff(
     fail_on_bindings: Annotated[
         str, typer.Option(metavar="LEVEL", help="Exit 1 at changes of generated code: never, breaking or additive.")
     ] = "never",
-    waivers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
-    ] = None,
+    waivers: Waivers = None,
     waive: Annotated[
         list[str] | None,
         typer.Option(
@@ -565,12 +574,7 @@ def diff(
         str | None,
         typer.Option(metavar="DATE", help="With --waive: the last day on which it is accepted, such as 2027-01-31."),
     ] = None,
-    unstable: Annotated[
-        bool,
-        typer.Option(
-            "--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."
-        ),
-    ] = False,
+    unstable: Unstable = False,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -699,16 +703,8 @@ def history(
     matrix: Annotated[
         int, typer.Option(metavar="N", help="The newest N rows of the table of who understands whom; 0 for none.")
     ] = 12,
-    waivers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Accepted findings. Without: compat-waivers.toml beside pyproject.toml."),
-    ] = None,
-    unstable: Annotated[
-        bool,
-        typer.Option(
-            "--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."
-        ),
-    ] = False,
+    waivers: Waivers = None,
+    unstable: Unstable = False,
     methods: Annotated[
         str | None,
         typer.Option(

@@ -17,9 +17,9 @@ from acpgen.compat.history.comparisons import Comparisons
 from acpgen.compat.history.dating import origins
 from acpgen.compat.history.exchanges import outcome
 from acpgen.compat.history.timeline import Milestone, Timeline
+from acpgen.compat.report.columns import WIDTH, columns
 from acpgen.compat.report.history_data import history_data
 from acpgen.compat.report.history_text import history_text
-from acpgen.compat.report.text import WIDTH, columns
 from acpgen.compat.sources import opened
 from compat.protocols import Schema, documents, go, protocol, releases
 
@@ -250,7 +250,8 @@ def test_a_revision_that_cannot_be_read_counts_and_the_next_one_is_compared_with
     assert [(each.old.name, each.new.name) for each in found.strides] == [("r0", "r1")]
     assert found.fails("risky")
     assert not found.fails("never")
-    assert history_data(found)["revisions"][1]["unread"] == ["why"]  # type: ignore[index, call-overload]
+    data: Any = history_data(found)
+    assert data["revisions"][1]["unread"] == ["why"]
 
 
 def test_one_revision_is_a_history_and_none_too() -> None:

@@ -225,7 +225,9 @@ def test_a_folder_of_files_is_repaired_file_by_file(tmp_path: Path) -> None:
     old = written("old", {"type": "string", "maxLength": 9})
     found = repaired_pair(old, written("new", {"type": "string", "maxLength": 5}))
     assert list(found.texts) == ["thing.json"]
-    (patch,) = only(found).repair.patches  # type: ignore[union-attr]
+    repair = only(found).repair
+    assert repair is not None
+    (patch,) = repair.patches
     assert patch.file.endswith("new/thing.json")
 
 

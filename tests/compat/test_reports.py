@@ -19,8 +19,9 @@ from markdown_it import MarkdownIt
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import Finding, Inclusion, Note, Report, Spot, Waived, counts, failing, fails
 from acpgen.compat.report import FORMATS, written
+from acpgen.compat.report.columns import columns, folded
 from acpgen.compat.report.data import as_data
-from acpgen.compat.report.text import coloured, columns, folded, text
+from acpgen.compat.report.text import coloured, text
 from compat.protocols import CANONICAL, Schema, compared, documents, go, protocol, validates
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "generator/acpgen/compat/report/report.schema.json").read_text())

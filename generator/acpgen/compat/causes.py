@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from acpgen.compat.findings import SEVERITIES, Finding, Reach, order
+from acpgen.compat.findings import SEVERITIES, Finding, Reach, opposite, order
 from acpgen.compat.fingerprints import fingerprint, texts
 from acpgen.compat.spots import Spots
 
@@ -71,7 +71,7 @@ def _senders(judged: Judged) -> tuple[Revision, ...]:
     """The revisions whose messages suffer: that which the rule names, else those whose messages the other may refuse."""
     if judged.sender is not None:
         return (judged.sender,)
-    return tuple("old" if each == "new" else "new" for each in dict.fromkeys((*judged.refuses, *judged.doubtful)))
+    return tuple(opposite(each) for each in dict.fromkeys((*judged.refuses, *judged.doubtful)))
 
 
 def _weight(each: Judged) -> tuple[int, int, bool, str, str, str]:

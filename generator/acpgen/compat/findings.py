@@ -248,6 +248,11 @@ class Report:
     whole: str = ""
 
 
+def opposite(revision: Revision) -> Revision:
+    """The other revision of the two."""
+    return "new" if revision == "old" else "old"
+
+
 def order(finding: Finding) -> tuple[int, bool, str, str, str, str]:
     """Where a finding stands in a report: worst first, then by method and place."""
     rank = SEVERITIES.index(finding.severity)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from acpgen.compat.findings import Revision, Severity
+from acpgen.compat.findings import Revision, Severity, opposite
 from acpgen.compat.history.timeline import OUTCOMES, Outcome
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _concerns(judged: Judged, flow: str, known: tuple[str, ...]) -> bool:
 
 def senders(judged: Judged) -> Iterator[Revision]:
     """The revisions whose messages suffer; both, where that is not told."""
-    told: set[Revision] = {"new" if refuser == "old" else "old" for refuser in (*judged.refuses, *judged.doubtful)}
+    told: set[Revision] = {opposite(refuser) for refuser in (*judged.refuses, *judged.doubtful)}
     if judged.sender is not None:
         told.add(judged.sender)
     elif not told and judged.rule in _OLD_ONLY:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -59,9 +60,7 @@ def from_paths(given: Sequence[str], how: How, most: int = MOST) -> Gathered:
             label = name if [each for each, _ in found].count(name) == 1 else f"{name} ({number + 1})"
             yield how.read(
                 Milestone(label),
-                lambda source=source, profile=profile, name=name: sources.understood(  # type: ignore[misc]
-                    source, name, profile, unstable=how.unstable, references=how.references
-                ),
+                partial(sources.understood, source, name, profile, unstable=how.unstable, references=how.references),
             )
 
     return Gathered(f"{given[0]} … {given[-1]}", tuple(read()), notes)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from acpgen import ir
-from acpgen.compat.findings import BUDGET, Answer, Coverage, Effect, Inclusion, Revision, Uncompared, Witness
+from acpgen.compat.findings import BUDGET, Answer, Coverage, Effect, Inclusion, Revision, Uncompared, Witness, opposite
 from acpgen.compat.protocol import policy
 from acpgen.compat.protocol.bindings import broken
 from acpgen.compat.protocol.candidates import claimed, exactly, having, smallest, type_of
@@ -270,7 +270,7 @@ class _Check:
         return Inclusion(self._included("old", judged), self._included("new", judged))
 
     def _included(self, sender: Revision, judged: Sequence[Judged]) -> Answer:
-        receiver: Revision = "new" if sender == "old" else "old"
+        receiver = opposite(sender)
         if any(receiver in each.refuses or _refuses(each.witness, receiver) for each in judged):
             return "no"
         changed = [(joined, pair) for joined, pair in self.pairs if self.walk.is_changed(pair)]
@@ -491,7 +491,7 @@ class _Check:
                 answered.update(_tolerated(found.fact))
                 if told.witness is not None and told.witness.accepted_by is not None:
                     explained.append((found.steps, told.witness.accepted_by))
-                    answered.add("new" if told.witness.accepted_by == "old" else "old")
+                    answered.add(opposite(told.witness.accepted_by))
         for found in dict.fromkeys(doubts):
             for told in self._settled(found, joined, explained):
                 yield told

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acpgen import ir
-from acpgen.compat.findings import Revision, Witness
+from acpgen.compat.findings import Revision, Witness, opposite
 from acpgen.compat.protocol.candidates import Examples, Leaf, NoExample
 from acpgen.compat.protocol.pairing import Step
 from acpgen.compat.protocol.revision import Revised
@@ -90,7 +90,7 @@ class Court:
         leaf: Leaf,
     ) -> Witness | None:
         """A message that one revision accepts and the other refuses because of what stands at the steps; `None` if none was found."""
-        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        refused_by = opposite(accepted_by)
         route, _ = routes[accepted_by]
         where = _instance_path(self.sides[accepted_by].protocol.envelope, route, steps, accepted_by)
         for value in self.messages(routes, steps, accepted_by, leaf):
@@ -107,7 +107,7 @@ class Court:
         where: tuple[str | int, ...] = (),
     ) -> Witness:
         """The witness of a refusal that was verified: one that holds with formats asserted too, where it can be made so."""
-        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        refused_by = opposite(accepted_by)
         formats = self.accepts(routes, accepted_by, value, formats=True)
         if not formats:
             formed = self._formed(routes, accepted_by, value)
@@ -150,7 +150,7 @@ class Court:
         """A message that one revision accepts, and that the other refuses even where renamed fields and variants have its names."""
         if all(step.was is None for step in steps):
             return None
-        other: Revision = "new" if carried_by == "old" else "old"
+        other = opposite(carried_by)
         envelope = self.sides[carried_by].protocol.envelope
         where = _instance_path(envelope, routes[carried_by][0], steps, other)
         for value in self.messages(routes, steps, carried_by, leaf):
@@ -173,7 +173,7 @@ class Court:
 
     def confirms(self, routes: dict[Revision, tuple[Route, str | None]], accepted_by: Revision, value: ir.JSON) -> bool:
         """Whether a message that was found otherwise is one that the first revision accepts and the other refuses."""
-        refused_by: Revision = "new" if accepted_by == "old" else "old"
+        refused_by = opposite(accepted_by)
         return self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, ())
 
     def accepts(
@@ -315,7 +315,7 @@ def _called(value: Any, before: Sequence[str | int], steps: Sequence[Step], side
     if not steps:
         return value
     step, rest = steps[0], steps[1:]
-    key = _key(step, "old" if side == "new" else "new")
+    key = _key(step, opposite(side))
     if key is not None:
         return _replaced(value, key, _key(step, side), _called(value[key], (), rest, side))
     renamed = value if step.was is None else {**value, step.tag: step.on(side)}

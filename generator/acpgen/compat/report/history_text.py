@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Final
 
 from acpgen.compat.history.timeline import Matrix, Milestone, Origin, Stride, Timeline
+from acpgen.compat.report.columns import WIDTH, columns, cut, paint, plain, wrapped
 from acpgen.compat.report.history_words import (
     GRAVE,
     LEGEND,
@@ -20,8 +20,6 @@ from acpgen.compat.report.history_words import (
     span_words,
     summary,
 )
-from acpgen.compat.report.text import WIDTH, columns, folded
-from acpgen.errors import visible
 
 _LINES: Final = 12
 """As many findings of one step are listed; JSON has all."""
@@ -31,7 +29,7 @@ _NAME: Final = 22
 
 def history_text(timeline: Timeline, fail_on: str = "risky") -> str:
     """The history without colours."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", history_coloured(timeline, fail_on))
+    return plain(history_coloured(timeline, fail_on))
 
 
 def history_coloured(timeline: Timeline, fail_on: str = "risky") -> str:
@@ -40,10 +38,10 @@ def history_coloured(timeline: Timeline, fail_on: str = "risky") -> str:
 
 
 def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
-    yield _paint(_cut(timeline.about, WIDTH), "heading")
-    yield from _wrapped(summary(timeline, fail_on))
+    yield paint(cut(timeline.about, WIDTH), "heading")
+    yield from wrapped(summary(timeline, fail_on))
     for note in timeline.notes:
-        yield from _wrapped(note)
+        yield from wrapped(note)
     yield ""
     yield from _steps(timeline)
     if len(timeline.matrix.rows) > 1:
@@ -52,12 +50,12 @@ def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
     grave = [each for each in timeline.origins if each.severity in GRAVE]
     if grave:
         yield ""
-        yield _paint(_cut(span_words(timeline), WIDTH), "heading")
+        yield paint(cut(span_words(timeline), WIDTH), "heading")
         yield from _origins(grave, {each.name: each.label for each in timeline.milestones})
     others = sum(each.severity not in GRAVE for each in timeline.origins)
     if others:
         yield ""
-        yield from _wrapped(f"Additive in the whole span, see --format json: {others}.")
+        yield from wrapped(f"Additive in the whole span, see --format json: {others}.")
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------
@@ -67,28 +65,28 @@ def _steps(timeline: Timeline) -> Iterator[str]:
     arrivals = {id(stride.new): stride for stride in timeline.strides}
     dated = any(each.day for each in timeline.milestones)
     head = f"{'revision':{_NAME}} {'verdict':12} {'code':10} version"
-    yield _paint(head, "faint")
+    yield paint(head, "faint")
     for milestone in timeline.milestones:
         yield from _row(milestone, arrivals.get(id(milestone)), dated=dated)
 
 
 def _row(milestone: Milestone, stride: Stride | None, *, dated: bool) -> Iterator[str]:
-    name = _padded(_cut(milestone.label, _NAME), _NAME)
+    name = _padded(cut(milestone.label, _NAME), _NAME)
     if milestone.unread:
-        yield f"{name} {_paint('cannot be read', 'undecided')}"
-        yield from _wrapped(milestone.unread[0], "    ")
+        yield f"{name} {paint('cannot be read', 'undecided')}"
+        yield from wrapped(milestone.unread[0], "    ")
     elif stride is None:
         yield f"{name} —"
     elif stride.report is None:
-        yield f"{name} {_paint('not compared', 'undecided')}"
-        yield from _wrapped(stride.failure, "    ")
+        yield f"{name} {paint('not compared', 'undecided')}"
+        yield from wrapped(stride.failure, "    ")
     else:
         verdict = stride.report.verdict
-        told = _paint(f"{verdict.upper() if verdict == 'breaking' else verdict:12}", verdict)
+        told = paint(f"{verdict.upper() if verdict == 'breaking' else verdict:12}", verdict)
         yield f"{name} {told} {stride.report.bindings:10} {bump_words(stride.bump)}".rstrip()
     if dated:
         about = " ".join(filter(None, (milestone.day, milestone.name if milestone.tags else "", milestone.subject)))
-        yield _paint(f"    {_cut(about, WIDTH - 4)}", "faint")
+        yield paint(f"    {cut(about, WIDTH - 4)}", "faint")
 
 
 # --- origins ---------------------------------------------------------------------------------------------------------
@@ -99,11 +97,11 @@ def _origins(origins: Iterable[Origin], labels: Mapping[str, str]) -> Iterator[s
     order = list(labels)
     ordered = sorted(origins, key=lambda each: order.index(each.new))
     for (old, new), group in groupby(ordered, key=lambda each: (each.old, each.new)):
-        yield f"  {_cut(f'{labels[old]} → {labels[new]}', WIDTH - 2)}"
+        yield f"  {cut(f'{labels[old]} → {labels[new]}', WIDTH - 2)}"
         found = list(group)
         for each in found[:_LINES]:
             told = f"{each.rule}  {declaration_words(each)}{'' if each.is_exact else '  (found by bisection)'}"
-            yield f"    {_paint(f'{each.severity:9}', each.severity)} {_cut(told, WIDTH - 14)}"
+            yield f"    {paint(f'{each.severity:9}', each.severity)} {cut(told, WIDTH - 14)}"
         if len(found) > _LINES:
             yield f"    and {len(found) - _LINES} more"
 
@@ -112,8 +110,8 @@ def _origins(origins: Iterable[Origin], labels: Mapping[str, str]) -> Iterator[s
 
 
 def _matrix(matrix: Matrix) -> Iterator[str]:
-    yield _paint("Who understands whom", "heading")
-    yield from _wrapped(" ".join(matrix_words(matrix)))
+    yield paint("Who understands whom", "heading")
+    yield from wrapped(" ".join(matrix_words(matrix)))
     names = [" = ".join(row) for row in matrix.rows]
     width = min(_NAME, max(map(columns, names)))
     cell = 1 + len(matrix.flows)
@@ -124,49 +122,15 @@ def _matrix(matrix: Matrix) -> Iterator[str]:
         yield f"{'':{width + 4}}{''.join(f'{number + 1:{cell}}' for number in shown)}"
         for row, name in enumerate(names):
             cells = "".join(f" {signs(matrix, row, column)}" for column in shown)
-            yield f"{row + 1:3} {_padded(_cut(name, width), width)}{cells}"
+            yield f"{row + 1:3} {_padded(cut(name, width), width)}{cells}"
     yield ""
-    yield from _wrapped("  ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in OUTCOME_ORDER))
+    yield from wrapped("  ".join(f"{SIGNS[outcome]} {LEGEND[outcome]}" for outcome in OUTCOME_ORDER))
     for number, members in enumerate(matrix.rows):
         if columns(" = ".join(members)) > width:
-            yield from _wrapped(f"{number + 1} is {', '.join(members)}.")
+            yield from wrapped(f"{number + 1} is {', '.join(members)}.")
     if matrix.left_out:
-        yield from _wrapped(f"Left out, see --matrix: {', '.join(matrix.left_out)}.")
-
-
-_COLOURS: Final = {
-    "breaking": "1;31",
-    "undecided": "1;35",
-    "risky": "1;33",
-    "additive": "32",
-    "editorial": "2",
-    "identical": "32",
-    "heading": "1",
-    "faint": "2",
-}
-
-
-# --- lines -----------------------------------------------------------------------------------------------------------
-
-
-def _paint(line: str, kind: str) -> str:
-    return f"\x1b[{_COLOURS[kind]}m{line}\x1b[0m"
-
-
-def _cut(line: str, width: int) -> str:
-    shown = visible(line)
-    if columns(shown) <= width:
-        return shown
-    kept = shown[: width - 1]
-    while columns(kept) > width - 1:
-        kept = kept[:-1]
-    return f"{kept}…"
+        yield from wrapped(f"Left out, see --matrix: {', '.join(matrix.left_out)}.")
 
 
 def _padded(text: str, width: int) -> str:
     return text + " " * (width - columns(text))
-
-
-def _wrapped(line: str, indent: str = "") -> Iterator[str]:
-    for number, part in enumerate(folded(visible(line), WIDTH - len(indent))):
-        yield f"{' ' * len(indent) if number else indent}{part}"

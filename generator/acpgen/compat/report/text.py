@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Final
-from unicodedata import combining, east_asian_width
 
 from acpgen.compat.findings import SEVERITIES, Finding, Report
 from acpgen.compat.report import repairs, wording
-from acpgen.errors import visible
+from acpgen.compat.report.columns import COLOURS, WIDTH, cut, cut_left, paint, plain, wrapped
 
-WIDTH: Final = 80
-_COLOURS: Final = {
-    "breaking": "1;31",
-    "undecided": "1;35",
-    "risky": "1;33",
-    "additive": "32",
-    "editorial": "2",
-    "identical": "32",
-    "heading": "1",
-    "faint": "2",
-}
 SCREEN: Final = 60
 """Lines. A report that fits shows every finding with its places and its proof; a longer one tells each in a line, or names it."""
 
@@ -31,7 +18,7 @@ _LISTED: Final = 3 * WIDTH
 
 def text(report: Report, _: str = "risky") -> str:
     """The report without colours."""
-    return re.sub(r"\x1b\[[0-9;]*m", "", coloured(report))
+    return plain(coloured(report))
 
 
 def coloured(report: Report) -> str:
@@ -48,23 +35,23 @@ def _lines(report: Report) -> Iterator[str]:
             yield from lines
             if form is not _whole:
                 yield ""
-                yield _paint("Each with its places and its proof: --format json, or html.", "faint")
+                yield paint("Each with its places and its proof: --format json, or html.", "faint")
             return
 
 
 def _head(report: Report, *, summed: bool) -> Iterator[str]:
     """The verdict, and the rules that found something where the rest does not fit on a screen."""
     verdict = report.verdict
-    yield from _wrapped(f"{report.old} → {report.new}", "", _COLOURS["heading"])
-    yield f"{_paint(verdict.upper(), verdict)}  {wording.tally(report)}".rstrip()
+    yield from wrapped(f"{report.old} → {report.new}", "", COLOURS["heading"])
+    yield f"{paint(verdict.upper(), verdict)}  {wording.tally(report)}".rstrip()
     facts = " · ".join(f"{name}: {value}" for name, value in wording.summary(report))
-    yield from _wrapped(facts, "", _COLOURS["faint"])
-    yield from _wrapped(repairs.summary(report), "")
+    yield from wrapped(facts, "", COLOURS["faint"])
+    yield from wrapped(repairs.summary(report), "")
     if summed:
         yield ""
         found = wording.blocks(report.findings)
         for severity in SEVERITIES:
-            yield from _wrapped(wording.overview(found, severity), f"{severity:11}", _COLOURS[severity])
+            yield from wrapped(wording.overview(found, severity), f"{severity:11}", COLOURS[severity])
 
 
 def _body(report: Report, form: Callable[[wording.Block], Iterator[str]]) -> Iterator[str]:
@@ -78,7 +65,7 @@ def _body(report: Report, form: Callable[[wording.Block], Iterator[str]]) -> Ite
         yield _title(block)
         yield from form(block)
         for advice in block.advice:
-            yield from _wrapped(advice, "  → ")
+            yield from wrapped(advice, "  → ")
     for block in wording.blocks(report.findings, ("additive",)):
         if form is _terse and heavy:
             break
@@ -87,25 +74,25 @@ def _body(report: Report, form: Callable[[wording.Block], Iterator[str]]) -> Ite
         if len(block.findings) == 1:
             yield from _brief(block.findings[0], f": {block.findings[0].message}", way=True)
         else:
-            yield from _wrapped(wording.some([wording.name(each) for each in block.findings], _LISTED), "  ")
+            yield from wrapped(wording.some([wording.name(each) for each in block.findings], _LISTED), "  ")
     found = wording.blocks(report.findings, ("editorial",))
     if found and form is _whole:
         yield ""
-        yield from _wrapped(wording.overview(found, "editorial"), "editorial  ", _COLOURS["editorial"])
+        yield from wrapped(wording.overview(found, "editorial"), "editorial  ", COLOURS["editorial"])
 
 
 def _title(block: wording.Block) -> str:
-    return f"{_paint(block.severity, block.severity)}  {_paint(f'{block.rule}{block.size}', 'heading')}"
+    return f"{paint(block.severity, block.severity)}  {paint(f'{block.rule}{block.size}', 'heading')}"
 
 
 def _terse(block: wording.Block) -> Iterator[str]:
     """The names of the findings of one rule by what they say."""
     for said, findings in block.alike:
         if len(findings) == 1:
-            yield from _wrapped(f"{_counted(findings[0])}: {said}".lstrip(": "), "  ", below="    ")
+            yield from wrapped(f"{_counted(findings[0])}: {said}".lstrip(": "), "  ", below="    ")
         else:
-            yield from _wrapped(said, "  ")
-            yield from _wrapped(", ".join(map(_counted, findings)), "    ")
+            yield from wrapped(said, "  ")
+            yield from wrapped(", ".join(map(_counted, findings)), "    ")
 
 
 def _counted(finding: Finding) -> str:
@@ -121,7 +108,7 @@ def _listed(block: wording.Block) -> Iterator[str]:
             yield from _brief(findings[0], f": {said}", way=True)
             continue
         ways = {wording.direction(each) for each in findings}
-        yield from _wrapped(f"{said} ({ways.pop()})" if len(ways) == 1 else said, "  ")
+        yield from wrapped(f"{said} ({ways.pop()})" if len(ways) == 1 else said, "  ")
         for finding in findings:
             yield from _brief(finding, way=bool(ways), indent="    ")
 
@@ -130,8 +117,8 @@ def _brief(finding: Finding, told: str = "", *, way: bool, indent: str = "  ") -
     reached = wording.reached(finding, way=way)
     line = f"{wording.name(finding)} ({reached})" if reached else wording.name(finding)
     waived = f" Waived until {finding.waived.expires}." if finding.waived is not None else ""
-    yield from _wrapped(f"{line}{told}{waived} [{finding.fingerprint}]".lstrip(": "), indent, below=f"{indent}  ")
-    yield from _wrapped(repairs.sentence(finding), f"{indent}  ")
+    yield from wrapped(f"{line}{told}{waived} [{finding.fingerprint}]".lstrip(": "), indent, below=f"{indent}  ")
+    yield from wrapped(repairs.sentence(finding), f"{indent}  ")
 
 
 def _whole(block: wording.Block) -> Iterator[str]:
@@ -144,23 +131,23 @@ def _proven(finding: Finding) -> Iterator[str]:
     reached = wording.reached(finding)
     name = wording.name(finding)
     if name:
-        yield from _wrapped(f"{name} ({reached})" if reached else name, "  ")
+        yield from wrapped(f"{name} ({reached})" if reached else name, "  ")
     if finding.location.count(".") + finding.location.count("(") > 1:
-        yield from _wrapped(f"at {finding.location}", "    ", _COLOURS["faint"])
-    yield from _wrapped(finding.message, "    ")
+        yield from wrapped(f"at {finding.location}", "    ", COLOURS["faint"])
+    yield from wrapped(finding.message, "    ")
     if finding.breaks:
-        yield from _wrapped(f"Breaks: {finding.breaks}.", "    ")
+        yield from wrapped(f"Breaks: {finding.breaks}.", "    ")
     for side, spot in (("old", finding.old), ("new", finding.new)):
         if spot is not None:
-            yield _paint(f"    {side} {_cut_left(wording.place(spot), WIDTH - 8)}", "faint")
+            yield paint(f"    {side} {cut_left(wording.place(spot), WIDTH - 8)}", "faint")
     if finding.witness is not None:
-        yield from _wrapped(wording.proof(finding.witness), "    ")
+        yield from wrapped(wording.proof(finding.witness), "    ")
         for line in wording.message(finding.witness.value, WIDTH - 6).splitlines():
-            yield f"      {_cut(line, WIDTH - 6)}"
-    yield from _wrapped(repairs.sentence(finding), "    ")
+            yield f"      {cut(line, WIDTH - 6)}"
+    yield from wrapped(repairs.sentence(finding), "    ")
     if finding.waived is not None:
-        yield from _wrapped(f"Waived until {finding.waived.expires}: {finding.waived.reason}", "    ")
-    yield _paint(f"    {finding.fingerprint}", "faint")
+        yield from wrapped(f"Waived until {finding.waived.expires}: {finding.waived.reason}", "    ")
+    yield paint(f"    {finding.fingerprint}", "faint")
 
 
 _FORMS: Final = (_whole, _listed, _terse)
@@ -170,75 +157,9 @@ _FORMS: Final = (_whole, _listed, _terse)
 def _notes(report: Report) -> Iterator[str]:
     if report.notes:
         yield ""
-        yield _paint(wording.NOTES, "heading")
+        yield paint(wording.NOTES, "heading")
     for note in report.notes:
         yield f"  {note.rule}"
-        yield from _wrapped(note.message, "    ")
-        yield _paint(f"    {_cut_left(wording.place(note.at), WIDTH - 4)}", "faint")
-        yield from _wrapped(note.advice, "    → ")
-
-
-def _wrapped(line: str, indent: str, colour: str = "", below: str = "") -> Iterator[str]:
-    below = below or " " * len(indent)
-    for number, part in enumerate(folded(visible(line), WIDTH - len(below))):
-        whole = f"{below if number else indent}{part}"
-        yield f"\x1b[{colour}m{whole}\x1b[0m" if colour else whole
-
-
-def _paint(line: str, kind: str) -> str:
-    return f"\x1b[{_COLOURS[kind]}m{visible(line)}\x1b[0m"
-
-
-def _cut(line: str, width: int) -> str:
-    shown = visible(line)
-    return shown if columns(shown) <= width else f"{_fitting(shown, width - 1)}…"
-
-
-def _cut_left(line: str, width: int) -> str:
-    shown = visible(line)
-    return shown if columns(shown) <= width else f"…{_fitting(shown[::-1], width - 1)[::-1]}"
-
-
-# Columns of a terminal: some characters take two, some none.
-
-
-def columns(line: str) -> int:
-    """The columns that a line takes."""
-    return len(line) if line.isascii() else sum(map(_columns_of, line))
-
-
-def _columns_of(character: str) -> int:
-    if combining(character):
-        return 0
-    return 2 if east_asian_width(character) in ("W", "F") else 1
-
-
-def _fitting(line: str, width: int) -> str:
-    """The beginning of a line that fits."""
-    if line.isascii():
-        return line[:width]
-    taken = 0
-    for index, character in enumerate(line):
-        taken += _columns_of(character)
-        if taken > width:
-            return line[:index]
-    return line
-
-
-def folded(line: str, width: int) -> Iterator[str]:
-    """The words of a line on lines that fit; a word that is too long is broken."""
-    room = ""
-    for word in line.split():
-        whole = f"{room} {word}" if room else word
-        if columns(whole) <= width:
-            room = whole
-            continue
-        if room:
-            yield room
-        while columns(word) > width:
-            part = _fitting(word, width)
-            yield part
-            word = word[len(part) :]
-        room = word
-    if room:
-        yield room
+        yield from wrapped(note.message, "    ")
+        yield paint(f"    {cut_left(wording.place(note.at), WIDTH - 4)}", "faint")
+        yield from wrapped(note.advice, "    → ")

@@ -21,6 +21,7 @@ from acpgen.compat.findings import (
     Witness,
     counts,
     lowered,
+    opposite,
     raised,
 )
 from acpgen.ir import JSON
@@ -113,17 +114,12 @@ def direction(finding: Finding) -> str:
     senders: set[Revision | None] = {each.sender for each in weighty}
     if len(ways) > 1:
         sender = senders.pop() if len(senders) == 1 else None
-        return "both ways" if sender is None else f"{sender} → {other(sender)}, both ways"
+        return "both ways" if sender is None else f"{sender} → {opposite(sender)}, both ways"
     ((name, sender),) = ways
     one, arrow, another = name.partition("-to-")
     if sender is None:
         return flow(name)
-    return f"{sender} {one} → {other(sender)} {another}" if arrow else f"{sender} → {other(sender)}"
-
-
-def other(revision: Revision) -> Revision:
-    """The other revision."""
-    return "new" if revision == "old" else "old"
+    return f"{sender} {one} → {opposite(sender)} {another}" if arrow else f"{sender} → {opposite(sender)}"
 
 
 def flow(name: str) -> str:
