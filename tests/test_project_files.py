@@ -193,8 +193,11 @@ def test_an_action_has_one_commit() -> None:
 
 def test_no_checkout_leaves_its_token_behind() -> None:
     for file in workflows():
-        for job in (yaml.safe_load(file.read_text("utf-8")).get("jobs") or {}).values():
-            for step in job.get("steps", ()):
+        workflow: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+        jobs: dict[str, dict[str, Any]] = workflow.get("jobs", {})
+        for job in jobs.values():
+            steps: list[dict[str, Any]] = job.get("steps", [])
+            for step in steps:
                 if step.get("uses", "").startswith("actions/checkout@"):
                     assert step["with"]["persist-credentials"] is False, file
 
