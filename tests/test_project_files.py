@@ -168,11 +168,11 @@ def test_what_the_output_depends_on_is_pinned_and_the_lock_agrees() -> None:
 
 
 def test_what_the_output_depends_on_is_what_the_shortcut_watches() -> None:
-    from acpgen import stamp
+    from acpgen import provenance
 
     requirements = pyproject()["project"]["dependencies"]
     pinned = {requirement.split("==")[0] for requirement in requirements if "==" in requirement}
-    assert pinned <= set(stamp.DEPENDENCIES)
+    assert pinned <= set(provenance.DEPENDENCIES)
 
 
 def test_our_own_configuration_is_one() -> None:
@@ -225,4 +225,4 @@ def test_no_file_holds_a_merge_conflict_or_a_byte_order_mark() -> None:
 
 def test_what_tools_leave_behind_is_ignored() -> None:
     ignored = read(".gitignore").split()
-    assert {".venv/", "__pycache__/", ".acpgen_cache/", ".hypothesis/", ".pytest_cache/", "dist/"} <= set(ignored)
+    assert {".venv/", "__pycache__/", ".hypothesis/", ".pytest_cache/", "dist/"} <= set(ignored)
