@@ -238,7 +238,7 @@ def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> B
         requirements = tuple(dict.fromkeys((*requirements, *ids)))
     return Breach(
         rule.id,
-        rule.level,
+        rule.level if found.level is None else found.level,
         requirements,
         about.index,
         about.sender,
