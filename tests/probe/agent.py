@@ -330,6 +330,8 @@ class Agent:
             session.cancelled.wait(20)
         elif said.startswith("Read the file"):
             self.help(name, said)
+        if "when cancelled" in DEFECT and session.cancelled.is_set():
+            time.sleep(0.3)  # what came after the cancellation is answered first
         reason = "cancelled" if session.cancelled.is_set() and DEFECT != "end_turn when cancelled" else "end_turn"
         if self.version == 2:
             idle = {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason}

@@ -67,7 +67,8 @@ def merged(findings: Iterable[Proven]) -> list[Proven]:
 
     found: dict[tuple[str, str, str, str], Proven] = {}
     for one in findings:
-        key = (one.rule, one.case.partition("/")[0], one.level, one.place)
+        version = one.case.partition("/")[0] if one.case[:2] in ("v1", "v2") else ""
+        key = (one.rule, version, one.level, one.place)
         other = found.get(key)
         found[key] = one if other is None else replace(other, times=other.times + one.times)
     return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))
@@ -114,7 +115,7 @@ def _where(pointer: str) -> str:
     return f" (at {pointer})" if pointer else ""
 
 
-def _clause(rule: str, numbers: tuple[int, ...], level: Strength) -> Clause:
+def _clause(rule: str, numbers: tuple[int | str, ...], level: Strength) -> Clause:
     """What the documents demand where this rule is broken."""
     for number in numbers:
         if number in _requirements():
@@ -131,7 +132,7 @@ def _clause(rule: str, numbers: tuple[int, ...], level: Strength) -> Clause:
 
 
 @cache
-def _requirements() -> dict[int, tuple[str, str, str]]:
+def _requirements() -> dict[int | str, tuple[str, str, str]]:
     """Document, section and words of each row of the table of requirements, by number."""
     file = resources.schema() / "requirements.json"
     try:

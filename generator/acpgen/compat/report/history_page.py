@@ -22,7 +22,7 @@ from acpgen.compat.report.history_words import (
 )
 from acpgen.errors import visible
 
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def history_page(timeline: Timeline, fail_on: str = "risky") -> str:
@@ -34,7 +34,7 @@ def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     yield f"<title>History of {_text(timeline.about)}</title><style>{_STYLE}</style></head><body>"
     yield f"<header><h1>History of <code>{_text(timeline.about)}</code></h1><p>{_text(summary(timeline, fail_on))}</p>"
     yield from (f"<p>{_text(note)}</p>" for note in timeline.notes)
