@@ -981,7 +981,7 @@ def test_more_requests_than_may_wait_are_refused_and_nothing_is_begun(tmp_path: 
     go = threading.Event()
 
     async def crowd() -> list[Any]:
-        busy = asyncio.ensure_future(client.files._workers.run(lambda check: go.wait(30)))
+        busy = asyncio.ensure_future(workers.run(lambda check: go.wait(30)))
         await asyncio.sleep(0)
         large = client.files.write_text_file(client.writing("app/a.txt", "x" * 101))
         works = [client.files.read_text_file(client.reading("app/a.txt")) for _ in range(3)]
