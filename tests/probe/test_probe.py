@@ -61,11 +61,12 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
     "refuses its own modes": (("v1/session-modes",), {("session-modes/set", "must")}),
     "text alone": (("v1/prompt-turn/text", "v1/prompt-turn/resource-link"), {("prompt-turn/resource-link", "must")}),
     "error when cancelled": (("v1/prompt-turn/cancel-after-update",), {("cancelled-prompt-failed", "must")}),
-    "end_turn when cancelled": (("v1/prompt-turn/cancel-after-update",), {("cancelled-turn-not-cancelled", "must")}),
+    "end_turn when cancelled": (("v1/prompt-turn/cancel-after-update",), {("cancelled-turn-ended-otherwise", "must")}),
     "speaks after the end": (("v1/prompt-turn/cancel-after-update",), {("update-after-cancelled", "must")}),
-    "resumes with history": (("v1/prompt-turn/text", "v1/session-setup/resume"), {("history-on-resume", "must")}),
-    "field of its own": (("initialization/answer",), {("field-unknown", "must")}),
-    "keeps its terminals": (("v1/client-methods/served",), {("terminal-not-released", "must")}),
+    "resumes with history": (
+        ("v1/prompt-turn/text", "v1/session-setup/resume-after-restart"),
+        {("history-not-requested", "must")},
+    ),
     "uses released terminals": (("v1/client-methods/served",), {("terminal-not-open", "must")}),
     "closes before the turn ends": (
         ("v1/session-setup/close-during-turn",),

@@ -126,7 +126,11 @@ class Probing:
     def _case(self, name: str, case: ProbeCase, version: int) -> None:
         self.current = name
         random = Random(f"{self.wanted.seed} {name}")  # noqa: S311 - drawn again from the seed that the report tells
-        trial = Trial(case, name, version, random, self.scratch / "work", self.greet, self.found.append)
+        trial = Trial(
+            *(case, name, version, random, self.scratch / "work", self.greet, self.found.append),
+            another=lambda: self._greeted(version),
+            end=lambda greeting: self._end(greeting.connection),
+        )
         if case.start == "program":
             case.run(trial)
             return

@@ -62,6 +62,9 @@ class Trial:
     folder: Path
     greet: Callable[[Any], Greeting]
     report: Callable[[Proven], None]
+    another: Callable[[], Greeting]
+    """Another run of the program, greeted with the same version."""
+    end: Callable[[Greeting], None]
     greeting: Greeting | None = None
     memory: dict[str, Any] = field(default_factory=dict[str, Any])
     """What cases on one connection know of it: sessions, why there are none, how it shows that it lives."""
