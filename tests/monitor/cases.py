@@ -60,6 +60,7 @@ def malformed(roots: object) -> list[tuple[str, object]]:
 CASES = (
     # --- JSON-RPC ---
     Case("not-json", [*v1(), ("agent", b"starting up...")], ""),
+    Case("not-json", [*v1(), ("client", b"Host: tides.example.org")], "", name="by the client"),
     Case(
         "not-json",
         [*v1(), ("agent", b'{"jsonrpc":"2.0","method":"_x","params":"\\ud800"}')],
