@@ -119,6 +119,21 @@ def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
     return borrowed.versions.is_unknown(version, protocols)
 
 
+def is_named(version: object, protocols: Mapping[Any, Strict]) -> bool:
+    """Whether a handshake names one of these versions."""
+    return borrowed.versions.is_named(version, protocols)
+
+
+def unclear(versions: Iterable[object]) -> str:
+    """Why a message is not judged that versions judge differently, while nobody has said which is spoken."""
+    return borrowed.versions.unclear(versions)
+
+
+def no_schema() -> str:
+    """Why messages of a version that is not known are not judged."""
+    return borrowed.versions.NO_SCHEMA
+
+
 def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:
     """What judges once a handshake names a version; `None` where that one is not known."""
     return borrowed.versions.spoken(version, protocols, in_force, is_fixed=fixed)

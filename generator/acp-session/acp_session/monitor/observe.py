@@ -11,6 +11,7 @@ from .events import Event, Found, Kind, Level, Path, json_pointer, reach
 from .json_types import is_array, is_object
 from .rules import RULES, Rule
 from .state import Connection, brief, key
+from .versions import NO_SCHEMA, unclear
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict, Violation
@@ -146,10 +147,12 @@ class Monitor:
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")
             event.body = {} if params is None else params
-        is_foreign = False
+        is_foreign, others = False, connection.others
         if event.method == "initialize" and kind in ("request", "result"):
-            speaking = connection.speaking(reach(event.body, "protocolVersion"))
+            version = reach(event.body, "protocolVersion")
+            speaking = connection.speaking(version)
             strict, is_foreign = speaking or strict, speaking is None
+            others = () if connection.is_said(version) else others
         if strict is None:
             event.unjudged = NO_SCHEMA
         else:
@@ -157,6 +160,10 @@ class Monitor:
             if event.route is None and event.method and kind != "error":
                 event.unjudged = strict.contract.unjudged(event.method, is_request=kind != "notification")
             event.problems = strict.judge(value, sender=sender, method=event.method or None)
+            judged = [other.judge(value, sender=sender, method=event.method or None) for other in others]
+            if any(bool(problems) != bool(event.problems) for problems in judged):
+                event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
+                event.unjudged = unclear(connection.protocols)
             if is_foreign and (event.problems or kind == "result"):  # what is wrong here may be right in that version
                 event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
                 event.unjudged = NO_SCHEMA
@@ -196,7 +203,6 @@ class Monitor:
         return chosen
 
 
-NO_SCHEMA: Final = "no schema is known for the version that the peers agreed on"
 ORPHAN: Final = "the result was not judged: its request was not seen"
 
 

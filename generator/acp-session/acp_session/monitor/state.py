@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 from .events import Event, items, reach, text
 from .json_types import is_array, is_object
 from .rootpaths import Misfit, are_too_many, distinct, listed_roots, misfit
-from .versions import is_unknown, spoken
+from .versions import is_named, is_unknown, spoken
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
@@ -208,7 +208,8 @@ class Connection:
     """Everything known of one connection.
 
     `strict` judges by the version in force; `None` where the peers agreed on one that is not among `protocols`. With `is_fixed` they
-    judge whatever the peers agree on. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
+    judge whatever the peers agree on. `is_named`: `initialize` named one of `protocols`; where it did not, any of them may be spoken, and
+    `strict` is the first. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
     of an earlier message are silent.
     """
 
@@ -218,6 +219,7 @@ class Connection:
         self.has_handshake = any(strict.route("initialize", is_request=True) for strict in protocols.values())
         first = next(iter(protocols.values()))
         self.strict: Strict | None = first
+        self.is_named = False
         self.gates: Mapping[str, frozenset[str]] = _gates(protocols.values())
         self.sides: tuple[str, str] = first.contract.peers
         self.whole = True
@@ -255,6 +257,17 @@ class Connection:
     def is_unknown(self, version: object) -> bool:
         """Whether this is a version as protocols have them, and none of those that are known."""
         return is_unknown(version, self.protocols)
+
+    @property
+    def others(self) -> tuple[Strict, ...]:
+        """What may judge as well as `strict`, since nobody has named a version."""
+        if self.is_named or self.strict is None:
+            return ()
+        return tuple(strict for strict in self.protocols.values() if strict is not self.strict)
+
+    def is_said(self, version: object) -> bool:
+        """Whether this is a version as protocols have them, known or not."""
+        return is_named(version, self.protocols) or is_unknown(version, self.protocols)
 
     def speaking(self, version: object) -> Strict | None:
         """What judges once a handshake names a version: the one in force, where it names none or where that is fixed."""
@@ -354,7 +367,9 @@ class Connection:
             self._offer(event, event.body)
             if self.asked is None:
                 self.asked, self.refused = event.index, None
-            self.strict = self.speaking(reach(event.body, "protocolVersion")) or self.strict
+            version = reach(event.body, "protocolVersion")
+            self.strict = self.speaking(version) or self.strict
+            self.is_named = is_named(version, self.protocols)
         session = self.session(request.session)
         if event.method in ("session/load", "session/resume") and request.session is not None:
             if session is None:
@@ -475,7 +490,8 @@ class Connection:
 
     def _initialized(self, event: Event) -> None:
         self.initialized = event.index
-        self.strict = self.speaking(reach(event.body, "protocolVersion"))
+        version = reach(event.body, "protocolVersion")
+        self.strict, self.is_named = self.speaking(version), is_named(version, self.protocols)
         self._offer(event, event.body)
         methods: dict[str, str] = {}
         for method in items(event.body, "authMethods"):
