@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Method, Use
     from acp_bindings.runtime.strict import Violation
 
-    from .state import Pending
+    from .records import Pending
 
 Path: TypeAlias = tuple["str | int", ...]
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]

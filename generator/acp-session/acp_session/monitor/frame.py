@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from .events import Event, Found, pointer_steps, reach, shown
 from .json_types import is_object
+from .kept import key
+from .records import Pending
 from .rootpaths import is_about_roots
 from .rule import ACP, rule
-from .state import Connection, Pending, key
+from .state import Connection
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Violation

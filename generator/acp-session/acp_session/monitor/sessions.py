@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from .events import Event, Found, items, reach, shown, text
+from .kept import key
+from .offers import is_offered
 from .rule import ACP, rule
-from .state import Connection, is_offered, key
+from .state import Connection
 
 _STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
 """Methods that name a session which need not be open."""
