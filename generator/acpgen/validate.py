@@ -48,8 +48,8 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on one line. `kind` is request, notification, result, error, batch, message, gap or end; `earlier` lines are counted
-    as `line` is. `note` says why the line, or a part of it, was not judged.
+    """The verdict on one line. `kind` is request, notification, result, error, batch, message, blank, gap or end; `earlier` lines are
+    counted as `line` is. `note` says why the line, or a part of it, was not judged.
     """
 
     line: int
@@ -147,6 +147,9 @@ def judged(
                 continue
             if content.is_gap:
                 yield Verdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
+                continue
+            if content.is_blank:
+                yield Verdict(line.number, content.sender, "blank", "", problems, end=line.end)
                 continue
             speaker, value = content.sender, content.message
         others = () if is_named or strict is None else tuple(one for one in protocols.values() if one is not strict)
@@ -293,6 +296,9 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
         if content.is_gap:
             missed = tuple(map(_breach, monitor.lose(_MISSING)))
             yield Verdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
+            continue
+        if content.is_blank:
+            yield Verdict(number, content.sender, "blank", "", repeated, end=end)
             continue
         breaches = monitor.observe(content.sender, content.message, index=number)
         method = breaches[0].method if breaches else _method(content.message)
