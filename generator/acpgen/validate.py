@@ -42,7 +42,7 @@ class LineProblem:
     schema: str = ""
     code: int | None = None
     level: str = ""
-    requirements: tuple[int, ...] = ()
+    requirements: tuple[int | str, ...] = ()
     earlier: int | None = None
 
 
