@@ -685,7 +685,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "stopReason": Leniency(error=True),
         "usage": Leniency(error=True),
         "_meta": Leniency(error=True),
-        "error": Leniency(error=True),
     },
     "UnknownStateUpdateIdleVariant": {
         "usage": Leniency(error=True),
@@ -735,7 +734,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "stopReason": Leniency(error=True),
         "usage": Leniency(error=True),
         "_meta": Leniency(error=True),
-        "error": Leniency(error=True),
     },
     "UnknownIdleStateUpdate": {
         "usage": Leniency(error=True),
@@ -749,7 +747,6 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     },
     "ErrorStopReason": {
         "error": Leniency(error=True),
-        "_meta": Leniency(error=True),
     },
     "SystemPrompt": {
         "_meta": Leniency(error=True),
@@ -877,12 +874,6 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
     },
     "RequestUnknownCreateElicitationRequest": {
         "requestId": "ElicitationRequestScope",
-    },
-    "ErrorStateUpdateIdleVariant": {
-        "error": "ErrorStopReason",
-    },
-    "ErrorIdleStateUpdate": {
-        "error": "ErrorStopReason",
     },
     "UnknownAuthMethod": {
         "type": "TerminalAuthMethod",

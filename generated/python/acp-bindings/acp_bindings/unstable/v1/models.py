@@ -1097,22 +1097,6 @@ class Error(Model):
     """Details in any form, such as the path or the field concerned. Null and absence both mean that there are none."""
 
 
-class ErrorIdleStateUpdate(Model):
-    """Something failed."""
-
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
-    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
-
-    usage: Usage | None = None
-    """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias='_meta')] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-    error: Error | None = None
-    """The failure. Null and absence both mean that it is not told."""
-
-
 class ErrorMessageMcpResponse(Model):
     """The server refused."""
 
@@ -1123,7 +1107,27 @@ class ErrorMessageMcpResponse(Model):
     """Data of an implementation, attached to an object of the protocol."""
 
 
-class ErrorStateUpdateIdleVariant(Model):
+class ErrorStopReason(Model):
+    """What failed."""
+
+    error: Error | None = None
+    """The failure. Null and absence both mean that it is not told."""
+
+
+class ErrorIdleStateUpdate(ErrorStopReason):
+    """Something failed."""
+
+    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
+
+    usage: Usage | None = None
+    """How many tokens the work used. Null and absence both mean that it is not told."""
+
+    meta: Annotated[Meta, Field(alias='_meta')] = None
+    """Data of an implementation, attached to an object of the protocol."""
+
+
+class ErrorStateUpdateIdleVariant(ErrorStopReason):
     """Something failed."""
 
     stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
@@ -1133,19 +1137,6 @@ class ErrorStateUpdateIdleVariant(Model):
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
-
-    meta: Annotated[Meta, Field(alias='_meta')] = None
-    """Data of an implementation, attached to an object of the protocol."""
-
-    error: Error | None = None
-    """The failure. Null and absence both mean that it is not told."""
-
-
-class ErrorStopReason(Model):
-    """What failed."""
-
-    error: Error | None = None
-    """The failure. Null and absence both mean that it is not told."""
 
     meta: Annotated[Meta, Field(alias='_meta')] = None
     """Data of an implementation, attached to an object of the protocol."""
