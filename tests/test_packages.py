@@ -91,7 +91,9 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
         "rules": {"rule", *SUBJECTS},
         "intake": set(MONITOR_LEAVES) - {"rule"},
-        "observe": {"events", "intake", "json_types", "kept", "rules", "state"},
+        "beyond": {"events", "json_types"},
+        "requirements": set(),
+        "observe": {"beyond", "events", "intake", "json_types", "kept", "requirements", "rules", "state", "versions"},
         "__init__": {"observe", "rules"},
     },
 }
