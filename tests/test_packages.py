@@ -94,7 +94,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         "beyond": {"events", "json_types"},
         "requirements": set(),
         "observe": {"beyond", "events", "intake", "json_types", "kept", "requirements", "rules", "state", "versions"},
-        "__init__": {"observe", "rules"},
+        "__init__": {"observe", "requirements", "rules"},
     },
 }
 
