@@ -296,7 +296,7 @@ BOTH = [
         ("--session", recorded(v1()[0], UNKNOWN, LATER), (1, 2)),
         ("", lines(GOOD, {**ORPHAN, "id": 2}), (1, 1)),
         ("--sender agent", lines(ORPHAN), (0, 1)),
-        ("", lines(*BOTH, ORPHAN), (2, 1)),
+        ("--protocol acp/v1", lines(*BOTH, ORPHAN), (2, 1)),
         ("--protocol acp/v2", lines([ORPHAN, ORPHAN]), (0, 1)),
         ("", recorded(*v1()) + GAP, (2, 1)),
         ("--session", recorded(*v1()) + GAP, (2, 1)),
