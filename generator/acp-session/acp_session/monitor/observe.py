@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
@@ -41,11 +41,21 @@ class Breach:
     sentence: str
 
     def __str__(self) -> str:
-        numbers = f" (requirement {', '.join(map(str, self.requirements))})" if self.requirements else ""
+        numbers = f" ({cited(self.requirements)})" if self.requirements else ""
         since = f" [since message {self.earlier}]" if self.earlier is not None else ""
         where = f" at {self.pointer}" if self.pointer else ""
         who = f" from the {self.sender}" if self.sender else ""
         return f"{self.level}: message {self.index}{who}: {self.rule}{numbers}: {self.sentence}{where}{since}"
+
+
+def cited(requirements: Sequence[Requirement]) -> str:
+    """The requirements behind a breach in a line of text: the first few, which are the nearest, and how many more there are."""
+    more = len(requirements) - CITED
+    names = ", ".join(map(str, requirements[:CITED]))
+    return f"requirement {names}" if more <= 0 else f"requirement {names} and {more} more"
+
+
+CITED: Final = 3
 
 
 class Monitor:
@@ -252,7 +262,8 @@ def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> B
     about = event if found.about is None else found.about
     if connection.strict is not None:
         words = BEHIND.get(rule.id, {}).get(connection.strict.contract.name, {})
-        ids = (each for word in dict.fromkeys(("", about.method, found.word)) for each in words.get(word, ()))
+        named = (found.word, about.method, about.sender, "")
+        ids = (each for word in dict.fromkeys(named) for each in words.get(word, ()))
         requirements = tuple(dict.fromkeys((*requirements, *ids)))
     return Breach(
         rule.id,
