@@ -309,6 +309,15 @@ CASES = (
         earlier=-2,
         name="of type terminal",
     ),
+    Case(
+        "auth-method-of-unknown-type",
+        [
+            *v2(authMethods=[{"type": "env_var", "methodId": "key", "name": "Key"}]),
+            client("auth/login", {"methodId": "key"}, id_=1),
+        ],
+        "/params/methodId",
+        earlier=-2,
+    ),
     # --- capabilities ---
     Case("method-used-without-capability", [*v1({}), client("session/list", {}, id_=1)], "/method", -2, (72,)),
     Case(
