@@ -11,7 +11,7 @@ Strength: TypeAlias = Literal["must", "should", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A demand. `number` is that of the table of requirements, where it has one."""
+    """A demand. `number` is that of the table of requirements, or its id there, where it has one."""
 
     document: str
     section: str

@@ -330,7 +330,7 @@ class Connection:
             return ()
         span = list(range(known[0], known[-1] + 1))
         if len(span) > SHOWN:
-            near = {*known, *span[-SHOWN // 2 :], *span[: SHOWN // 3]}
+            near = {*known, *span[-SHOWN // 2 :]}
             span = sorted(near)[-SHOWN:]
             if known[0] not in span:
                 span = [known[0], *span[1:]]

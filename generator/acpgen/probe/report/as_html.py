@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from acpgen.compat.report.history_page import POLICY
 from acpgen.compat.report.page import STYLE
 from acpgen.errors import visible
+from acpgen.markup import content_policy
 from acpgen.probe.conformance import Conformance, Proven
 from acpgen.probe.report.telling import SENTENCES, again, spoken, summary, times, who
 
@@ -27,7 +27,7 @@ def _lines(report: Conformance) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style=STYLE)}">'
     yield f"<title>{title}: {report.verdict}</title><style>{STYLE}</style></head><body>"
     yield '<header><p class="kicker">Conformance to the Agent Client Protocol</p>'
     yield f"<h1><code>{title}</code></h1>"
