@@ -126,6 +126,12 @@ def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
     return value, tuple((problem.pointer, problem.sentence) for problem in problems)
 
 
+def cited(requirements: Sequence[int | str]) -> str:
+    """The requirements behind a breach, in a line of text."""
+    found: str = borrowed.monitor.cited(requirements)
+    return found
+
+
 def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
     """Whether a version of a handshake is none of these."""
     return borrowed.versions.is_unknown(version, protocols)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import borrowed, judge
+from acpgen import judge
 from acpgen.recording import Line, Said, said
 from acpgen.schema.walk import is_array, is_object
 
@@ -358,7 +358,7 @@ def as_text(verdict: Verdict) -> str:
 
 def _told(problem: LineProblem) -> str:
     name = f"{problem.level} {problem.rule}" if problem.level else ""
-    numbers = f" ({borrowed.monitor.cited(problem.requirements)})" if problem.requirements else ""
+    numbers = f" ({judge.cited(problem.requirements)})" if problem.requirements else ""
     since = f" [line {problem.earlier}]" if problem.earlier is not None else ""
     parts = [f"{name}{numbers}", problem.pointer, problem.sentence]
     return f"{': '.join(part for part in parts if part)}{since}"
