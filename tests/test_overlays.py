@@ -140,3 +140,12 @@ def definitions(protocol: str) -> dict[str, Any]:
         for document in judge.find(protocol).documents
         for name, schema in document.value.get("$defs", {}).items()  # type: ignore[union-attr]
     }
+
+
+def test_a_single_file_extends_another_one_too(tmp_path: Path) -> None:
+    folder(tmp_path, "v1", "tide.json", BASE)
+    over = folder(
+        tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json", "$defs": {"Buoy": {"type": "string"}}}
+    )
+    (document,) = acpgen.load(over / "tide.json").documents
+    assert list(document.value["$defs"]) == ["Gauge", "Event", "Buoy"]  # type: ignore[call-overload, index]
