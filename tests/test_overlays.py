@@ -148,4 +148,4 @@ def test_a_single_file_extends_another_one_too(tmp_path: Path) -> None:
         tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json", "$defs": {"Buoy": {"type": "string"}}}
     )
     (document,) = acpgen.load(over / "tide.json").documents
-    assert list(document.value["$defs"]) == ["Gauge", "Event", "Buoy"]  # type: ignore[call-overload, index]
+    assert list(document.value["$defs"]) == ["Gauge", "Event", "Buoy"]  # type: ignore[arg-type, call-overload, index]
