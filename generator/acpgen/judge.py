@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
     from acp_bindings.runtime.strict import Strict
 
-    from acp_session.monitor import Breach, Monitor
+    from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
 
@@ -106,6 +106,11 @@ def _require_two_peers(strict: Strict, name: str) -> None:
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
     return borrowed.monitor.Monitor(protocols, fixed=fixed)
+
+
+def folding() -> Folding[Any]:
+    """What leaves out the repeats of a breach, or of anything else that has a mark."""
+    return borrowed.monitor.Folding()
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:

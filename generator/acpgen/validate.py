@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from acpgen import borrowed, judge
+from acpgen import judge
 from acpgen.recording import Line, Said, said
 from acpgen.schema.walk import is_array, is_object
 
@@ -45,7 +45,7 @@ class LineProblem:
     schema: str = ""
     code: int | None = None
     level: str = ""
-    requirements: tuple[int, ...] = ()
+    requirements: tuple[int | str, ...] = ()
     earlier: int | None = None
     count: int = 1
 
@@ -318,7 +318,7 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
 
 def folded(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
     """The verdicts on a conversation without the repeats of one: those are told at every power of ten and at the end, with a number."""
-    folding: Folding[Verdict] = borrowed.monitor.Folding()
+    folding: Folding[Verdict] = judge.folding()
     for verdict in verdicts:
         count = folding.take(verdict.mark, verdict)
         if count:

@@ -13,6 +13,7 @@ is bounded on endless connections.
 
 from .folding import Folding
 from .observe import Breach, Monitor
+from .requirements import BEHIND
 from .rules import RULES, Rule
 
-__all__ = ["RULES", "Breach", "Folding", "Monitor", "Rule"]
+__all__ = ["BEHIND", "RULES", "Breach", "Folding", "Monitor", "Rule"]
