@@ -465,8 +465,8 @@ def what_is_claimed_is_enforced_or_nothing_is_opened(base: Path) -> None:
     assert held.links
     assert code_of(read_file, base, f"{base}/outside/a.txt") == REFUSED
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("acp_session.containment._has_openat2", lambda: False)
-        patch.setattr("acp_session.containment._has_walk", lambda: False)
+        patch.setattr("acp_session.mechanism._has_openat2", lambda: False)
+        patch.setattr("acp_session.mechanism._has_walk", lambda: False)
         assert not guarantees().enforced
         assert not FileSystem().capabilities().read_text_file
         assert code_of(RootSet.bind, scope(f"{base}/app")) == REFUSED
