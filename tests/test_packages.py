@@ -104,9 +104,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
         "rules": {"rule", *SUBJECTS},
         "intake": set(MONITOR_LEAVES) - {"rule"},
-        "observe": {"events", "intake", "json_types", "kept", "requirements", "rule", "rules", "shapes", "state"},
+        "beyond": {"events", "json_types"},
         "folding": {"kept"},
         "requirements": set(),
+        "observe": set(MONITOR_LEAVES) | {"beyond", "intake", "requirements", "rules"},
         "__init__": {"folding", "observe", "requirements", "rules"},
     },
 }

@@ -12,8 +12,8 @@ is bounded on endless connections.
 """
 
 from .folding import Folding
-from .observe import Breach, Monitor
+from .observe import Breach, Monitor, cited
 from .requirements import BEHIND
 from .rules import RULES, Rule
 
-__all__ = ["BEHIND", "RULES", "Breach", "Folding", "Monitor", "Rule"]
+__all__ = ["BEHIND", "RULES", "Breach", "Folding", "Monitor", "Rule", "cited"]
