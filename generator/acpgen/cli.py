@@ -557,6 +557,13 @@ def probe(
     command: Annotated[
         list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command that runs the program.")
     ] = None,
+    client: Annotated[
+        bool,
+        typer.Option(
+            "--client",
+            help="Test a client: the probe is its agent, and {agent} in COMMAND becomes the command that starts it.",
+        ),
+    ] = False,
     protocol: Annotated[
         list[str] | None,
         typer.Option(
@@ -578,7 +585,7 @@ def probe(
         float,
         typer.Option(metavar="SECONDS", min=0.1, help="What one answer may take; those of a model four times as much."),
     ] = 5.0,
-    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 110.0,
+    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 100.0,
     env: Annotated[
         list[str] | None,
         typer.Option(
@@ -597,7 +604,7 @@ def probe(
     ] = None,
     output_format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="text (if left out) or json."),
+        typer.Option("--format", metavar="FORMAT", help="text (if left out), json, junit, sarif, html or badge."),
     ] = None,
     output: Annotated[
         list[str] | None,
@@ -613,11 +620,12 @@ def probe(
     """
     from acpgen.compat import outputs
     from acpgen.probe import asking as work
-    from acpgen.probe.driver import Wanted, run
+    from acpgen.probe.clients import ClientProbing
+    from acpgen.probe.driver import Probing, Wanted, run
     from acpgen.probe.report import FORMATS, written
 
     with _faults_end_with_2():
-        chosen = work.cases(cases or (), "agent")
+        chosen = work.cases(cases or (), "client" if client else "agent")
         if list_:
             _print(work.listed(chosen))
             return
@@ -637,7 +645,8 @@ def probe(
                 variables=tuple(env or ()),
                 keep_home=keep_home,
                 is_strict=strict,
-            )
+            ),
+            ClientProbing if client else Probing,
         )
         if write_baseline is not None:
             _deliver(work.baseline(report), write_baseline)

@@ -73,6 +73,12 @@ def versions(
     for name in names or ACP:
         made.append(strict(find(name, references), methods or _configured(name)))
         _require_two_peers(made[-1], name)
+        first, other = made[0].contract, made[-1].contract
+        if first.peers != other.peers:
+            reason = f"{first.name} is spoken by {' and '.join(first.peers)}, {name} by {' and '.join(other.peers)}"
+            remedy = "Name versions of one protocol"
+            subject = "the verdict on a stream of messages"
+            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
         version = made[-1].contract.version
         if version in found:
             raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])

@@ -165,20 +165,25 @@ def judged(
                 yield Verdict(line.number, content.sender, "blank", "", problems, end=line.end)
                 continue
             speaker, value = content.sender, content.message
-        others = () if is_named or strict is None else tuple(one for one in protocols.values() if one is not strict)
-        message = _Message(value, (strict, *others) if strict is not None else (), sides, open_, speaker)
+        judges = _judges(strict, () if is_named else protocols.values())
+        message = _Message(value, judges, sides, open_, speaker)
         spoken = judge.spoken(message.version, protocols, strict, fixed=fixed) if message.is_handshake else strict
         if message.is_handshake:
             is_named = judge.is_named(message.version, protocols)
-            others = () if is_named or judge.is_unknown(message.version, protocols) else others
+            judges = () if is_named or judge.is_unknown(message.version, protocols) else judges
         verdict = message.verdict(spoken or strict, line)
-        if any(message.verdict(other, line).is_valid != verdict.is_valid for other in others):
+        if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
             verdict = replace(_envelope(verdict), note=judge.unclear(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
             verdict = replace(_envelope(verdict), note=judge.no_schema())
         more = _differing(message, protocols) if fixed else ()
         yield replace(verdict, problems=(*problems, *verdict.problems, *more))
         strict = spoken or (strict if message.kind == "request" else None)
+
+
+def _judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
+    """What judges a message: what is in force, then what may be in force as well."""
+    return () if strict is None else (strict, *(one for one in others if one is not strict))
 
 
 def _envelope(verdict: Verdict) -> Verdict:

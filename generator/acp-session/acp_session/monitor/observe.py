@@ -75,7 +75,8 @@ class Monitor:
     """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.strict.STRICT`); without, those of
     ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
 
-    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Where a
+    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Until
+    `initialize` names one of several versions, all of them judge, and what they judge differently is not judged. Where a
     message holds what only the unstable channel of its version has, a note says so; `unstable` gives these channels when one is needed.
     """
 
