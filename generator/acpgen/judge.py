@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
     from acp_bindings.runtime.strict import Strict
 
-    from acp_session.monitor import Breach, Monitor
+    from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
 
@@ -124,6 +124,11 @@ def _channels(names: Iterable[str]) -> Iterator[Strict]:
         if slash and not family.endswith("/unstable"):
             with contextlib.suppress(Faults):
                 yield strict(find(f"{family}/unstable/{version}"))
+
+
+def folding() -> Folding[Any]:
+    """What leaves out the repeats of a breach, or of anything else that has a mark."""
+    return borrowed.monitor.Folding()
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
