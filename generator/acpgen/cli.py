@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -19,9 +20,10 @@ from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import References, place
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Monitor
+    from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
+    from acpgen.validate import Verdict
 
 T = TypeVar("T")
 
@@ -449,11 +451,16 @@ def validate(
             else:
                 known = {one.contract.version: one for one in strict}
                 verdicts = work.judged(lines, known, sender, fixed=bool(protocol))
-            for verdict in verdicts:
-                summary.add(verdict)
-                if not session or verdict.problems:
-                    terminal.put(visible(as_line(verdict)))
-                progress(verdict.end, total or 0, f"line {verdict.line}")
+
+            def counted() -> Iterator[Verdict]:
+                for verdict in verdicts:
+                    summary.add(verdict)
+                    progress(verdict.end, total or 0, f"line {verdict.line}")
+                    if not session or verdict.problems:
+                        yield verdict
+
+            for verdict in work.folded(counted()) if session and format_ == "text" else counted():
+                terminal.put(visible(as_line(verdict)))
         if format_ == "json" and not summary.is_judged:
             terminal.put(work.counts_as_json(summary))
     terminal.show_summary(summary)
@@ -512,6 +519,15 @@ def tap(
             with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on
                 terminal.say(sentence)
 
+        @cache  # where nothing is broken, the monitor need not be there when the agent starts
+        def folding() -> Folding[Breach]:
+            return judge.folding()
+
+        def fold(breach: Breach) -> None:
+            count = folding().take(breach.mark, breach)
+            if count:
+                tell(replace(breach, count=count))
+
         def tell(breach: Breach) -> None:
             line = visible(as_line(breach))
             if out is None:
@@ -530,7 +546,9 @@ def tap(
                     return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        code = work.tap(command, make, tell, say, tape, sides=sides, grace=grace)
+        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace)
+        for breach, count in folding().rest():
+            tell(replace(breach, count=count))
     work.end(code)
 
 
