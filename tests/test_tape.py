@@ -168,9 +168,11 @@ def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str
 def shape(value: Any) -> Any:
     """What is left of a value where every text is the same one."""
     if isinstance(value, dict):
-        return {key: shape(one) for key, one in value.items()}
+        fields: dict[str, Any] = value
+        return {key: shape(one) for key, one in fields.items()}
     if isinstance(value, list):
-        return [shape(one) for one in value]
+        items: list[Any] = value
+        return [shape(one) for one in items]
     return "" if isinstance(value, str) else value
 
 

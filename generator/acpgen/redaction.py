@@ -83,7 +83,8 @@ class Redactor:
 
     def _message(self, sender: str, message: Any) -> Any:
         if isinstance(message, list):
-            return [self._message(sender, each) for each in message]  # pyright: ignore[reportUnknownVariableType]
+            batch: list[Any] = message
+            return [self._message(sender, each) for each in batch]
         if not isinstance(message, _Pairs):
             return self._value(message, is_file=False)
         found = dict(message.items)
@@ -110,8 +111,9 @@ class Redactor:
                 ]
             )
         if isinstance(value, list):
-            return [  # pyright: ignore[reportUnknownVariableType]
-                self._setting(each) if key in SETTINGS else self._value(each, key, is_file=is_file) for each in value
+            items: list[Any] = value
+            return [
+                self._setting(each) if key in SETTINGS else self._value(each, key, is_file=is_file) for each in items
             ]
         if not _is_text(value):
             return value
@@ -146,7 +148,8 @@ def _written(value: Any) -> Iterator[str]:
         yield "}"
     elif isinstance(value, list):
         yield "["
-        for index, one in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        items: list[Any] = value
+        for index, one in enumerate(items):
             yield "," if index else ""
             yield from _written(one)
         yield "]"
