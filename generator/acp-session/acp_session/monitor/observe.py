@@ -8,9 +8,11 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
 from .events import Event, Found, Kind, Level, Path, json_pointer, reach
+from .intake import apply
 from .json_types import is_array, is_object
+from .kept import brief, key
 from .rules import RULES, Rule
-from .state import Connection, brief, key
+from .state import Connection
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict, Violation
@@ -88,7 +90,7 @@ class Monitor:
         value, problems = reader.read(line)
         if any(problem.rule == "json" for problem in problems):
             event = self._event("unreadable", index, sender, None, problems=problems)
-            self._connection.apply(event)
+            apply(self._connection, event)
             return tuple(self._judge(event))
         if is_array(value) and (reader.contract.batch or self._connection.strict is None):
             return tuple(self._batch(index, sender, value, problems))
@@ -126,7 +128,7 @@ class Monitor:
             self._apply(self._event(_kind(item), index, sender, item, (place,)))
 
     def _apply(self, event: Event) -> None:
-        self._connection.apply(event)
+        apply(self._connection, event)
         for reason in self._connection.let_go:
             self._miss(reason, event)
 
@@ -231,7 +233,7 @@ def _breach(rule: Rule, event: Event, found: Found) -> Breach:
     about = event if found.about is None else found.about
     return Breach(
         rule.id,
-        rule.level,
+        rule.level if found.level is None else found.level,
         requirements,
         about.index,
         about.sender,
