@@ -600,7 +600,7 @@ def diff(
         typer.Option(
             metavar="STEPS",
             min=1,
-            help="Steps that the proofs may take together, 3000000 if left out; what is left when they are spent is undecided.",
+            help="Steps that the proofs may take together, 1000000 if left out; what is left when they are spent is undecided.",
         ),
     ] = None,
     output: Annotated[
