@@ -477,12 +477,20 @@ def tap(
         ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
+    grace: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="When the client's input has ended and the command still runs so long after, end it and what it started.",
+        ),
+    ] = 10,
     ref: Ref = None,
 ) -> None:
     """Run an agent or server with a monitor on its standard input and output. Every byte passes through as it came.
 
-    Ends when either side ends, with the agent's exit code; 1 if that is 0 and judging ended early. 2: the command cannot be started, or
-    a file cannot be written.
+    Ends when the command ends, with its exit code; 1 if that is 0 and judging ended early. 2: the command cannot be started, or
+    a file cannot be written. The command does not outlive this one.
     """
     from acpgen import judge, recording
     from acpgen import tap as work
@@ -522,8 +530,119 @@ def tap(
                     return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        code = work.tap(command, make, tell, say, tape, sides=sides)
+        code = work.tap(command, make, tell, say, tape, sides=sides, grace=grace)
     work.end(code)
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def probe(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command that runs the program.")
+    ] = None,
+    client: Annotated[
+        bool,
+        typer.Option(
+            "--client",
+            help="Test a client: the probe is its agent, and {agent} in COMMAND becomes the command that starts it.",
+        ),
+    ] = False,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this version, acp/v1 or acp/v2. Without: each that the program speaks."
+        ),
+    ] = None,
+    cases: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case", metavar="ID", help="Only this case, or those of a section, such as transports. May be repeated."
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the cases and what they demand; run nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="What breaks a SHOULD makes the exit code 1 too.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Of the random part. Without: a new one, which the report tells.")
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.1, help="What one answer may take; those of a model four times as much."),
+    ] = 5.0,
+    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 100.0,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=VALUE]", help="A variable that the program gets. May be repeated; few are passed on."
+        ),
+    ] = None,
+    keep_home: Annotated[
+        bool, typer.Option("--keep-home", help="Leave the program its home folder, and so its login.")
+    ] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Findings that do not count; those that are gone are told.")
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the findings as a baseline, and exit 0 if some case was judged."),
+    ] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="text (if left out), json, junit, sarif, html or badge."),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="FORMAT=FILE", help="A report, to a file or to - (standard output). May be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Test an agent of ACP: run it, talk to it through what it advertises, and prove what breaks the specification.
+
+    It runs where you stand, with a home of its own in a passing folder, and needs no login; what cannot be reached without one is listed.
+    Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
+    """
+    from acpgen.compat import outputs
+    from acpgen.probe import asking as work
+    from acpgen.probe.clients import ClientProbing
+    from acpgen.probe.driver import Probing, Wanted, run
+    from acpgen.probe.report import FORMATS, written
+
+    with _faults_end_with_2():
+        chosen = work.cases(cases or (), "client" if client else "agent")
+        if list_:
+            _print(work.listed(chosen))
+            return
+        if not command:
+            raise typer.BadParameter("COMMAND is missing: acpgen probe -- COMMAND...")
+        versions = work.versions(protocol or ())
+        destinations = outputs.outputs(output or (), output_format, FORMATS)
+        known = work.read_baseline(baseline) if baseline is not None else None
+        report = run(
+            Wanted(
+                command=tuple(command),
+                seed=work.seed(seed),
+                seconds=timeout,
+                total=total,
+                cases=tuple(cases or ()),
+                versions=versions,
+                variables=tuple(env or ()),
+                keep_home=keep_home,
+                is_strict=strict,
+            ),
+            ClientProbing if client else Probing,
+        )
+        if write_baseline is not None:
+            _deliver(work.baseline(report), write_baseline)
+        if known is not None:
+            work.held_against(report, known)
+        for each in destinations:
+            is_shown = each.format == "text" and each.file is None and terminal.is_coloured()
+            text = written(report, "coloured" if is_shown else each.format)
+            if each.file is None:
+                _print(text)
+            else:
+                _deliver(text, each.file)
+        code = report.code if write_baseline is None else int(report.verdict == "not judged")
+        raise typer.Exit(code)
 
 
 @app.command()

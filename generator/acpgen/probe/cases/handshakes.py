@@ -1,0 +1,55 @@
+"""Initialization: which version is agreed on, and what happens where the two sides know different ones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from acpgen.probe.clauses import HANDSHAKE, VERSION, Strength
+from acpgen.probe.registry import case
+from acpgen.probe.trial import Greeting, Trial
+
+KNOWN: Final = (1, 2)
+
+
+@case("initialization/answer", HANDSHAKE, "program", (1,))
+def answer(trial: Trial) -> None:
+    """`initialize` with a version that exists. Expected: an answer with a version and capabilities, for one of the versions at least."""
+    greetings = [trial.greet(version) for version in KNOWN]
+    if any(one.answer is not None and "result" in one.answer.value for one in greetings):
+        return
+    first = greetings[0]
+    trial.greeting = first
+    if first.answer is not None:
+        trial.fail(f"`initialize` was refused: {first.answer.reason}", first.index, first.answer.index)
+    elif first.connection.rows and any(row.sender == first.connection.other for row in first.connection.rows):
+        trial.fail("`initialize` was not answered, though the program says something", first.index, first.index + 5)
+    else:
+        raise trial.skip(silence(first))
+
+
+@case("initialization/supported-version", VERSION, "program", (1,))
+def supported_version(trial: Trial) -> None:
+    """`initialize` with the versions 1 and 2. Expected: each version that the agent turns out to speak is agreed on when asked for."""
+    greetings = {version: trial.greet(version) for version in KNOWN}
+    spoken = {one.version for one in greetings.values()}
+    if not spoken & {*KNOWN}:
+        raise trial.skip("no version was agreed on")
+    for wanted, found in greetings.items():
+        if wanted in spoken and isinstance(found.version, int) and found.version != wanted:
+            tell(trial, found, f"version {wanted} was asked for and is spoken, but the answer is {found.version}")
+
+
+def silence(found: Greeting) -> str:
+    """Why a program that said nothing was not judged."""
+    if not found.connection.is_over:
+        return f"the program said nothing within {found.connection.clock.start:g} s of `initialize`"
+    code = found.connection.child.wait(1)
+    ended = "closed its output" if code is None else f"ended (exit code {code})"
+    return f"the program {ended} and said nothing to `initialize`"
+
+
+def tell(trial: Trial, found: Greeting, message: str, level: Strength | None = None) -> None:
+    """Report a breach that the answer to `initialize` shows."""
+    trial.greeting = found
+    assert found.answer is not None
+    trial.fail(message, found.index, found.answer.index, level=level)
