@@ -256,7 +256,9 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
-    "tap": frozenset({"errors", "judge", "recording"}),
+    "redaction": frozenset(),
+    "tape": frozenset({"errors", "schema.load"}),
+    "tap": frozenset({"errors", "judge", "recording", "tape"}),
     "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
@@ -275,10 +277,23 @@ ARROWS: dict[str, frozenset[str]] = {
 }
 
 READERS = frozenset(
-    {"adopt", "probe", "save", "schema.load", "recording", "site", "stamp", "tap", "write", "kept", "provenance"}
+    {
+        "adopt",
+        "probe",
+        "save",
+        "schema.load",
+        "recording",
+        "site",
+        "stamp",
+        "tap",
+        "tape",
+        "write",
+        "kept",
+        "provenance",
+    }
 )
 """Open files. `stamp` and `provenance` read the generator itself, `kept`
-its own results, `adopt` writes the schema that people edit, `recording` opens conversations,
+its own results, `adopt` writes the schema that people edit, `recording` opens conversations, `tape` makes files for them,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})

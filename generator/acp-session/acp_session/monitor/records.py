@@ -18,6 +18,7 @@ class Pending:
     `closing` the request that closes its session and `closed` the answer to that.
     `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
     without an id that may have refused it; `is_refused`, that it can have refused nothing else.
+    `is_strange`: it asks permission for a kind of subject that is not known.
     """
 
     sender: str
@@ -39,6 +40,7 @@ class Pending:
     source_roots: tuple[str, ...] | None = ()
     refused: int | None = None
     is_refused: bool = False
+    is_strange: bool = False
 
     @property
     def cancelled(self) -> int | None:
@@ -110,11 +112,13 @@ class Session:
 
 @dataclass(slots=True)
 class Listed:
-    """A session as a list last showed it."""
+    """A session as a list last showed it. `has_roots`: the list told its roots, none included."""
 
     index: int
     roots: tuple[str, ...] | None
+    has_roots: bool = True
+    cwd: str | None = None
 
     def size(self) -> int:
         """About how many bytes it takes."""
-        return 200 + size_of(*(self.roots or ()))
+        return 200 + size_of(self.cwd, *(self.roots or ()))
