@@ -27,6 +27,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.positions": frozenset(),
     "schema.expressions": frozenset(),
     "schema.walk": frozenset(),
+    "schema.ways": frozenset({"errors", "schema.walk"}),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
     "schema.equality": frozenset({"schema.walk"}),
@@ -145,6 +146,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "resources",
                 "meaning.values",
                 "schema.walk",
+                "schema.ways",
             ),
             "write",
         }
@@ -247,6 +249,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "borrowed": frozenset({"resources"}),
     "judge": frozenset(
         {
+            "schema.ways",
             *("borrowed", "config", "meaning.contract", "errors", "generate", "schema.load", "schema.profile"),
             *("material", "resources"),
         }

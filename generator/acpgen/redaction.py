@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 REDACTED: Final = "[redacted]"
 
@@ -83,7 +83,7 @@ class Redactor:
 
     def _message(self, sender: str, message: Any) -> Any:
         if isinstance(message, list):
-            batch: list[Any] = message
+            batch = cast("list[Any]", message)
             return [self._message(sender, each) for each in batch]
         if not isinstance(message, _Pairs):
             return self._value(message, is_file=False)
@@ -111,7 +111,7 @@ class Redactor:
                 ]
             )
         if isinstance(value, list):
-            items: list[Any] = value
+            items = cast("list[Any]", value)
             return [
                 self._setting(each) if key in SETTINGS else self._value(each, key, is_file=is_file) for each in items
             ]
@@ -148,7 +148,7 @@ def _written(value: Any) -> Iterator[str]:
         yield "}"
     elif isinstance(value, list):
         yield "["
-        items: list[Any] = value
+        items = cast("list[Any]", value)
         for index, one in enumerate(items):
             yield "," if index else ""
             yield from _written(one)
