@@ -14,10 +14,24 @@ import threading
 import time
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 DEFECT = sys.argv[1] if len(sys.argv) > 1 else ""
 INT64 = range(-(2**63), 2**63)
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def inside(value: Any, *path: str) -> Any:
+    for step in path:
+        value = value.get(step) if is_object(value) else None
+    return value
+
+
+def is_array(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 class Failed(Exception):
@@ -77,7 +91,7 @@ class Agent:
                 os._exit(1)
             self.error(None, -32700, "Parse error")
             return
-        if isinstance(message, list) and self.version == 2:
+        if is_array(message) and self.version == 2:
             self.batch(message)
             return
         answer = self.answer(message)
@@ -94,13 +108,13 @@ class Agent:
 
     def answer(self, message: Any) -> Any:
         invalid = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid Request"}}
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        if not is_object(message) or message.get("jsonrpc") != "2.0":
             return invalid
         if "method" not in message and ("result" in message or "error" in message):
-            event, found = self.waiting.pop(repr(message.get("id")), (None, []))
-            found.append(message)
-            if event is not None:
-                event.set()
+            waiting = self.waiting.pop(repr(message.get("id")), None)
+            if waiting is not None:
+                waiting[1].append(message)
+                waiting[0].set()
             return None
         method, params, id_ = message.get("method"), message.get("params", {}), message.get("id")
         is_request = "id" in message
@@ -150,7 +164,7 @@ class Agent:
             if DEFECT == "ends at unknown notifications":
                 os._exit(1)
             return
-        name = params.get("sessionId") if isinstance(params, dict) else None
+        name = params.get("sessionId") if is_object(params) else None
         session = self.sessions.get(name) if isinstance(name, str) else None
         if session is None:
             if DEFECT == "ends at unknown sessions":
@@ -171,7 +185,7 @@ class Agent:
             if DEFECT == "ends at early requests":
                 os._exit(1)
             raise Failed(-32600, "initialize first")
-        if not isinstance(params, dict):
+        if not is_object(params):
             raise Failed(-32602, "Invalid params")
         return known(params, id_)
 
@@ -217,7 +231,7 @@ class Agent:
     def do_session_new(self, params: Any, _: Any) -> Any:
         cwd = self.text(params, "cwd")
         servers = params.get("mcpServers", [])
-        if not isinstance(servers, list) or not all(isinstance(one, dict) for one in servers):
+        if not is_array(servers) or not all(is_object(one) for one in servers):
             raise Failed(-32602, "mcpServers is a list")
         if self.version == 1 and "mcpServers" not in params:
             raise Failed(-32602, "mcpServers is required")
@@ -261,7 +275,8 @@ class Agent:
         return self.again(params, replays=DEFECT != "loads without history")
 
     def do_session_resume(self, params: Any, _: Any) -> Any:
-        replays = (params.get("replayFrom") or {}).get("type") == "start"
+        replay: Any = params.get("replayFrom") or {}
+        replays = replay.get("type") == "start"
         return self.again(params, replays=replays or DEFECT == "resumes with history")
 
     def again(self, params: Any, *, replays: bool) -> Any:
@@ -304,9 +319,7 @@ class Agent:
     def do_session_prompt(self, params: Any, id_: Any) -> Any:
         name = self.text(params, "sessionId")
         blocks = params.get("prompt")
-        if not isinstance(blocks, list) or not all(
-            isinstance(one, dict) and isinstance(one.get("type"), str) for one in blocks
-        ):
+        if not is_array(blocks) or not all(is_object(one) and isinstance(one.get("type"), str) for one in blocks):
             raise Failed(-32602, "prompt is required")
         if name not in self.sessions:
             if DEFECT == "prompts in no session":
@@ -376,17 +389,17 @@ class Agent:
         else:
             wish |= {"title": "May I write?", "subject": {"type": "tool_call", "toolCall": {"toolCallId": "call-1"}}}
         answer = self.ask("session/request_permission", wish)
-        outcome = (answer.get("result") or {}).get("outcome") or {}
+        outcome: Any = inside(answer, "result", "outcome") or {}
         if outcome.get("optionId") != "yes" or self.version == 2:
             status = "completed" if outcome.get("optionId") == "yes" else "failed"
             self.update(name, {"sessionUpdate": "tool_call_update", "toolCallId": "call-1", "status": status})
             return
         read = self.ask("fs/read_text_file", {"sessionId": name, "path": notes})
-        content = (read.get("result") or {}).get("content", "")
+        content = str(inside(read, "result", "content") or "")
         first = content.split()[0] if content.split() else ""
         self.ask("fs/write_text_file", {"sessionId": name, "path": result, "content": first})
         made = self.ask("terminal/create", {"sessionId": name, "command": "echo", "args": ["ok"]})
-        terminal = (made.get("result") or {}).get("terminalId")
+        terminal: Any = inside(made, "result", "terminalId")
         if terminal is not None:
             here = {"sessionId": name, "terminalId": terminal}
             self.ask("terminal/wait_for_exit", here)

@@ -10,13 +10,17 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 DEFECT = sys.argv[1] if len(sys.argv) > 1 else ""
 VERSION = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 HERE = str(Path.cwd())
 SERVED = {"fs": {"readTextFile": True, "writeTextFile": False}, "terminal": True}
 INT64 = range(-(2**63), 2**63)
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 def send(message: Any) -> None:
@@ -53,8 +57,8 @@ def serve(method: str, params: Any) -> Any:
 
 
 def answer(message: Any) -> None:
-    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
-        if not (isinstance(message, dict) and ("result" in message or "error" in message)):
+    if not is_object(message) or message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
+        if not (is_object(message) and ("result" in message or "error" in message)):
             error(None, -32600, "Invalid Request")
         return
     if "id" not in message:
@@ -91,7 +95,7 @@ def awaited(id_: Any) -> Any:
         except (ValueError, RecursionError):
             error(None, -32700, "Parse error")
             continue
-        is_answer = isinstance(message, dict) and "method" not in message and message.get("id") == id_
+        is_answer = is_object(message) and "method" not in message and message.get("id") == id_
         if is_answer and type(message.get("id")) is type(id_):
             return message
         answer(message)

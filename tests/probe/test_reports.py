@@ -19,6 +19,7 @@ from acpgen.probe import asking
 from acpgen.probe.clauses import Clause
 from acpgen.probe.conformance import Conformance, Proven, TranscriptLine, Unreached
 from acpgen.probe.report import FORMATS, written
+from bench import probes
 from probe.test_probe import probed
 
 HERE: Final = Path(__file__).parent
@@ -135,6 +136,12 @@ def test_the_transcript_of_a_finding_is_a_recording(tmp_path: Path) -> None:
     assert done.returncode in (0, 1)
 
 
+def test_the_page_of_shipped_agents_says_what_was_measured() -> None:
+    rows = json.loads(probes.RESULTS.read_text("utf-8"))
+    assert probes.PAGE.read_text("utf-8") == probes.page(rows)
+    assert all(row["seconds"] < 120 for row in rows.values())
+
+
 # --- in CI -----------------------------------------------------------------------------------------------------------
 
 
@@ -152,15 +159,19 @@ def test_the_hook_runs_the_probe() -> None:
 
 @pytest.mark.parametrize(("defect", "code", "verdict"), [("", 0, "passes"), ("wrong code", 1, "breaks")])
 def test_the_action_probes_and_tells(tmp_path: Path, defect: str, code: int, verdict: str) -> None:
-    description = yaml.safe_load((ACTION / "action.yml").read_text())
+    description: Any = yaml.safe_load((ACTION / "action.yml").read_text())
     step = description["runs"]["steps"][-1]
     given = {
         "command": shlex.join([sys.executable, str(HERE / "agent.py"), defect]),
         "seed": "1",
         "junit": str(tmp_path / "j"),
     }
-    values = {name: given.get(name, row.get("default", "")) for name, row in description["inputs"].items()}
-    environment = {name: values[text[len("${{ inputs.") : -len(" }}")]] for name, text in step["env"].items()}
+    values: dict[str, str] = {
+        name: given.get(name, str(row.get("default", ""))) for name, row in description["inputs"].items()
+    }
+    environment: dict[str, str] = {
+        name: values[text[len("${{ inputs.") : -len(" }}")]] for name, text in step["env"].items()
+    }
     (tmp_path / "acpgen").write_text(
         f'#!/bin/sh\nshift\nexec {sys.executable} -m acpgen probe --case v1/json-rpc/unknown-method "$@"\n'
     )

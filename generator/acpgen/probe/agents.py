@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, Final
+from typing import Any
 
 from acpgen.probe.connection import Declined, Held
 from acpgen.schema.walk import is_object
-
-VERSIONS: Final = (1, 2)
 
 
 class Agent:
@@ -49,10 +47,11 @@ class Agent:
     def _greet(self, body: dict[str, Any]) -> Any:
         wanted = body.get("protocolVersion")
         self.hello = body
-        self.version = wanted if wanted in VERSIONS and type(wanted) is int else VERSIONS[0]
-        version = self.version if self.offers is None else self.offers
+        spoken: int = 2 if type(wanted) is int and wanted == 2 else 1
+        self.version = spoken
+        version = spoken if self.offers is None else self.offers
         info = {"name": "acpgen-probe", "version": "1.0"}
-        if self.version == 2:
+        if spoken == 2:
             return {"protocolVersion": version, "info": info, "capabilities": {"session": {}}}
         return {"protocolVersion": version, "agentInfo": info, "agentCapabilities": {}}
 

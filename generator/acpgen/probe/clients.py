@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Any, Final
@@ -15,6 +17,7 @@ from acpgen.probe.child import Child, environment
 from acpgen.probe.connection import Connection
 from acpgen.probe.driver import Probing
 from acpgen.probe.trial import Greeting, Unreachable
+from acpgen.schema.walk import is_object
 
 AGENT: Final = "{agent}"
 """What stands in the command for the one that starts the agent."""
@@ -56,7 +59,7 @@ class ClientProbing(Probing):
             if agent.version not in self.report.versions:
                 self.report.versions = (*self.report.versions, agent.version)
             info = agent.hello.get("info" if agent.version == 2 else "clientInfo")
-            if isinstance(info, dict):
+            if is_object(info):
                 self.report.program = {key: info[key] for key in ("name", "version") if isinstance(info.get(key), str)}
         if not connection.held:
             self.memory["reason"] = self._silent(connection, agent)
@@ -74,7 +77,8 @@ class ClientProbing(Probing):
         return f"the client sent no prompt: it {ended}{last}"
 
     def _started(self, agent: Agent) -> Greeting:
-        command, join = list(self.wanted.command), None
+        command = list(self.wanted.command)
+        join: Callable[[], socket] | None = None
         if any(AGENT in part for part in command):
             folder = tempfile.mkdtemp(dir=self.scratch)
             listener = socket(AF_UNIX, SOCK_STREAM)
@@ -83,11 +87,7 @@ class ClientProbing(Probing):
             listener.settimeout(self.clock.left(self.clock.start))
             command = filled(command, f"{folder}/s")
 
-            def join() -> socket:
-                try:
-                    return listener.accept()[0]
-                finally:
-                    listener.close()
+            join = partial(_joined, listener)
 
         variables = environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
         child = Child(command, variables, join)
@@ -129,6 +129,14 @@ class ClientProbing(Probing):
         ):
             said = {"sessionId": params["sessionId"], "update": update}
             connection.reply({"jsonrpc": "2.0", "method": "session/update", "params": said})
+
+
+def _joined(listener: socket) -> socket:
+    """The connection of the bridge that the client starts. Raises `OSError` if none comes in time."""
+    try:
+        return listener.accept()[0]
+    finally:
+        listener.close()
 
 
 def filled(command: list[str], address: str) -> list[str]:

@@ -207,7 +207,7 @@ class Probing:
         connection.is_judged = wanted not in ("early", "all at once")
         sent: set[str] = set()
         if wanted in ("early", "all at once"):
-            params = {"cwd": str(self.scratch / "work"), "mcpServers": []}
+            params: dict[str, Any] = {"cwd": str(self.scratch / "work"), "mcpServers": []}
             sent.add(connection.call("session/new", params, "early"))
         if wanted == "all at once":
             sent.add(connection.call("initialize", hello({"major": 1}), "malformed"))

@@ -112,11 +112,12 @@ def no_message(trial: Trial) -> None:
 @case("transports/stray-responses", ROBUST, sides=BOTH)
 def stray_responses(trial: Trial) -> None:
     """Responses to requests that the program never made. Expected: they are passed over."""
-    for value in (
+    strays: tuple[dict[str, Any], ...] = (
         {"jsonrpc": "2.0", "id": "never-asked", "result": {}},
         {"jsonrpc": "2.0", "id": 987654321, "error": {"code": -32603, "message": "stray"}},
         {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "stray"}},
-    ):
+    )
+    for value in strays:
         _survives(trial, json.dumps(value).encode(), f"a response with the id {value['id']!r} that nobody waits for")
 
 

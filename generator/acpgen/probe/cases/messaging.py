@@ -42,7 +42,8 @@ def unknown_method(trial: Trial) -> None:
 def unknown_notification(trial: Trial) -> None:
     """A notification that does not exist, and one whose params are malformed. Expected: no answer, and the next request is answered."""
     known = "session/cancel" if trial.connection.own == "client" else "session/update"
-    for name, params in ((f"acpgen/{_word(trial)}", {}), (known, {"sessionId": 5}), (known, [])):
+    calls: tuple[tuple[str, Any], ...] = ((f"acpgen/{_word(trial)}", {}), (known, {"sessionId": 5}), (known, []))
+    for name, params in calls:
         _silent(trial, name, params)
 
 
@@ -141,7 +142,8 @@ def params_drawn(trial: Trial) -> None:
         method = trial.random.choice(("session/new", "session/prompt", "session/set_mode"))
         names = trial.random.sample(("cwd", "sessionId", "prompt", "modeId", "_meta"), 3)
         params = {name: _drawn(trial, 2) for name in names}
-        params["cwd" if method == "session/new" else "sessionId"] = trial.random.choice((5, None, [], {}, True))
+        wrong: tuple[Any, ...] = (5, None, [], {}, True)
+        params["cwd" if method == "session/new" else "sessionId"] = trial.random.choice(wrong)
         found = trial.expect(method, params)
         if found is None and trial.connection.is_over:
             return

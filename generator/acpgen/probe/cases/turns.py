@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from acpgen.probe.clauses import (
@@ -242,7 +243,7 @@ def _kind(trial: Trial, block: Any) -> None:
         _idle(trial, session, index)
 
 
-def _cancelled(trial: Trial, is_time: Any, block: Any = _LONG, otherwise: str = "") -> None:
+def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG, otherwise: str = "") -> None:
     """Start a turn, cancel it when it is time, and wait for its end. The monitor judges what the end says."""
     _ready(trial)
     connection, session = trial.connection, trial.session()
