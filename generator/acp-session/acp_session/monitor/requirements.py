@@ -92,6 +92,16 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": ("acp/rfds/elicitation/error-handling/1",),
         },
     },
+    "extension-refused-otherwise": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/custom-requests/3",),
+        },
+    },
+    "field-unknown": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/the-_meta-field/4",),
+        },
+    },
     "field-used-without-capability": {
         "acp/v1": {
             "": ("acp/v1/initialization/capabilities/3",),
@@ -130,18 +140,6 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "session/list": ("acp/v1/session-list/introduction/1",),
             "session/new": ("acp/v1/session-setup/introduction/1",),
             "session/prompt": ("acp/v1/prompt-turn/introduction/1",),
-        },
-        "mcp/2025-06-18": {
-            "": (
-                "mcp/lifecycle/initialization/1",
-                "mcp/lifecycle/initialization/5",
-            ),
-        },
-        "mcp/2025-11-25": {
-            "": (
-                "mcp/lifecycle/initialization/1",
-                "mcp/lifecycle/initialization/5",
-            ),
         },
     },
     "method-unknown": {
@@ -240,6 +238,14 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "client": ("acp/v1/transports/stdio/6",),
         },
     },
+    "notification-answered": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/error-handling/2",
+                "acp/v1/extensibility/custom-notifications/1",
+            ),
+        },
+    },
     "permission-not-cancelled": {
         "acp/v1": {
             "": (
@@ -304,10 +310,6 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "session-id-in-use": {
         "acp/v1": {
             "": ("acp/v1/session-setup/creating-a-session/2",),
-            "session/fork": ("acp/rfds/session-fork/implementation-details-and-plan/3",),
-        },
-        "acp/v2": {
-            "session/fork": ("acp/rfds/session-fork/implementation-details-and-plan/3",),
         },
     },
     "session-not-open": {
