@@ -338,6 +338,12 @@ def adopt(
     with _faults_end_with_2():
         found = config.find(_here())
         schema = found.root / found.schema
+        if keep_as is not None and into is not None and adopting.is_family(schema, into, found.protocols):
+            adopting.save(
+                adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as)
+            )
+            terminal.say(f"{place(file)} is kept as {keep_as} of {into}.")
+            return
         if into is None:
             into = adopting.nearest(file, adopting.followers(schema))
         elif into not in (*found.protocols, *adopting.followers(schema)):
@@ -913,6 +919,14 @@ def history(
             autocompletion=_profile_names,
         ),
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="Steps that the proofs of each comparison may take together, 3000000 if left out.",
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
     ref: Ref = None,
 ) -> None:
@@ -940,6 +954,7 @@ def history(
             waivers=waivers,
             unstable=unstable,
             methods=methods,
+            budget=budget,
             references=_references(ref),
         )
         found = work.asked_for(asked)
