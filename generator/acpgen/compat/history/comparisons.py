@@ -33,7 +33,10 @@ class Comparisons:
 
     def __init__(self, sides: Sequence[Side], compare: Compare | None = None) -> None:
         self.sides = sides
-        self._compare: Compare = self._read if compare is None else compare
+        self._compare: Compare = self._checked if compare is None else compare
+
+    def _checked(self, old: int, new: int) -> Checked:
+        return checked(self.sides[old], self.sides[new])
 
     @cached_property
     def steps(self) -> Sequence[Checked | Faults]:
@@ -96,9 +99,6 @@ class Comparisons:
         """The first revision of the group of an earlier one whose files hold the same: somebody took changes back."""
         values = _values(self.sides[number])
         return next((group for each, group in enumerate(groups) if _values(self.sides[each]) == values), number)
-
-    def _read(self, old: int, new: int) -> Checked:
-        return checked(self.sides[old], self.sides[new])
 
     def _compared(self, old: int, new: int) -> Checked | Faults:
         try:
