@@ -34,7 +34,7 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
     "answers unknown methods": (("v1/json-rpc/unknown-method",), {("json-rpc/unknown-method", "must")}),
     "wrong code": (
         ("v1/json-rpc/unknown-method", "v1/extensibility"),
-        {("json-rpc/unknown-method", "must"), ("extensibility/unknown-request", "note")},
+        {("json-rpc/unknown-method", "must"), ("extension-refused-otherwise", "note")},
     ),
     "silent about extensions": (("v1/extensibility",), {("extensibility/unknown-request", "must")}),
     "answers notifications": (("v1/json-rpc/unknown-notification",), {("json-rpc/unknown-notification", "must")}),

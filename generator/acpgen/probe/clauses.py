@@ -77,12 +77,6 @@ DELIMITED: Final = Clause(ACP, "Transports: stdio", "must", "Messages end with a
 EXTENSION_ANSWERED: Final = Clause(
     ACP, "Extensibility: custom requests", "must", "A request of an unknown extension is answered under its id."
 )
-EXTENSION_CODE: Final = Clause(
-    ACP,
-    "Extensibility: custom requests",
-    "note",
-    "The answer to an extension that is not known is the error -32601; the document says so with a lower-case should.",
-)
 EXTENSION_IGNORED: Final = Clause(
     ACP, "Extensibility: custom notifications", "should", "Notifications of unknown extensions are ignored."
 )
