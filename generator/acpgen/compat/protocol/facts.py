@@ -372,11 +372,12 @@ class Reworded(Placed):
 @dataclass(frozen=True, slots=True)
 class Restructured(Placed):
     """Something in the files differs that no message can notice and no other fact names; `name` is the definition, empty for the files,
-    `classes` those of generated code that differ.
+    `classes` those of generated code that differ. `is_undeclared`: what neither revision declares would notice.
     """
 
     name: str = ""
     classes: tuple[str, ...] = ()
+    is_undeclared: bool = False
 
 
 Fact: TypeAlias = (

@@ -35,9 +35,9 @@ class Judgement:
     """What a rule says of a fact.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it, `back` values of the new revision that the old one may refuse
-    likewise. `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this
-    finding from others of the same rule at the same place: `None` where only the two texts do.
+    refusal is looked for first. `leaf` makes values that show it, `back` values of the other revision that may be refused likewise.
+    `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this finding from
+    others of the same rule at the same place: `None` where only the two texts do.
     """
 
     weight: Weight
@@ -214,6 +214,7 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
         within=name,
         accepted_by="old",
         leaf=without(name),
+        back=having(name) if isinstance(fact.old.extra, ir.Nothing) else None,
     )
 
 
@@ -248,6 +249,7 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
         within=name,
         accepted_by="new",
         leaf=without(name),
+        back=having(name) if isinstance(fact.new.extra, ir.Nothing) else None,
     )
 
 
@@ -851,6 +853,7 @@ def tag_renamed(fact: f.TagRenamed) -> Judgement:
         accepted_by="old" if fact.new.openness != "open" else None,
         carried_by="old" if fact.new.openness == "open" else None,
         leaf=smallest,
+        back=smallest,
         subject=f"{fact.old.tag} {fact.new.tag}",
     )
 
@@ -944,7 +947,8 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     """
     message = "The files differ only in what no message can show."
     if fact.name:
-        message = f"The definition {fact.name!r} is written differently, in a way that no message can show."
+        unless = ", unless it holds what its sender's schema does not declare" if fact.is_undeclared else ""
+        message = f"The definition {fact.name!r} is written differently, in a way that no message can show{unless}."
     elif fact.classes:
         message = f"Generated code differs in {', '.join(map(repr, fact.classes))}, in a way that no message can show."
     return Judgement(
