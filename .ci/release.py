@@ -1,8 +1,9 @@
-"""Builds everything that a release carries, into one flat folder: schemas, method tables, vectors, wheels, and their checksums.
+"""Builds everything that a release carries, into one flat folder: schemas, method tables, vectors, wheels, what
+these are made of (`sbom.cdx.json`), and checksums.
 
     python .ci/release.py [--out dist] [--no-isolation]
 
-Needs `build` (it is in the extra `dev`). What is released is what is checked in: run `acpgen generate --check` first, as CI does. With
+Needs the extra `dev`. What is released is what is checked in: run `acpgen generate --check` first, as CI does. With
 `--no-isolation` the build back end that is installed is used and nothing is fetched.
 """
 
@@ -17,8 +18,12 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterable
+from email.parser import Parser
 from pathlib import Path
+
+from sbom import bill
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,6 +47,7 @@ def main() -> None:
             shutil.copytree(project.parent, copied, ignore=shutil.ignore_patterns("__pycache__", ".acpgen.json"))
             shutil.copy(ROOT / "LICENSE", copied)
             wheel(copied, out, isolated=not options.no_isolation)
+    write_bill(out)
     write_sums(out)
     for path in sorted(out.iterdir()):
         print(f"{path.stat().st_size:>9} {path.name}")
@@ -85,6 +91,20 @@ def wheel(project: Path, out: Path, *, isolated: bool) -> None:
     """The wheel of one project."""
     command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(project)]
     subprocess.run([*command, *([] if isolated else ["--no-isolation"])], check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - a fixed command
+
+
+def write_bill(out: Path) -> None:
+    """`sbom.cdx.json`: what the wheels need, as their metadata says it."""
+    needs: dict[str, list[str]] = {}
+    versions = set()
+    for path in sorted(out.glob("*.whl")):
+        with zipfile.ZipFile(path) as archive:
+            (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+            told = Parser().parsestr(archive.read(name).decode())
+        needs[told["Name"]] = told.get_all("Requires-Dist") or []
+        versions.add(told["Version"])
+    (version,) = versions
+    (out / "sbom.cdx.json").write_text(bill(ROOT / "requirements-ci.txt", version, needs), encoding="utf-8")
 
 
 def write_sums(out: Path) -> None:

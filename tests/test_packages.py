@@ -68,16 +68,20 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
 """The monitor stands alone: acpgen ships it without the rest."""
 
 MONITOR_LEAVES: Final[dict[str, set[str]]] = {
-    "events": {"json_types", "state"},
+    "events": {"json_types", "records"},
     "json_types": set(),
+    "kept": set(),
+    "offers": {"events", "json_types", "kept"},
+    "records": {"kept", "offers", "rootpaths"},
     "rootpaths": {"events", "json_types"},
     "rule": {"events", "state"},
-    "state": {"events", "json_types", "rootpaths", "versions"},
+    "state": {"kept", "offers", "records", "rootpaths", "versions"},
     "versions": set(),
+    "work": {"events", "kept", "records", "state"},
 }
 """What modules of rules are made of. Those do not know one another."""
 
-SUBJECTS: Final = ("capabilities", "files", "frame", "handshake", "mcp", "roots", "sessions")
+SUBJECTS: Final = ("capabilities", "files", "frame", "handshake", "history", "mcp", "roots", "sessions", "turns")
 
 ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
     RUNTIME: RUNTIME_ARROWS,
@@ -86,7 +90,8 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         **MONITOR_LEAVES,
         **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
         "rules": {"rule", *SUBJECTS},
-        "observe": {"events", "json_types", "rules", "state"},
+        "intake": set(MONITOR_LEAVES) - {"rule"},
+        "observe": {"events", "intake", "json_types", "kept", "rules", "state"},
         "__init__": {"observe", "rules"},
     },
 }

@@ -100,6 +100,8 @@ def test_the_workflow_is_one_that_its_host_understands_and_runs_the_same_script(
         assert checked.returncode == 0, checked.stdout
     steps = yaml.safe_load(workflow.read_text())["jobs"]["ci"]["steps"]
     assert steps[-1]["run"] == "bash .ci/run"
+    for file in (".ci/run", ".github/workflows/docs.yml", ".github/workflows/release.yml"):
+        assert "acpgen generate --check --no-cache\n" in read(file), file
 
 
 def test_the_hook_runs_the_check() -> None:
@@ -110,12 +112,14 @@ def test_the_hook_runs_the_check() -> None:
 
 
 def test_our_own_hooks_run_what_ci_runs() -> None:
+    """CI may add options: it trusts no cache."""
     (local,) = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]
     assert local["repo"] == "local"
     script = [line.split() for line in read(".ci/run").splitlines()]
     for hook in local["hooks"]:
         assert hook["language"] == "system"
-        assert hook["entry"].split() in script, hook["id"]
+        entry = hook["entry"].split()
+        assert any(line[: len(entry)] == entry for line in script), hook["id"]
         assert (ROOT / hook["entry"].split()[0]).parent == ROOT / ".venv" / "bin"
 
 
@@ -151,15 +155,82 @@ def test_the_glossary_is_in_order() -> None:
     assert len(words) > 20
 
 
+# --- what runs in CI and in a release is named by what it is -----------------------------------------------------------
+
+
+def lock() -> dict[str, str]:
+    """The versions of `requirements-ci.txt`, by name."""
+    found = dict(re.findall(r"^([\w.-]+)(?:\[[\w,-]+\])?==([\w.!+-]+)", read("requirements-ci.txt"), re.MULTILINE))
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found.items()}
+
+
+def test_every_row_of_the_lock_has_a_hash_and_names_no_place() -> None:
+    rows = read("requirements-ci.txt").replace("\\\n", "").splitlines()
+    assert len(rows) == len(lock()) > 50
+    for row in rows:
+        assert re.fullmatch(r"[\w.,\[\]-]+==[\w.!+-]+(?: ; [^@]*?)?(?: +--hash=sha256:[0-9a-f]{64})+", row.strip()), (
+            row[:80]
+        )
+
+
+def workflows() -> list[Path]:
+    found = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".github").rglob("*.yaml")]
+    assert len(found) >= 5
+    return found
+
+
+def test_every_action_of_others_is_named_by_its_commit() -> None:
+    names = [
+        name
+        for file in workflows()
+        for name in re.findall(r"^\s*(?:- )?uses: (.+)$", file.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert len(names) > 10
+    for name in names:
+        assert re.fullmatch(r"\./[\w./-]+|[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", name), name
+
+
+def test_an_action_has_one_commit() -> None:
+    found = {name for file in workflows() for name in re.findall(r"uses: (\S+@[0-9a-f]{40})", file.read_text("utf-8"))}
+    assert len({name.split("@")[0] for name in found}) == len(found)
+
+
+def test_no_checkout_leaves_its_token_behind() -> None:
+    for file in workflows():
+        workflow: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+        jobs: dict[str, dict[str, Any]] = workflow.get("jobs", {})
+        for job in jobs.values():
+            steps: list[dict[str, Any]] = job.get("steps", [])
+            for step in steps:
+                if step.get("uses", "").startswith("actions/checkout@"):
+                    assert step["with"]["persist-credentials"] is False, file
+
+
+def test_workflows_install_what_the_lock_has_by_hash() -> None:
+    for file in workflows():
+        for line in file.read_text("utf-8").splitlines():
+            if "pip install " in line and "$PACKAGE" not in line:
+                assert "--require-hashes -r requirements-ci.txt" in line or "--no-deps --no-build-isolation" in line, (
+                    line
+                )
+
+
+def test_an_action_installs_the_version_that_it_belongs_to() -> None:
+    for file in (ROOT / ".github/actions").rglob("action.yml"):
+        package = yaml.safe_load(file.read_text("utf-8"))["inputs"]["package"]
+        assert package["default"] == f"acpgen=={__version__}", file
+
+
 # --- packaging -------------------------------------------------------------------------------------------------------
 
 
 def test_what_the_output_depends_on_is_pinned_and_the_lock_agrees() -> None:
-    lock = dict(line.split("==") for line in read("requirements-ci.txt").splitlines())
-    assert all(re.fullmatch(r"[\w.!+-]+", version) for version in lock.values())
-    locked = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in lock.items()}
+    locked = lock()
     project = pyproject()["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    wanted = [
+        *project["dependencies"],
+        *(each for extra in ("dev", "docs") for each in project["optional-dependencies"][extra]),
+    ]
     names = {re.split(r"[\[<>=]", requirement)[0] for requirement in wanted}
     assert names <= locked.keys()
     pinned = dict(requirement.split("==") for requirement in project["dependencies"] if "==" in requirement)
@@ -168,11 +239,11 @@ def test_what_the_output_depends_on_is_pinned_and_the_lock_agrees() -> None:
 
 
 def test_what_the_output_depends_on_is_what_the_shortcut_watches() -> None:
-    from acpgen import stamp
+    from acpgen import provenance
 
     requirements = pyproject()["project"]["dependencies"]
     pinned = {requirement.split("==")[0] for requirement in requirements if "==" in requirement}
-    assert pinned <= set(stamp.DEPENDENCIES)
+    assert pinned <= set(provenance.DEPENDENCIES)
 
 
 def test_our_own_configuration_is_one() -> None:
@@ -225,4 +296,4 @@ def test_no_file_holds_a_merge_conflict_or_a_byte_order_mark() -> None:
 
 def test_what_tools_leave_behind_is_ignored() -> None:
     ignored = read(".gitignore").split()
-    assert {".venv/", "__pycache__/", ".acpgen_cache/", ".hypothesis/", ".pytest_cache/", "dist/"} <= set(ignored)
+    assert {".venv/", "__pycache__/", ".hypothesis/", ".pytest_cache/", "dist/"} <= set(ignored)

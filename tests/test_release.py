@@ -9,12 +9,15 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import uuid
 import zipfile
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 import acpgen
 from conformance.vectors import PROTOCOLS, protocol
@@ -27,11 +30,11 @@ WORKFLOW: Final = ROOT / ".github" / "workflows" / "release.yml"
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a release is built from, apart from this checkout, with the vectors of the schema at hand."""
     folder = tmp_path_factory.mktemp("release") / "acpgen"
-    leave = shutil.ignore_patterns("__pycache__", ".acpgen_cache", "dist", "build", "*.egg-info")
+    leave = shutil.ignore_patterns("__pycache__", "dist", "build", "*.egg-info")
     for name in (".ci", "generator", "templates", "schema", "generated"):
         shutil.copytree(ROOT / name, folder / name, ignore=leave)
     for path in ROOT.iterdir():
-        if path.suffix in (".md", ".toml") or path.name == "LICENSE":
+        if path.suffix in (".md", ".toml") or path.name in ("LICENSE", "requirements-ci.txt"):
             shutil.copy(path, folder)
     for name in PROTOCOLS:
         for file, text in protocol(name).files.items():
@@ -126,6 +129,31 @@ def test_the_packed_vectors_are_those_that_are_checked_in(copy: Path, released: 
         assert json.loads(line)["method"] == "initialize"
 
 
+def test_the_bill_of_materials_names_everything_that_the_wheels_need_and_nothing_of_the_tests(released: Path) -> None:
+    text = (released / "sbom.cdx.json").read_text("utf-8")
+    problems = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
+    assert problems is None, problems
+    bill = json.loads(text)
+    assert uuid.UUID(bill["serialNumber"].removeprefix("urn:uuid:"))
+    found = {each["name"]: each["version"] for each in bill["components"]}
+    wheels = {path.name.split("-")[0].replace("_", "-") for path in released.glob("*.whl")}
+    assert {found[name] for name in wheels} == {acpgen.__version__}
+    others = {name: version for name, version in found.items() if name not in wheels}
+    lock = (ROOT / "requirements-ci.txt").read_text("utf-8")
+    assert all(f"\n{name}=={version} " in f"\n{lock}" for name, version in others.items())
+    assert {"pydantic", "pydantic-core", "typer", "jinja2", "markupsafe"} <= others.keys()
+    assert not {"pytest", "hypothesis", "mypy", "playwright"} & others.keys()
+    edges = {each["ref"]: each.get("dependsOn", []) for each in bill["dependencies"]}
+    assert f"pkg:pypi/markupsafe@{others['markupsafe']}" in edges[f"pkg:pypi/jinja2@{others['jinja2']}"]
+
+
+def test_a_second_build_makes_the_same_bytes(copy: Path, released: Path) -> None:
+    command = [sys.executable, ".ci/release.py", "--out", "again", "--no-isolation"]
+    ran = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert (copy / "again" / "SHA256SUMS").read_bytes() == (released / "SHA256SUMS").read_bytes()
+
+
 def test_an_old_release_is_not_mixed_with_a_new_one(copy: Path, released: Path) -> None:
     command = [sys.executable, ".ci/release.py", "--out", str(released), "--no-isolation"]
     ran = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
@@ -157,7 +185,19 @@ def test_the_workflow_is_one_that_its_host_understands_and_runs_the_same_script(
     build, publish = workflow["jobs"]["build"], workflow["jobs"]["publish"]
     assert any(".ci/release.py --out dist" in step.get("run", "") for step in build["steps"])
     assert any("acpgen generate --check" in step.get("run", "") for step in build["steps"])
-    assert publish["permissions"] == {"contents": "write"}
-    assert any("gh release upload" in step.get("run", "") for step in publish["steps"])
+    assert publish["permissions"] == {"contents": "write", "id-token": "write", "attestations": "write"}
+    assert any("gh release create" in step.get("run", "") for step in publish["steps"])
+    assert not any(
+        "--clobber" in step.get("run", "") or "gh release upload" in step.get("run", "") for step in publish["steps"]
+    )
+    attested = [step["with"] for step in publish["steps"] if step.get("uses", "").startswith("actions/attest@")]
+    assert attested == [
+        {"subject-path": "dist/*"},
+        {"subject-path": "dist/*.whl", "sbom-path": "dist/sbom.cdx.json"},
+    ]
+    index = workflow["jobs"]["index"]
+    assert index["permissions"] == {"id-token": "write"}
+    assert index["environment"] == {"name": "pypi"}
+    assert "password" not in str(index)
     for step in [*build["steps"], *publish["steps"]]:
         subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -112,9 +113,14 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("environment")
     call(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
     found = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    # A wheel that was just made has no hash in the lock, and with hashes pip wants one for everything.
+    versions = re.findall(
+        r"^[\w.-]+==[^\s\\]+(?: ; [^\\\n]+)?", (ROOT / "requirements-ci.txt").read_text("utf-8"), re.MULTILINE
+    )
+    (folder / "versions.txt").write_text("\n".join(versions), encoding="utf-8")
     call(
         *(found / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-        *("-c", ROOT / "requirements-ci.txt", wheel),
+        *("-c", folder / "versions.txt", wheel),
         cwd=folder,
     )
     return found

@@ -20,6 +20,7 @@ from acpgen.schema.load import References, place
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Monitor
+    from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
 
 T = TypeVar("T")
@@ -45,6 +46,12 @@ Unstable: TypeAlias = Annotated[
     typer.Option("--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."),
 ]
 """The option `--unstable` of every command that compares schemas."""
+
+NoCache: TypeAlias = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Make everything anew: trust no result of an earlier run, and keep none."),
+]
+"""The option `--no-cache` of every command that keeps results."""
 
 app = typer.Typer(
     name="acpgen",
@@ -150,6 +157,7 @@ def generate(
     strict_coverage: Annotated[
         bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
     ] = False,
+    no_cache: NoCache = False,
 ) -> None:
     """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
 
@@ -169,11 +177,15 @@ def generate(
 
     from acpgen import project
 
+    kept = _kept(no_cache)
+
     def work() -> Work:
         if schema is None:
             found = config.find(_here())
-            return project.configured(found, protocols or (), chosen, _references(ref))
-        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref), methods)
+            return project.configured(found, protocols or (), chosen, _references(ref), kept=kept)
+        return _for_schema(
+            schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref), methods, kept
+        )
 
     def inputs() -> list[Path]:
         files = [path for path in (schema, names) if path is not None]
@@ -514,6 +526,108 @@ def tap(
     work.end(code)
 
 
+@app.command(context_settings={"allow_interspersed_args": False})
+def probe(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command that runs the program.")
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this version, acp/v1 or acp/v2. Without: each that the program speaks."
+        ),
+    ] = None,
+    cases: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case", metavar="ID", help="Only this case, or those of a section, such as transports. May be repeated."
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the cases and what they demand; run nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="What breaks a SHOULD makes the exit code 1 too.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Of the random part. Without: a new one, which the report tells.")
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.1, help="What one answer may take; those of a model four times as much."),
+    ] = 5.0,
+    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 110.0,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=VALUE]", help="A variable that the program gets. May be repeated; few are passed on."
+        ),
+    ] = None,
+    keep_home: Annotated[
+        bool, typer.Option("--keep-home", help="Leave the program its home folder, and so its login.")
+    ] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Findings that do not count; those that are gone are told.")
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the findings as a baseline, and exit 0 if some case was judged."),
+    ] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="text (if left out) or json."),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="FORMAT=FILE", help="A report, to a file or to - (standard output). May be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Test an agent of ACP: run it, talk to it through what it advertises, and prove what breaks the specification.
+
+    It runs where you stand, with a home of its own in a passing folder, and needs no login; what cannot be reached without one is listed.
+    Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
+    """
+    from acpgen.compat import outputs
+    from acpgen.probe import asking as work
+    from acpgen.probe.driver import Wanted, run
+    from acpgen.probe.report import FORMATS, written
+
+    with _faults_end_with_2():
+        chosen = work.cases(cases or (), "agent")
+        if list_:
+            _print(work.listed(chosen))
+            return
+        if not command:
+            raise typer.BadParameter("COMMAND is missing: acpgen probe -- COMMAND...")
+        versions = work.versions(protocol or ())
+        destinations = outputs.outputs(output or (), output_format, FORMATS)
+        known = work.read_baseline(baseline) if baseline is not None else None
+        report = run(
+            Wanted(
+                command=tuple(command),
+                seed=work.seed(seed),
+                seconds=timeout,
+                total=total,
+                cases=tuple(cases or ()),
+                versions=versions,
+                variables=tuple(env or ()),
+                keep_home=keep_home,
+                is_strict=strict,
+            )
+        )
+        if write_baseline is not None:
+            _deliver(work.baseline(report), write_baseline)
+        if known is not None:
+            work.held_against(report, known)
+        for each in destinations:
+            is_shown = each.format == "text" and each.file is None and terminal.is_coloured()
+            text = written(report, "coloured" if is_shown else each.format)
+            if each.file is None:
+                _print(text)
+            else:
+                _deliver(text, each.file)
+        code = report.code if write_baseline is None else int(report.verdict == "not judged")
+        raise typer.Exit(code)
+
+
 @app.command()
 def diff(
     old: Annotated[
@@ -801,6 +915,7 @@ app.add_typer(docs_app)
 @docs_app.command("build")
 def docs_build(
     out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder, or one that acpgen wrote.")] = Path("site"),
+    no_cache: NoCache = False,
 ) -> None:
     """Build the site of the project's protocols. Needs the extra docs.
 
@@ -809,7 +924,7 @@ def docs_build(
     from acpgen import site
 
     with _faults_end_with_2():
-        change = site.build(config.find(_here()), Path(os.path.abspath(out)))
+        change = site.build(config.find(_here()), Path(os.path.abspath(out)), _kept(no_cache))
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
@@ -870,6 +985,7 @@ def _for_schema(
     keep_unknown: bool,
     references: References,
     methods: str | None,
+    kept: Kept,
 ) -> Work:
     from acpgen import project
 
@@ -883,8 +999,23 @@ def _for_schema(
         raise typer.BadParameter("--out must not lie in the schema folder.")
     profile = None if methods is None else config.find_profile(methods)
     return project.single(
-        schema, package, targets, out, names, keep_unknown=keep_unknown, references=references, methods=profile
+        schema,
+        package,
+        targets,
+        out,
+        names,
+        keep_unknown=keep_unknown,
+        references=references,
+        methods=profile,
+        kept=kept,
     )
+
+
+def _kept(no_cache: bool) -> Kept:
+    """Where results of earlier runs lie: in the cache of the user, or nowhere."""
+    from acpgen.kept import NOTHING, user_cache
+
+    return NOTHING if no_cache else user_cache()
 
 
 def _format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:

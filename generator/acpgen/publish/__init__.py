@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from acpgen.errors import Fault, Faults
+from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
 from acpgen.publish import changelog, changes, pages, requirements, timelines
@@ -28,11 +29,14 @@ Entry: TypeAlias = "tuple[str, str | list[Entry]]"
 """A title in the navigation, and the page or the entries below it."""
 
 
-def documents(versions: Sequence[Version], material: Material = NONE, *, for_site: bool = False) -> Mapping[str, str]:
+def documents(
+    versions: Sequence[Version], material: Material = NONE, *, for_site: bool = False, kept: Kept = NOTHING
+) -> Mapping[str, str]:
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings, and each version as one file. Raises `Faults`.
+    `for_site` adds marks for its search to headings, and each version as one file. What follows from releases alone is taken from what
+    is `kept`. Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
     from acpgen.compat.guide import guide
@@ -40,7 +44,7 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
-    past = histories(versions, material)
+    past = histories(versions, material, kept)
     files: dict[str, str] = {}
     faults: list[Fault] = []
     for version in versions:
@@ -73,9 +77,8 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
         table = requirements.PAGE if material.requirements is not None else None
         files[monitoring.PAGE] = monitoring.page(versions, table)
     if material.requirements is not None:
-        at = f"{material.root}/requirements.json".lstrip("/")
         rules = monitoring.rules() if monitoring.PAGE in files else ()
-        files[requirements.PAGE] = requirements.page(requirements.parse(material.requirements, at), versions, rules)
+        files.update(requirements.pages(requirements.parse(material.requirements, _table(material)), versions, rules))
     files.update(pages.added(material, files))
     shown = {"versions": _listed(versions, files), "pages": _above(versions, material, files)}
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)
@@ -121,10 +124,19 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
         between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", _guide(old, new))]
     if between:
         found.append(("Between versions", between))
-    rules: list[Entry] = [("Requirements", requirements.PAGE)] if material.requirements is not None else []
+    rules: list[Entry] = []
+    if material.requirements is not None:
+        table = requirements.parse(material.requirements, _table(material))
+        each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
+        rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
-    each: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
-    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each])])]
+    told: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
+    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *told])])]
+
+
+def _table(material: Material) -> str:
+    """The file of the requirements, as people know it."""
+    return f"{material.root}/requirements.json".lstrip("/")
 
 
 def _above(versions: Sequence[Version], material: Material, files: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Method, Use
     from acp_bindings.runtime.strict import Violation
 
-    from .state import Pending
+    from .records import Pending
 
 Path: TypeAlias = tuple["str | int", ...]
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
@@ -22,18 +22,25 @@ Level: TypeAlias = Literal["must", "should", "note"]
 """What the documents demand, what they advise, and what is merely worth knowing. A note is no breach."""
 
 
+Requirement: TypeAlias = "int | str"
+"""A requirement of the project's table: its number, or its document, section and place there."""
+
+
 class Found(NamedTuple):
     """What a rule found. `path` leads into the message, `earlier` is the message that makes this one a breach.
 
     `requirements` are those behind this breach, where they are not all of the rule's; `about` is the request at fault, where it is
-    not the message that was looked at.
+    not the message that was looked at; `level` is lower than the rule's where the order of messages does not prove the breach; `word` is
+    the capability that the breach is about, by the last word of its path.
     """
 
     path: Path
     sentence: str
     earlier: int | None = None
-    requirements: tuple[int, ...] | None = None
+    requirements: tuple[Requirement, ...] | None = None
     about: Pending | None = None
+    level: Level | None = None
+    word: str = ""
 
 
 @dataclass(slots=True)
@@ -114,6 +121,10 @@ def items(value: Any, *path: str | int) -> list[Any]:
     """The array at a path; empty where there is none."""
     found = reach(value, *path)
     return found if is_array(found) else []
+
+
+CROSSED: Final = "; the messages may have crossed"
+"""What is said where a peer need not have read a message yet when it sent its own."""
 
 
 def shown(value: object) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from .events import Event, Found, reach, shown, text
+from .kept import key
 from .rule import rule
-from .state import Connection, key
+from .state import Connection
 
 _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from .events import Event, Found, items, pointer_steps, reach, shown, text
+from .kept import key
+from .records import Pending
 from .rootpaths import Misfit, distinct, listed_roots, misfit, plain
 from .rule import ACP, rule
-from .state import Connection, Pending, key
+from .state import Connection
 
 _LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork")
 _FIELD: Final = "additionalDirectories"

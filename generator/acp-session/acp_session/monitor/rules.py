@@ -1,6 +1,18 @@
 """All rules by id: importing the modules of rules enters them into the table."""
 
-from . import capabilities, files, frame, handshake, mcp, roots, sessions
+from . import capabilities, files, frame, handshake, history, mcp, roots, sessions, turns
 from .rule import RULES, Rule
 
-__all__ = ["RULES", "Rule", "capabilities", "files", "frame", "handshake", "mcp", "roots", "sessions"]
+__all__ = [
+    "RULES",
+    "Rule",
+    "capabilities",
+    "files",
+    "frame",
+    "handshake",
+    "history",
+    "mcp",
+    "roots",
+    "sessions",
+    "turns",
+]
