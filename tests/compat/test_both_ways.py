@@ -63,7 +63,10 @@ DECLARED: tuple[tuple[str, Schema, Schema], ...] = (
     (
         "by what is required in a case",
         {"properties": {"a": STRING}, **CLOSED},
-        {"properties": {"a": STRING}, "additionalProperties": go({"b": STRING}, **{"if": {}, "then": {"required": ["d"]}})},
+        {
+            "properties": {"a": STRING},
+            "additionalProperties": {**go({"b": STRING}), "if": {}, "then": {"required": ["d"]}},
+        },
     ),
     (
         "by what depends on it",
@@ -99,7 +102,9 @@ def test_what_is_written_differently_is_harmless_only_where_that_is_proven() -> 
     report = params({"properties": {"v": {"anyOf": [http, stdio]}}}, {"properties": {"v": {"oneOf": [http, stdio]}}})
     assert (report.verdict, report.wire.backward, report.language.backward) == ("editorial", "yes", "no")
     (finding,) = found(report, "schema-restructured")
-    assert finding.message.endswith("in a way that no message can show, unless it holds what its sender's schema does not declare.")
+    assert finding.message.endswith(
+        "in a way that no message can show, unless it holds what its sender's schema does not declare."
+    )
 
 
 def test_the_same_change_of_words_in_two_definitions_is_told_of_both() -> None:

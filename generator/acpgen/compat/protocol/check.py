@@ -22,6 +22,7 @@ from acpgen.compat.protocol.covered import (
     groups,
     identifier,
     message_of,
+    messages,
     unread,
 )
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
@@ -228,6 +229,7 @@ class _Check:
         known = set(self.new.declared)
         alone = self.old.bundle.definitions.keys() ^ self.new.bundle.definitions.keys()
         gone = set(self.cover.gone) | {fact.old for fact in paper}
+        held = {Pair(each.old, each.new) for each in self.walk.nodes}
         for name in self.old.declared:
             other = names.get(name, name)
             if other not in known or name in gone - names.keys() or {name, other} & elsewhere:
@@ -236,18 +238,25 @@ class _Check:
                 continue
             at: FactPlaces = {"old_at": self.old.definitions[name].at, "new_at": self.new.definitions[other].at}
             pair = Pair(ir.Ref(name), ir.Ref(other))
+            is_held = name in self._held_in_parts or pair in held
             if self._is_included(pair, declared=False):
                 yield self.on_paper(Restructured(other, **at))
             elif self._is_included(pair, declared=True):
                 self.is_explained = True
-                yield self.on_paper(Restructured(other, is_undeclared=True, **at))
-            elif pair not in self.walk.nodes and (found := self._by_itself(name, other)):
+                yield self.on_paper(Restructured(other, but="undeclared", **at))
+            elif not is_held and (found := self._by_itself(name, other)):
                 yield from found
-            elif (closure(self.old, [name]) | closure(self.new, [other])) & elsewhere:
-                yield self.on_paper(Restructured(other, **at))
+            elif is_held or (closure(self.old, [name]) | closure(self.new, [other])) & elsewhere:
+                yield self.on_paper(Restructured(other, but="told", **at))
             else:
                 reason = "it is written differently, and nothing tells why"
                 yield self._of_definition(NotCompared(other, reason, **at), other)
+
+    @cached_property
+    def _held_in_parts(self) -> frozenset[str]:
+        """The definitions of the old revision that are compared by what they carry, or as what takes the tags that variants leave."""
+        kept = (each.name for each in self.old.definitions.values() if isinstance(each, ir.Record) and each.excluded)
+        return frozenset({*messages(self.old), *kept})
 
     def _by_itself(self, old: str, new: str) -> tuple[Judged, ...]:
         """What is found of a definition that messages of both revisions hold, but none in the same place."""
@@ -709,7 +718,7 @@ class _Check:
             side.owner(at, declared=True) for side, at in ((self.old, fact.old_at), (self.new, fact.new_at))
         )
         label = judgement.within or (new or old) + _below(rest if new else below)
-        cause = _Cause(label, (old, below, new, rest), judgement.message)
+        cause = _Cause(label, (old, new, label), judgement.message)
         return self._judged(rule, judgement, nobody, fact, None, "", None, proven=True, cause=cause)
 
     def _judged(

@@ -947,8 +947,7 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     """
     message = "The files differ only in what no message can show."
     if fact.name:
-        unless = ", unless it holds what its sender's schema does not declare" if fact.is_undeclared else ""
-        message = f"The definition {fact.name!r} is written differently, in a way that no message can show{unless}."
+        message = f"The definition {fact.name!r} is written differently, in a way that no message can show{_BUT[fact.but]}."
     elif fact.classes:
         message = f"Generated code differs in {', '.join(map(repr, fact.classes))}, in a way that no message can show."
     return Judgement(
@@ -1047,6 +1046,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "schema-restructured": "it judges both directions",
     "language-undecided": "it judges both directions",
     "policy-applied": "a policy that changes nothing needs no note",
+    "policy-unused": "an entry that is used needs no note",
     "waiver-expired": "a waiver that has not expired needs no note",
     "waiver-unused": "a waiver that is used needs no note",
 }
@@ -1079,6 +1079,11 @@ _INVALID: Final = {
     "default_on_error": "an invalid value was",
     "skip_invalid_items": "invalid items were",
     "default_on_null": "null was",
+}
+_BUT: Final = {
+    "": "",
+    "undeclared": ", unless it holds what its sender's schema does not declare",
+    "told": " but for what other findings tell",
 }
 _SORTS: Final = {"union": "variants", "enum": "values"}
 
