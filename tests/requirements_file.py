@@ -32,6 +32,8 @@ HOMES: Final = {
 }
 """The test that tries every requirement enforced in this way, one by one."""
 
+LINE: Final = 120
+
 KEYS: Final = (
     *("number", "id", "document", "section", "protocols", "level", "who", "says", "methods"),
     *("schema", "validator", "lint", "monitor", "functions", "bindings", "probe", "documentation", "tests"),
@@ -128,9 +130,13 @@ def behind(table: Mapping[str, Any]) -> str:
         for protocol, words in sorted(by_protocol.items()):
             lines.append(f"        {quoted(protocol)}: {{")
             for word, ids in sorted(words.items()):
-                lines.append(f"            {quoted(word)}: (")
-                lines += [f"                {quoted(each)}," for each in ids]
-                lines.append("            ),")
+                alone = f"            {quoted(word)}: ({quoted(ids[0])},),"
+                if len(ids) == 1 and len(alone) <= LINE:
+                    lines.append(alone)
+                else:
+                    lines.append(f"            {quoted(word)}: (")
+                    lines += [f"                {quoted(each)}," for each in ids]
+                    lines.append("            ),")
             lines.append("        },")
         lines.append("    },")
     return HEAD + "\n".join([*lines, "}"]) + "\n" if found else f"{HEAD}{{}}\n"

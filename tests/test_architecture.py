@@ -33,8 +33,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
-    "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.positions", "schema.walk"}),
-    "schema.revisions": frozenset({"errors", "schema.load"}),
+    "schema.overlay": frozenset({"errors", "schema.walk"}),
+    "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.walk"}),
+    "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay"}),
     "material": frozenset({"errors", "ir", "schema.load"}),
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
@@ -488,6 +489,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "sarif",
                 "text",
                 "wording",
+                "xml_text",
             )
         )
         | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},

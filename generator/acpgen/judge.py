@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
     from acp_bindings.runtime.strict import Strict
 
-    from acp_session.monitor import Breach, Monitor
+    from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
 
@@ -72,6 +73,12 @@ def versions(
     for name in names or ACP:
         made.append(strict(find(name, references), methods or _configured(name)))
         _require_two_peers(made[-1], name)
+        first, other = made[0].contract, made[-1].contract
+        if first.peers != other.peers:
+            reason = f"{first.name} is spoken by {' and '.join(first.peers)}, {name} by {' and '.join(other.peers)}"
+            remedy = "Name versions of one protocol"
+            subject = "the verdict on a stream of messages"
+            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
         version = made[-1].contract.version
         if version in found:
             raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])
@@ -105,7 +112,23 @@ def _require_two_peers(strict: Strict, name: str) -> None:
 
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
-    return borrowed.monitor.Monitor(protocols, fixed=fixed)
+    known = list(protocols)
+    names = [strict.contract.name for strict in known]
+    return borrowed.monitor.Monitor(known, fixed=fixed, unstable=lambda: list(_channels(names)))
+
+
+def _channels(names: Iterable[str]) -> Iterator[Strict]:
+    """The unstable channels of protocols: `acp/unstable/v1` beside `acp/v1`. Others have none."""
+    for name in names:
+        family, slash, version = name.rpartition("/")
+        if slash and not family.endswith("/unstable"):
+            with contextlib.suppress(Faults):
+                yield strict(find(f"{family}/unstable/{version}"))
+
+
+def folding() -> Folding[Any]:
+    """What leaves out the repeats of a breach, or of anything else that has a mark."""
+    return borrowed.monitor.Folding()
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
@@ -114,9 +137,30 @@ def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
     return value, tuple((problem.pointer, problem.sentence) for problem in problems)
 
 
+def cited(requirements: Sequence[int | str]) -> str:
+    """The requirements behind a breach, in a line of text."""
+    found: str = borrowed.monitor.cited(requirements)
+    return found
+
+
 def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
     """Whether a version of a handshake is none of these."""
     return borrowed.versions.is_unknown(version, protocols)
+
+
+def is_named(version: object, protocols: Mapping[Any, Strict]) -> bool:
+    """Whether a handshake names one of these versions."""
+    return borrowed.versions.is_named(version, protocols)
+
+
+def unclear(versions: Iterable[object]) -> str:
+    """Why a message is not judged that versions judge differently, while nobody has said which is spoken."""
+    return borrowed.versions.unclear(versions)
+
+
+def no_schema() -> str:
+    """Why messages of a version that is not known are not judged."""
+    return borrowed.versions.NO_SCHEMA
 
 
 def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:

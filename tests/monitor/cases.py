@@ -27,6 +27,7 @@ from monitor.scripts import (
     v1,
     v2,
 )
+from monitor.shape_cases import MCP_SHAPE_CASES, SHAPE_CASES
 from monitor.turn_cases import TURN_CASES
 
 ROOTS = [EXTRA]
@@ -46,6 +47,8 @@ SELECT = {
     "options": [{"value": "swell", "name": "Swell"}],
 }
 
+SWITCH = {"id": "calm", "name": "Calm seas", "type": "boolean", "currentValue": True}
+
 
 def set_option(name: str, value: str) -> tuple[str, object]:
     return client("session/set_config_option", {"sessionId": "s", "configId": name, "value": value}, id_="o")
@@ -58,6 +61,7 @@ def malformed(roots: object) -> list[tuple[str, object]]:
 CASES = (
     # --- JSON-RPC ---
     Case("not-json", [*v1(), ("agent", b"starting up...")], ""),
+    Case("not-json", [*v1(), ("client", b"Host: tides.example.org")], "", name="by the client"),
     Case(
         "not-json",
         [*v1(), ("agent", b'{"jsonrpc":"2.0","method":"_x","params":"\\ud800"}')],
@@ -306,6 +310,15 @@ CASES = (
         earlier=-2,
         name="of type terminal",
     ),
+    Case(
+        "auth-method-of-unknown-type",
+        [
+            *v2(authMethods=[{"type": "env_var", "methodId": "key", "name": "Key"}]),
+            client("auth/login", {"methodId": "key"}, id_=1),
+        ],
+        "/params/methodId",
+        earlier=-2,
+    ),
     # --- capabilities ---
     Case("method-used-without-capability", [*v1({}), client("session/list", {}, id_=1)], "/method", -2, (72,)),
     Case(
@@ -368,10 +381,30 @@ CASES = (
     ),
     Case(
         "variant-used-without-capability",
-        [*OPEN, update(sessionUpdate="notice", noticeId="n", severity="warning", title="Tide")],
+        [*OPEN, prompt({"type": "audio", "data": "", "mimeType": "audio/wav"})],
+        "/params/prompt/0/type",
+        -4,
+        name="a sound",
+    ),
+    Case(
+        "variant-used-without-capability",
+        [*OPEN, prompt({"type": "resource", "resource": {"uri": "file:///a", "text": "a"}})],
+        "/params/prompt/0/type",
+        -4,
+        name="an embedded resource",
+    ),
+    Case(
+        "variant-used-without-capability",
+        [*OPEN, update(sessionUpdate="config_option_update", configOptions=[SWITCH])],
+        "/params/update/configOptions/0/type",
+        -5,
+        name="a switch",
+    ),
+    Case(
+        "variant-used-without-capability",
+        [*OPEN, update(sessionUpdate="notice", severity="warning", title="Tide")],
         "/params/update/sessionUpdate",
         -5,
-        others=frozenset({"params-malformed"}),
         name="an update",
     ),
     Case(
@@ -718,9 +751,10 @@ CASES = (
     ),
 )
 
-CASES = (*CASES, *TURN_CASES)
+CASES = (*CASES, *TURN_CASES, *SHAPE_CASES)
 
 MCP_CASES = (
+    *MCP_SHAPE_CASES,
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
     Case(
         "root-with-traversal",

@@ -18,6 +18,7 @@ class Pending:
     `closing` the request that closes its session and `closed` the answer to that.
     `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
     without an id that may have refused it; `is_refused`, that it can have refused nothing else.
+    `is_strange`: it asks permission for a kind of subject that is not known.
     """
 
     sender: str
@@ -39,6 +40,7 @@ class Pending:
     source_roots: tuple[str, ...] | None = ()
     refused: int | None = None
     is_refused: bool = False
+    is_strange: bool = False
 
     @property
     def cancelled(self) -> int | None:

@@ -4,4 +4,313 @@ breach is about; an empty word stands for every breach. `tests/requirements_file
 
 from typing import Final
 
-BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {}
+BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
+    "advertised-method-missing": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/baseline-methods/1",
+                "acp/v1/overview/baseline-methods/2",
+                "acp/v1/initialization/terminal/1",
+                "acp/v1/initialization/session-capabilities/1",
+            ),
+        },
+    },
+    "auth-method-not-offered": {
+        "acp/v1": {
+            "": (
+                "acp/v1/authentication/protocol-driven-authentication/1",
+                "acp/v1/authentication/protocol-driven-authentication/2",
+                "acp/v1/authentication/terminal-authentication/4",
+            ),
+        },
+    },
+    "cancelled-prompt-failed": {
+        "acp/v1": {
+            "": ("acp/v1/prompt-turn/cancellation/6",),
+        },
+    },
+    "cancelled-request-unanswered": {
+        "acp/v1": {
+            "": ("acp/v1/cancellation/cancel_request-notification/4",),
+        },
+    },
+    "cancelled-turn-ended-otherwise": {
+        "acp/v1": {
+            "": (
+                "acp/v1/prompt-turn/stop-reasons/2",
+                "acp/v1/prompt-turn/cancellation/5",
+            ),
+        },
+    },
+    "close-without-cancel": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/closing-a-session/2",),
+        },
+    },
+    "config-option-not-offered": {
+        "acp/v1": {
+            "": ("acp/v1/session-config-options/from-the-client/1",),
+        },
+    },
+    "deleted-session-listed": {
+        "acp/v1": {
+            "": ("acp/v1/session-delete/semantics/1",),
+        },
+    },
+    "envelope-malformed": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/error-handling/1",
+                "acp/v1/transports/introduction/1",
+            ),
+        },
+    },
+    "error-malformed": {
+        "acp/v1": {
+            "": ("acp/v1/overview/error-handling/1",),
+        },
+    },
+    "field-used-without-capability": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/capabilities/3",),
+        },
+    },
+    "file-access-outside-roots": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/working-directory/5",),
+        },
+    },
+    "history-after-answer": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/loading-a-session/4",),
+        },
+    },
+    "history-not-requested": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/resuming-a-session/2",),
+        },
+    },
+    "list-result-outside-filter": {
+        "acp/v1": {
+            "": ("acp/v1/session-list/listing-sessions/2",),
+        },
+    },
+    "message-before-initialize": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/introduction/1",),
+            "session/delete": ("acp/v1/session-delete/introduction/1",),
+            "session/list": ("acp/v1/session-list/introduction/1",),
+            "session/new": ("acp/v1/session-setup/introduction/1",),
+            "session/prompt": ("acp/v1/prompt-turn/introduction/1",),
+        },
+    },
+    "method-unknown": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/extension-methods/1",),
+        },
+    },
+    "method-used-without-capability": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/capabilities/3",),
+            "elicitation/create": (
+                "acp/v1/elicitation/checking-support/1",
+                "acp/v1/elicitation/checking-support/2",
+            ),
+            "fs/read_text_file": (
+                "acp/v1/prompt-turn/5-tool-invocation-and-status-reporting/4",
+                "acp/v1/file-system/checking-support/1",
+                "acp/v1/file-system/checking-support/2",
+            ),
+            "fs/write_text_file": (
+                "acp/v1/prompt-turn/5-tool-invocation-and-status-reporting/4",
+                "acp/v1/file-system/checking-support/1",
+                "acp/v1/file-system/checking-support/2",
+            ),
+            "logout": (
+                "acp/v1/overview/optional-methods/1",
+                "acp/v1/authentication/advertising-authentication/2",
+                "acp/v1/authentication/logging-out/1",
+            ),
+            "session/close": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-setup/checking-support/5",
+                "acp/v1/session-setup/checking-support/6",
+            ),
+            "session/delete": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-delete/introduction/1",
+                "acp/v1/session-delete/checking-support/1",
+                "acp/v1/session-delete/checking-support/2",
+            ),
+            "session/list": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-list/checking-support/1",
+                "acp/v1/session-list/checking-support/2",
+            ),
+            "session/load": (
+                "acp/v1/overview/optional-methods/1",
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-setup/checking-support/1",
+                "acp/v1/session-setup/checking-support/2",
+            ),
+            "session/resume": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-setup/checking-support/3",
+                "acp/v1/session-setup/checking-support/4",
+            ),
+            "terminal/create": (
+                "acp/v1/terminals/checking-support/1",
+                "acp/v1/terminals/checking-support/2",
+            ),
+            "terminal/kill": ("acp/v1/terminals/checking-support/2",),
+            "terminal/output": ("acp/v1/terminals/checking-support/2",),
+            "terminal/release": ("acp/v1/terminals/checking-support/2",),
+            "terminal/wait_for_exit": ("acp/v1/terminals/checking-support/2",),
+        },
+    },
+    "mode-not-offered": {
+        "acp/v1": {
+            "": ("acp/v1/session-modes/from-the-client/1",),
+        },
+    },
+    "not-json": {
+        "acp/v1": {
+            "": (
+                "acp/v1/transports/introduction/1",
+                "acp/v1/transports/stdio/2",
+            ),
+            "agent": ("acp/v1/transports/stdio/5",),
+            "client": ("acp/v1/transports/stdio/6",),
+        },
+    },
+    "permission-not-cancelled": {
+        "acp/v1": {
+            "": (
+                "acp/v1/prompt-turn/cancellation/3",
+                "acp/v1/tool-calls/requesting-permission/5",
+            ),
+        },
+    },
+    "permission-options-repeated": {
+        "acp/v1": {
+            "": ("acp/v1/tool-calls/permission-options/1",),
+        },
+    },
+    "permission-outcome-not-offered": {
+        "acp/v1": {
+            "": ("acp/v1/tool-calls/requesting-permission/3",),
+        },
+    },
+    "request-unanswered": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/communication-model/1",
+                "acp/v1/initialization/introduction/3",
+                "acp/v1/prompt-turn/4-check-for-completion/1",
+                "acp/v1/extensibility/custom-requests/2",
+            ),
+        },
+    },
+    "response-without-request": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/error-handling/2",
+                "acp/v1/extensibility/custom-requests/2",
+            ),
+        },
+    },
+    "result-malformed": {
+        "acp/v1": {
+            "": ("acp/v1/cancellation/cancel_request-notification/4",),
+        },
+    },
+    "result-null": {
+        "acp/v1": {
+            "": (
+                "acp/v1/authentication/protocol-driven-authentication/3",
+                "acp/v1/authentication/logging-out/2",
+                "acp/v1/session-setup/closing-a-session/3",
+                "acp/v1/session-delete/deleting-a-session/1",
+                "acp/v1/file-system/writing-files/2",
+            ),
+        },
+    },
+    "roots-reordered": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/working-directory/4",),
+        },
+    },
+    "session-id-in-use": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/creating-a-session/2",),
+        },
+    },
+    "session-not-open": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/session-id/1",),
+            "elicitation/create": ("acp/v1/elicitation/creating-an-elicitation/2",),
+            "session/cancel": ("acp/v1/prompt-turn/cancellation/1",),
+            "session/prompt": ("acp/v1/prompt-turn/introduction/1",),
+        },
+    },
+    "terminal-not-open": {
+        "acp/v1": {
+            "": ("acp/v1/terminals/releasing-terminals/2",),
+        },
+    },
+    "update-after-cancelled": {
+        "acp/v1": {
+            "": ("acp/v1/prompt-turn/cancellation/8",),
+        },
+    },
+    "variant-used-without-capability": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/capabilities/3",),
+            "audio": (
+                "acp/v1/initialization/prompt-capabilities/2",
+                "acp/v1/prompt-turn/1-user-message/2",
+                "acp/v1/content/audio-content/1",
+            ),
+            "boolean": (
+                "acp/v1/initialization/boolean-config-options/1",
+                "acp/v1/session-config-options/boolean-config-options/1",
+                "acp/v1/session-config-options/boolean-config-options/3",
+            ),
+            "embeddedContext": (
+                "acp/v1/initialization/prompt-capabilities/2",
+                "acp/v1/prompt-turn/1-user-message/2",
+                "acp/v1/content/embedded-resource/2",
+            ),
+            "form": (
+                "acp/v1/initialization/elicitation/1",
+                "acp/v1/elicitation/checking-support/2",
+            ),
+            "http": (
+                "acp/v1/initialization/mcp-capabilities/1",
+                "acp/v1/session-setup/checking-transport-support/1",
+            ),
+            "image": (
+                "acp/v1/initialization/prompt-capabilities/2",
+                "acp/v1/prompt-turn/1-user-message/2",
+                "acp/v1/content/image-content/1",
+            ),
+            "sse": (
+                "acp/v1/initialization/mcp-capabilities/1",
+                "acp/v1/session-setup/checking-transport-support/1",
+            ),
+            "terminal": (
+                "acp/v1/initialization/terminal-authentication/1",
+                "acp/v1/authentication/authentication-method-types/3",
+            ),
+            "url": (
+                "acp/v1/initialization/elicitation/1",
+                "acp/v1/elicitation/checking-support/2",
+            ),
+        },
+    },
+    "version-unknown": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/version-negotiation/3",),
+        },
+    },
+}

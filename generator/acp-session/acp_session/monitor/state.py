@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .kept import MOST_REQUESTS, MOST_SESSIONS, Recent, key
+from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, brief, key
 from .offers import Options, all_gates, size_of_options
 from .records import Listed, Pending, Session
 from .rootpaths import distinct
-from .versions import is_unknown, spoken
+from .versions import is_named, is_unknown, spoken
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
@@ -20,7 +20,8 @@ class Connection:
     """Everything known of one connection.
 
     `strict` judges by the version in force; `None` where the peers agreed on one that is not among `protocols`. With `is_fixed` they
-    judge whatever the peers agree on. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
+    judge whatever the peers agree on. `is_named`: `initialize` named one of `protocols`; where it did not, any of them may be spoken, and
+    `strict` is the first. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
     of an earlier message are silent.
     """
 
@@ -30,6 +31,7 @@ class Connection:
         self.has_handshake = any(strict.route("initialize", is_request=True) for strict in protocols.values())
         first = next(iter(protocols.values()))
         self.strict: Strict | None = first
+        self.is_named = False
         self.gates: Mapping[str, frozenset[str]] = all_gates(protocols.values())
         self.sides: tuple[str, str] = first.contract.peers
         self.whole = True
@@ -37,6 +39,7 @@ class Connection:
         self.initialized: int | None = None
         self.refused: int | None = None
         self.advertised: dict[str, frozenset[str]] = {}
+        self.unclear: dict[str, frozenset[str]] = {}
         self.advertised_at: dict[str, int] = {}
         self.auth_methods: dict[str, str] | None = None
         self.read = dict.fromkeys(self.sides, -1)
@@ -57,7 +60,13 @@ class Connection:
         """What the message taken in last made the monitor let go, as reasons why something is not judged."""
         self.strays = dict.fromkeys(self.sides, 0)
         """Lines of each side that were no message, and may be refused without an id."""
-        self.told: set[str] = set()
+        self.notified: dict[str, int] = {}
+        """The last notification of each side."""
+        self.exposed: tuple[int, bytes] | None = None
+        """The last answer with the roots of a client of MCP, and their digest."""
+        self.changed: tuple[int, int] | None = None
+        """The answer that showed other roots than one before, where no news of a change has come since."""
+        self._told = Recent[str, bool](MOST_MARKS)
 
     # --- questions ---
 
@@ -70,6 +79,17 @@ class Connection:
         """Whether this is a version as protocols have them, and none of those that are known."""
         return is_unknown(version, self.protocols)
 
+    @property
+    def others(self) -> tuple[Strict, ...]:
+        """What may judge as well as `strict`, since nobody has named a version."""
+        if self.is_named or self.strict is None:
+            return ()
+        return tuple(strict for strict in self.protocols.values() if strict is not self.strict)
+
+    def is_said(self, version: object) -> bool:
+        """Whether this is a version as protocols have them, known or not."""
+        return is_named(version, self.protocols) or is_unknown(version, self.protocols)
+
     def speaking(self, version: object) -> Strict | None:
         """What judges once a handshake names a version: the one in force, where it names none or where that is fixed."""
         return spoken(version, self.protocols, self.strict, is_fixed=self.is_fixed)
@@ -79,10 +99,10 @@ class Connection:
         return self.sides[1] if side == self.sides[0] else self.sides[0]
 
     def advertises(self, gate: str) -> bool | None:
-        """Whether a capability was advertised; `None` while its side has not said."""
+        """Whether a capability was advertised; `None` while its side has not said, or said it in a malformed way."""
         side, _, path = gate.partition(":")
         found = self.advertised.get(side)
-        return None if found is None else path in found
+        return None if found is None or path in self.unclear.get(side, ()) else path in found
 
     def has_read(self, side: str, index: int | None) -> bool:
         """Whether a side had read a message of the other when it sent its last one: each side reads in order."""
@@ -119,10 +139,17 @@ class Connection:
 
     def once(self, mark: str) -> bool:
         """Whether this is the first time that this is asked."""
-        if mark in self.told:
-            return False
-        self.told.add(mark)
-        return True
+        is_first = self._told.get(brief(mark)) is None
+        self._told[brief(mark)] = True
+        return is_first
+
+    # --- which version is spoken ---
+
+    def speak(self, version: object, *, is_agreed: bool) -> None:
+        """A handshake names a version, or fails to: one peer asks for it, or both agree on it."""
+        found = self.speaking(version)
+        self.strict = found if is_agreed else found or self.strict
+        self.is_named = is_named(version, self.protocols)
 
     # --- what is let go ---
 
