@@ -141,7 +141,7 @@ def judged(report: Report, policy: Policy, today: date, at: Spot) -> Report:
     unused = _unused(report.findings, policy)
     notes = (*report.notes, *_notes(ruled, at), *((policy_unused(unused, at),) if unused else ()))
     if not ruled:
-        return replace(report, notes=notes)
+        return replace(report, notes=notes) if unused else report
     verdict = worst(tuple(each.severity for each in findings))
     return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=notes)
 

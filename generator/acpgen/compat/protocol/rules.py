@@ -947,7 +947,9 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     """
     message = "The files differ only in what no message can show."
     if fact.name:
-        message = f"The definition {fact.name!r} is written differently, in a way that no message can show{_BUT[fact.but]}."
+        message = (
+            f"The definition {fact.name!r} is written differently, in a way that no message can show{_BUT[fact.but]}."
+        )
     elif fact.classes:
         message = f"Generated code differs in {', '.join(map(repr, fact.classes))}, in a way that no message can show."
     return Judgement(
