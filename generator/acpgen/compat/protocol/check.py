@@ -22,7 +22,6 @@ from acpgen.compat.protocol.covered import (
     groups,
     identifier,
     message_of,
-    messages,
     unread,
 )
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
@@ -238,33 +237,16 @@ class _Check:
                 continue
             at: FactPlaces = {"old_at": self.old.definitions[name].at, "new_at": self.new.definitions[other].at}
             pair = Pair(ir.Ref(name), ir.Ref(other))
-            is_held = name in self._held_in_parts or pair in held
             if self._is_included(pair, declared=False):
                 yield self.on_paper(Restructured(other, **at))
             elif self._is_included(pair, declared=True):
                 self.is_explained = True
                 yield self.on_paper(Restructured(other, but="undeclared", **at))
-            elif not is_held and (found := self._by_itself(name, other)):
-                yield from found
-            elif is_held or (closure(self.old, [name]) | closure(self.new, [other])) & elsewhere:
+            elif pair not in held or (closure(self.old, [name]) | closure(self.new, [other])) & elsewhere:
                 yield self.on_paper(Restructured(other, but="told", **at))
             else:
                 reason = "it is written differently, and nothing tells why"
                 yield self._of_definition(NotCompared(other, reason, **at), other)
-
-    @cached_property
-    def _held_in_parts(self) -> frozenset[str]:
-        """The definitions of the old revision that are compared by what they carry, or as what takes the tags that variants leave."""
-        kept = (each.name for each in self.old.definitions.values() if isinstance(each, ir.Record) and each.excluded)
-        return frozenset({*messages(self.old), *kept})
-
-    def _by_itself(self, old: str, new: str) -> tuple[Judged, ...]:
-        """What is found of a definition that messages of both revisions hold, but none in the same place."""
-        joined = replace(_document(old, new, new), alone=True)
-        pair = _pair(joined)
-        known = frozenset(each for each in self.walk.nodes if each.is_named)
-        self.walk.visit(pair)
-        return tuple(self._compared(joined, pair, known - {pair}))
 
     def _found(self) -> Iterator[Judged]:
         pairs = self.pairs
