@@ -321,3 +321,17 @@ def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> 
         "2 entries of the policy match no finding: severity of field-removed; experimental 's/gone'."
     ]
     assert not fails(found, "risky")
+
+
+def test_what_a_schema_marks_as_deprecated_may_go_from_its_sunset_on() -> None:
+    def with_mark(**mark: Any) -> Schema:
+        fields = {"a": {"type": "string", **mark}, "b": {"type": "string"}}
+        return protocol({"GoRequest": go(fields)})
+
+    without = protocol({"GoRequest": go({"b": {"type": "string"}})})
+    text = "[deprecated]\n'deprecated: true' = { sunset = 2026-07-01, reason = 'It was announced.' }"
+    marked = compared(with_mark(deprecated=True), without)
+    assert [each.severity for each in ruled(marked, text).findings] == ["additive"]
+    assert ruled(marked, text, date(2026, 6, 30)) == marked
+    for plain in (compared(with_mark(), without), compared(with_mark(deprecated=False), without)):
+        assert ruled(plain, text) == plain
