@@ -26,12 +26,18 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "cancelled-prompt-failed": {
         "acp/v1": {
-            "": ("acp/v1/prompt-turn/cancellation/6",),
+            "": (
+                "acp/v1/prompt-turn/cancellation/6",
+                "acp/v1/schema/stopreason/1",
+            ),
         },
     },
     "cancelled-request-unanswered": {
         "acp/v1": {
-            "": ("acp/v1/cancellation/cancel_request-notification/4",),
+            "": (
+                "acp/v1/cancellation/cancel_request-notification/4",
+                "acp/v1/rfds/request-cancellation/cancellation-processing/2",
+            ),
         },
     },
     "cancelled-turn-ended-otherwise": {
@@ -40,11 +46,18 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/prompt-turn/stop-reasons/2",
                 "acp/v1/prompt-turn/cancellation/5",
             ),
+            "session/prompt": ("acp/v1/schema/sessioncancel/1",),
         },
     },
     "close-without-cancel": {
         "acp/v1": {
-            "": ("acp/v1/session-setup/closing-a-session/2",),
+            "": (
+                "acp/v1/session-setup/closing-a-session/2",
+                "acp/rfds/session-close/what-we-propose-to-do-about-it/1",
+            ),
+        },
+        "acp/v2": {
+            "": ("acp/rfds/session-close/what-we-propose-to-do-about-it/1",),
         },
     },
     "config-option-not-offered": {
@@ -62,12 +75,31 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": (
                 "acp/v1/overview/error-handling/1",
                 "acp/v1/transports/introduction/1",
+                "acp/v1/schema/requestid/1",
+                "acp/v1/schema/requestid/2",
             ),
         },
     },
     "error-malformed": {
         "acp/v1": {
-            "": ("acp/v1/overview/error-handling/1",),
+            "": (
+                "acp/v1/overview/error-handling/1",
+                "acp/v1/schema/error/1",
+                "acp/rfds/elicitation/error-handling/1",
+            ),
+        },
+        "acp/v2": {
+            "": ("acp/rfds/elicitation/error-handling/1",),
+        },
+    },
+    "extension-refused-otherwise": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/custom-requests/3",),
+        },
+    },
+    "field-unknown": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/the-_meta-field/4",),
         },
     },
     "field-used-without-capability": {
@@ -87,7 +119,13 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "history-not-requested": {
         "acp/v1": {
-            "": ("acp/v1/session-setup/resuming-a-session/2",),
+            "": (
+                "acp/v1/session-setup/resuming-a-session/2",
+                "acp/rfds/session-resume/what-we-propose-to-do-about-it/1",
+            ),
+        },
+        "acp/v2": {
+            "": ("acp/rfds/session-resume/what-we-propose-to-do-about-it/1",),
         },
     },
     "list-result-outside-filter": {
@@ -130,6 +168,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/overview/optional-methods/1",
                 "acp/v1/authentication/advertising-authentication/2",
                 "acp/v1/authentication/logging-out/1",
+                "acp/v1/rfds/logout-method/behavior/1",
             ),
             "session/close": (
                 "acp/v1/initialization/session-capabilities/2",
@@ -142,6 +181,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/session-delete/checking-support/1",
                 "acp/v1/session-delete/checking-support/2",
             ),
+            "session/fork": ("acp/rfds/session-fork/implementation-details-and-plan/1",),
             "session/list": (
                 "acp/v1/initialization/session-capabilities/2",
                 "acp/v1/session-list/checking-support/1",
@@ -167,6 +207,21 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "terminal/release": ("acp/v1/terminals/checking-support/2",),
             "terminal/wait_for_exit": ("acp/v1/terminals/checking-support/2",),
         },
+        "acp/v2": {
+            "session/fork": ("acp/rfds/session-fork/implementation-details-and-plan/1",),
+        },
+        "mcp/2025-06-18": {
+            "": (
+                "mcp/lifecycle/capability-negotiation/1",
+                "mcp/lifecycle/operation/2",
+            ),
+        },
+        "mcp/2025-11-25": {
+            "": (
+                "mcp/lifecycle/capability-negotiation/1",
+                "mcp/lifecycle/operation/2",
+            ),
+        },
     },
     "mode-not-offered": {
         "acp/v1": {
@@ -181,6 +236,14 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
             "agent": ("acp/v1/transports/stdio/5",),
             "client": ("acp/v1/transports/stdio/6",),
+        },
+    },
+    "notification-answered": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/error-handling/2",
+                "acp/v1/extensibility/custom-notifications/1",
+            ),
         },
     },
     "permission-not-cancelled": {
@@ -198,7 +261,10 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "permission-outcome-not-offered": {
         "acp/v1": {
-            "": ("acp/v1/tool-calls/requesting-permission/3",),
+            "": (
+                "acp/v1/tool-calls/requesting-permission/3",
+                "acp/v1/schema/sessionrequest_permission/1",
+            ),
         },
     },
     "request-unanswered": {
@@ -216,6 +282,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": (
                 "acp/v1/overview/error-handling/2",
                 "acp/v1/extensibility/custom-requests/2",
+                "acp/v1/schema/requestid/3",
             ),
         },
     },
@@ -270,6 +337,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/initialization/prompt-capabilities/2",
                 "acp/v1/prompt-turn/1-user-message/2",
                 "acp/v1/content/audio-content/1",
+                "acp/v1/schema/sessionprompt/1",
             ),
             "boolean": (
                 "acp/v1/initialization/boolean-config-options/1",
@@ -280,6 +348,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/initialization/prompt-capabilities/2",
                 "acp/v1/prompt-turn/1-user-message/2",
                 "acp/v1/content/embedded-resource/2",
+                "acp/v1/schema/sessionprompt/1",
             ),
             "form": (
                 "acp/v1/initialization/elicitation/1",
@@ -293,6 +362,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/initialization/prompt-capabilities/2",
                 "acp/v1/prompt-turn/1-user-message/2",
                 "acp/v1/content/image-content/1",
+                "acp/v1/schema/sessionprompt/1",
             ),
             "sse": (
                 "acp/v1/initialization/mcp-capabilities/1",
@@ -301,6 +371,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "terminal": (
                 "acp/v1/initialization/terminal-authentication/1",
                 "acp/v1/authentication/authentication-method-types/3",
+                "acp/v1/schema/authmethodterminal/1",
             ),
             "url": (
                 "acp/v1/initialization/elicitation/1",
@@ -311,6 +382,12 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "version-unknown": {
         "acp/v1": {
             "": ("acp/v1/initialization/version-negotiation/3",),
+        },
+        "mcp/2025-06-18": {
+            "": ("mcp/lifecycle/version-negotiation/5",),
+        },
+        "mcp/2025-11-25": {
+            "": ("mcp/lifecycle/version-negotiation/5",),
         },
     },
 }
