@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .kept import MOST_PARTS, Recent, size_of
 from .offers import Options, size_of_options
@@ -16,7 +17,7 @@ class Pending:
     `roots` are its additional directories, `None` where they were malformed. `has_roots`: the field was there. `options` are the
     ids that a permission request offers. `cancelled` is the message that cancelled it, `stopped` the one that cancelled its turn.
     `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
-    without an id that may have refused it; `is_refused`, that it can have refused nothing else.
+    without an id that may have refused it; `is_refused`, that it can have refused nothing else. `version` is what `initialize` asks for.
     """
 
     sender: str
@@ -35,6 +36,7 @@ class Pending:
     source_roots: tuple[str, ...] | None = ()
     refused: int | None = None
     is_refused: bool = False
+    version: int | None = None
 
     def size(self) -> int:
         """About how many bytes it takes."""
@@ -93,3 +95,21 @@ class Listed:
     def size(self) -> int:
         """About how many bytes it takes."""
         return 200 + size_of(*(self.roots or ()))
+
+
+@dataclass(slots=True)
+class Question:
+    """A question of the agent to the user that waits for its answer.
+
+    `visit` is the id of a web page, `form` the schema of a form, `length` that of its text; `None` for questions of another mode.
+    """
+
+    index: int
+    mode: str
+    visit: str | None = None
+    form: Any = None
+    length: int = 0
+
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return 300 + 10 * self.length

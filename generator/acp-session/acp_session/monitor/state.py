@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .kept import MOST_REQUESTS, MOST_SESSIONS, Recent, key
+from .kept import MOST_REQUESTS, MOST_SESSIONS, Recent, key, size_of
 from .offers import Options, all_gates, size_of_options
-from .records import Listed, Pending, Session
+from .records import Listed, Pending, Question, Session
 from .rootpaths import distinct
 from .versions import is_unknown, spoken
 
@@ -51,6 +51,13 @@ class Connection:
         self.sessions = Recent[str, Session](MOST_SESSIONS, Session.size, self._forgetting("sessions"))
         self.listed = Recent[str, Listed](MOST_SESSIONS, Listed.size)
         self.deleted = Recent[str, int](MOST_SESSIONS, forgetting=self._forgetting("deleted sessions"))
+        self.questions = Recent[str, Question](MOST_REQUESTS, Question.size, self._forgetting("open questions"))
+        self.visits = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("visits to web pages"))
+        """When the agent last asked for a visit, by its id."""
+        self.cursors = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("cursors"))
+        """The lists that brought each cursor."""
+        self.places = Recent[str, str](MOST_SESSIONS, size_of)
+        """The working directories of sessions as lists last showed them."""
         self.let_go: list[str] = []
         """What the message taken in last made the monitor let go, as reasons why something is not judged."""
         self.strays = dict.fromkeys(self.sides, 0)
@@ -123,6 +130,10 @@ class Connection:
         self.sessions.clear()
         self.listed.clear()
         self.deleted.clear()
+        self.questions.clear()
+        self.cursors.clear()
+        self.places.clear()
+        self.visits.clear()
 
     def letting_go(self, what: str) -> None:
         """Say that something of a message is not kept."""
