@@ -77,10 +77,11 @@ MONITOR_LEAVES: Final[dict[str, set[str]]] = {
     "rule": {"events", "state"},
     "state": {"kept", "offers", "records", "rootpaths", "versions"},
     "versions": set(),
+    "work": {"events", "kept", "records", "state"},
 }
 """What modules of rules are made of. Those do not know one another."""
 
-SUBJECTS: Final = ("capabilities", "files", "frame", "handshake", "mcp", "roots", "sessions")
+SUBJECTS: Final = ("capabilities", "files", "frame", "handshake", "history", "mcp", "roots", "sessions", "turns")
 
 ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
     RUNTIME: RUNTIME_ARROWS,

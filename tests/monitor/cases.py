@@ -27,6 +27,7 @@ from monitor.scripts import (
     v1,
     v2,
 )
+from monitor.turn_cases import TURN_CASES
 
 ROOTS = [EXTRA]
 LISTED = info(additionalDirectories=ROOTS)
@@ -193,7 +194,13 @@ CASES = (
     ),
     Case(
         "cancelled-request-unanswered",
-        [*OPEN_2, permission_v2(), agent("$/cancel_request", {"requestId": "ask"}), *listed()],
+        [
+            *OPEN_2,
+            permission_v2(),
+            agent("$/cancel_request", {"requestId": "ask"}),
+            agent("_acme/x", id_=1),
+            error("client", 1, -32601),
+        ],
         "",
         earlier=-3,
         at=-4,
@@ -660,18 +667,6 @@ CASES = (
     ),
     Case("permission-outcome-not-offered", [*OPEN, permission(), chosen("perhaps")], "/result/outcome/optionId", -2),
     Case(
-        "permission-not-cancelled",
-        [*OPEN, prompt(), permission(), client("session/cancel", {"sessionId": "s"}), chosen("yes")],
-        "/result/outcome/outcome",
-        -2,
-    ),
-    Case(
-        "cancelled-prompt-failed",
-        [*OPEN, prompt(), client("session/cancel", {"sessionId": "s"}), error("agent", "p", -32603)],
-        "/error",
-        -2,
-    ),
-    Case(
         "mode-not-offered",
         [
             *v1(),
@@ -722,6 +717,8 @@ CASES = (
         "/params/toolCallId",
     ),
 )
+
+CASES = (*CASES, *TURN_CASES)
 
 MCP_CASES = (
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),

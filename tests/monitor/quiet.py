@@ -29,6 +29,7 @@ from monitor.scripts import (
     v1,
     v2,
 )
+from monitor.turn_cases import QUIET_TURNS
 
 ROOTS: Final = [EXTRA]
 LISTED: Final = info(additionalDirectories=ROOTS)
@@ -128,7 +129,7 @@ QUIET: Final[dict[str, list[Said]]] = {
         ),
         chosen("yes"),
         batch("client", error("client", 3, -32601)),
-        batch("agent", update(sessionUpdate="state_update", state="idle")),
+        batch("agent", update(sessionUpdate="state_update", state="idle", stopReason="end_turn")),
     ],
     "a batch is answered by a batch in another order": [
         *OPEN_2,
@@ -426,6 +427,8 @@ QUIET: Final[dict[str, list[Said]]] = {
         result("client", "r", {"content": ""}),
     ],
 }
+
+QUIET.update(QUIET_TURNS)
 
 QUIET_MCP: Final[dict[str, list[Said]]] = {
     "roots are listed and change": [

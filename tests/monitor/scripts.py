@@ -16,8 +16,8 @@ CWD, EXTRA = "/home/mara/tidewatch", "/home/mara/almanac"
 class Case:
     """A conversation in which exactly one message breaks a rule.
 
-    `at` counts from the end (-1 is the last message), `earlier` likewise. `others` are rules that cannot but be broken too.
-    `end` is set where the breach shows when the conversation is over.
+    `at` counts from the end (-1 is the last message), `earlier` likewise. `level` is lower than the rule's where nothing proves the
+    breach. `others` are rules that cannot but be broken too. `end` is set where the breach shows when the conversation is over.
     """
 
     rule: str
@@ -29,6 +29,7 @@ class Case:
     others: frozenset[str] = frozenset()
     end: bool = False
     name: str = ""
+    level: str = ""
 
 
 def client(method: str, params: Any = None, *, id_: Any = None) -> Said:

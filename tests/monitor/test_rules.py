@@ -69,7 +69,7 @@ def test_a_breach_is_named_at_its_place_with_its_cause(case: Case) -> None:
         assert breach.requirements == case.requirements, str(breach)
         assert breach.earlier == (None if case.earlier is None else len(case.said) + case.earlier), str(breach)
         assert set(breach.requirements) <= set(RULES[case.rule].requirements)
-        assert breach.level == RULES[case.rule].level
+        assert breach.level == (case.level or RULES[case.rule].level)
         assert len(str(breach)) < 700
     others = {breach.rule for breach in found + ended} - {case.rule} - case.others - FOLLOW
     assert not others, [str(breach) for breach in found + ended if breach.rule in others]

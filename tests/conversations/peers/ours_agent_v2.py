@@ -49,10 +49,11 @@ class Agent:
             case v2.CloseSessionRequest():
                 return v2.CloseSessionResponse()
             case v2.PromptRequest():
-                task = asyncio.create_task(self.turn(params))
+                message = f"m{len(self.stops) + 1}"
+                task = asyncio.create_task(self.turn(params, message))
                 self.work.add(task)
                 task.add_done_callback(self.work.discard)
-                return v2.PromptResponse(message_id=f"m{len(self.stops) + 1}")
+                return v2.PromptResponse(message_id=message)
             case v2.CancelSessionNotification():
                 self.stops[params.session_id].set()
                 return None
@@ -77,10 +78,10 @@ class Agent:
     async def update(self, session: str, update: Any) -> None:
         await self.peer.notify("session/update", v2.UpdateSessionNotification(session_id=session, update=update))
 
-    async def turn(self, params: v2.PromptRequest) -> None:
+    async def turn(self, params: v2.PromptRequest, message: str) -> None:
         session, first = params.session_id, params.prompt[0]
         stop = self.stops[session] = asyncio.Event()
-        await self.update(session, v2.UserMessageSessionUpdate(message_id="m1", content=params.prompt))
+        await self.update(session, v2.UserMessageSessionUpdate(message_id=message, content=params.prompt))
         await self.update(session, v2.RunningStateUpdateSessionUpdate())
         if isinstance(first, v2.TextContentBlock) and first.text == "wait":
             await stop.wait()

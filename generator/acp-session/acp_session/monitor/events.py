@@ -26,7 +26,7 @@ class Found(NamedTuple):
     """What a rule found. `path` leads into the message, `earlier` is the message that makes this one a breach.
 
     `requirements` are those behind this breach, where they are not all of the rule's; `about` is the request at fault, where it is
-    not the message that was looked at.
+    not the message that was looked at; `level` is lower than the rule's where the order of messages does not prove the breach.
     """
 
     path: Path
@@ -34,6 +34,7 @@ class Found(NamedTuple):
     earlier: int | None = None
     requirements: tuple[int, ...] | None = None
     about: Pending | None = None
+    level: Level | None = None
 
 
 @dataclass(slots=True)
@@ -114,6 +115,10 @@ def items(value: Any, *path: str | int) -> list[Any]:
     """The array at a path; empty where there is none."""
     found = reach(value, *path)
     return found if is_array(found) else []
+
+
+CROSSED: Final = "; the messages may have crossed"
+"""What is said where a peer need not have read a message yet when it sent its own."""
 
 
 def shown(value: object) -> str:

@@ -170,8 +170,8 @@ def cancel_of_unknown_request(event: Event, connection: Connection) -> Iterator[
 
 @rule("end")
 def cancelled_request_unanswered(_event: Event, connection: Connection) -> Iterator[Found]:
-    """A request that was cancelled never got an answer, though the other side called or answered something later. Cancelling does
-    not waive it: a result or error -32800 is still due.
+    """A request that was cancelled never got an answer, though the other side answered one that came after the cancellation.
+    Cancelling does not waive it: a result or error -32800 is still due.
     """
     for request in _unanswered(connection):
         if _is_passed_over(request, connection):
@@ -199,11 +199,10 @@ def _unanswered(connection: Connection) -> Iterator[Pending]:
 
 
 def _is_passed_over(request: Pending, connection: Connection) -> bool:
-    """Whether the answer to a cancelled request was due: the side that owes it went on with something else."""
+    """Whether the answer to a cancelled request was due: the side that owes it has read the cancellation, and answered another."""
     if request.refused is not None:
         return False
-    answerer = connection.other(request.sender)
-    return request.cancelled is not None and connection.heard.get(answerer, -1) > request.cancelled
+    return connection.has_read(connection.other(request.sender), request.cancelled)
 
 
 def _is_null_result(event: Event) -> bool:

@@ -6,6 +6,7 @@ import json
 from functools import partial
 from typing import Any
 
+from . import work
 from .events import Event, items, reach, text
 from .json_types import is_array, is_object
 from .kept import LONGEST_FORM, LONGEST_PATH, MOST_PARTS, Recent, brief, key
@@ -18,8 +19,6 @@ from .state import Connection
 def apply(connection: Connection, event: Event) -> None:
     """Take in a message, after the rules have judged it."""
     connection.let_go = []
-    if event.kind in ("request", "result", "error"):
-        connection.heard[event.sender] = event.index
     match event.kind:
         case "unreadable" | "malformed":
             connection.strays[event.sender] += 1
@@ -48,6 +47,7 @@ def _request(connection: Connection, event: Event) -> None:
         request.roots = _roots(connection, event.body)
         request.source_roots = connection.in_force(request.session) if event.method == "session/fork" else ()
         request.cwd = _path(connection, event.body, "cwd")
+        request.replays = event.method == "session/load" or reach(event.body, "replayFrom") is not None
     elif event.method.startswith("fs/"):
         request.path = _path(connection, event.body, "path")
     elif event.method == "session/request_permission":
@@ -68,27 +68,26 @@ def _request(connection: Connection, event: Event) -> None:
         if session is None:
             session = _session(connection, event.index, event.method)
             connection.sessions[key(request.session) or ""] = session
-        session.opening = event.index
+        if session.opening is None:
+            session.known = session.settled is not None and session.closed is None
+        session.opening, session.replays = event.index, request.replays
     elif event.method == "session/close" and session is not None:
         session.closing = event.index
     elif event.method == "terminal/release" and session is not None:
         terminal = session.terminals.get(key(text(event.body, "terminalId")) or "")
         if terminal is not None and terminal.released is None:
             terminal.released = event.index
+    if session is not None:
+        work.ask(connection, event, request, session)
 
 
 def _notification(connection: Connection, event: Event) -> None:
     if event.method == "$/cancel_request":
         found = connection.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
-        if found is not None and found.cancelled is None:
-            found.cancelled = event.index
+        if found is not None and found.withdrawn is None:
+            found.withdrawn = event.index
     elif event.method == "session/cancel":
-        for side in connection.sides:
-            for request in connection.pending[side].values():
-                concerned = request.method in ("session/prompt", "session/request_permission")
-                if concerned and key(request.session) == key(event.session) and request.stopped is None:
-                    request.stopped = event.index
-                    request.cancelled = event.index if request.cancelled is None else request.cancelled
+        work.cancel(connection, event)
     elif event.method == "session/update":
         _update(connection, event)
 
@@ -103,7 +102,10 @@ def _update(connection: Connection, event: Event) -> None:
             options = _options(connection, update)
             connection.early.forgot = connection.early.forgot or options is None
             connection.early[key(event.session) or ""] = options or {}
+        if connection.is_opening() and text(update, "state") is not None:
+            connection.early_states[key(event.session) or ""] = brief(text(update, "state") or "")
         return
+    has_grown = work.update(connection, session, event, update)
     match update.get("sessionUpdate"):
         case "config_option_update":
             session.withdrawn = session.options
@@ -114,7 +116,8 @@ def _update(connection: Connection, event: Event) -> None:
             offers = is_offer(reach(update, "capabilities", "cancel"))
             session.stoppable[name] = offers or bool(session.stoppable.get(name))
         case _:
-            return
+            if not has_grown:
+                return
     connection.sessions[key(event.session) or ""] = session
 
 
@@ -128,6 +131,7 @@ def _answer(connection: Connection, event: Event) -> None:
     if request.method == "elicitation/create":
         connection.questions.pop(name)
     connection.answered[asker][name] = event.index
+    connection.read[event.sender] = max(connection.read[event.sender], request.index)
     session = connection.session(request.session)
     if event.kind == "error":
         if request.method == "initialize" and request.index == connection.asked:
@@ -135,6 +139,8 @@ def _answer(connection: Connection, event: Event) -> None:
         if session is not None:
             _failed(connection, request, session)
         return
+    if session is not None:
+        work.answer(connection, event, request, session)
     match request.method:
         case "initialize":
             _initialized(connection, event)
@@ -172,6 +178,7 @@ def _refusal(connection: Connection, event: Event) -> None:
             connection.asked, connection.refused = None, event.index
         elif request.method == "session/close" and session is not None and session.closing == request.index:
             session.closing = None
+            work.keep_open(connection, request)
 
 
 def _failed(connection: Connection, request: Pending, session: Session) -> None:
@@ -181,6 +188,7 @@ def _failed(connection: Connection, request: Pending, session: Session) -> None:
             connection.sessions.pop(key(request.session) or "")
     elif request.method == "session/close" and session.closing == request.index:
         session.closing = None
+        work.keep_open(connection, request)
 
 
 def _offer(connection: Connection, event: Event, payload: Any) -> None:
@@ -216,11 +224,15 @@ def _open(connection: Connection, name: str, request: Pending, event: Event) -> 
             connection.letting_go("the roots that are in force for the source of a fork are not known")
     session.modes, session.options = frozenset(), connection.early.pop(key(name) or "") or {}
     session.crowded = connection.early.forgot
+    session.state = connection.early_states.pop(key(name) or "")
     before = connection.session(name)
     if before is not None:
         session.terminals, session.stoppable = before.terminals, before.stoppable
         session.modes, session.options = before.modes or frozenset(), before.options or {}
         session.crowded = before.crowded
+        session.prompted, session.replays, session.known = before.prompted, before.replays, before.known
+        session.state, session.told, session.work = before.state, before.told, before.work
+        session.stopped, session.echoed, session.unheard = before.stopped, before.echoed, before.unheard
     if is_object(reach(event.body, "modes")):
         modes = _ids(connection, [text(mode, "id") for mode in items(event.body, "modes", "availableModes")])
         session.modes, session.crowded = modes, session.crowded or modes is None
@@ -264,12 +276,17 @@ def _list(connection: Connection, event: Event) -> None:
 
 
 def _session(connection: Connection, opened: int, origin: str) -> Session:
-    forgetting = partial(connection.letting_go, "there are more terminals and tool calls of a session than are kept")
+    forgetting = partial(
+        connection.letting_go, "there are more terminals, messages and tool calls of a session than are kept"
+    )
     return Session(
         opened,
         origin,
         terminals=Recent(MOST_PARTS, forgetting=forgetting),
         stoppable=Recent(MOST_PARTS, forgetting=forgetting),
+        work=Recent(MOST_PARTS, forgetting=forgetting),
+        echoed=Recent(MOST_PARTS, forgetting=forgetting),
+        unheard=Recent(MOST_PARTS, forgetting=forgetting),
     )
 
 

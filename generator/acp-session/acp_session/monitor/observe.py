@@ -233,7 +233,7 @@ def _breach(rule: Rule, event: Event, found: Found) -> Breach:
     about = event if found.about is None else found.about
     return Breach(
         rule.id,
-        rule.level,
+        rule.level if found.level is None else found.level,
         requirements,
         about.index,
         about.sender,

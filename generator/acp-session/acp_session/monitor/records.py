@@ -15,7 +15,8 @@ class Pending:
     """A request that waits for its answer, with what is needed to judge that.
 
     `roots` are its additional directories, `None` where they were malformed. `has_roots`: the field was there. `options` are the
-    ids that a permission request offers. `cancelled` is the message that cancelled it, `stopped` the one that cancelled its turn.
+    ids that a permission request offers. `withdrawn` is the `$/cancel_request` for it, `stopped` the message that cancelled its turn,
+    `closing` the request that closes its session and `closed` the answer to that.
     `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
     without an id that may have refused it; `is_refused`, that it can have refused nothing else. `version` is what `initialize` asks for.
     """
@@ -29,14 +30,22 @@ class Pending:
     cwd: str | None = None
     path: str | None = None
     options: frozenset[str] | None = None
-    cancelled: int | None = None
+    withdrawn: int | None = None
     stopped: int | None = None
+    closing: int | None = None
+    closed: int | None = None
+    replays: bool = False
     well_formed: bool = True
     malformed_roots: frozenset[Misfit] = frozenset()
     source_roots: tuple[str, ...] | None = ()
     refused: int | None = None
     is_refused: bool = False
     version: int | None = None
+
+    @property
+    def cancelled(self) -> int | None:
+        """The first message that cancelled it, in whichever way."""
+        return min((at for at in (self.withdrawn, self.stopped, self.closed) if at is not None), default=None)
 
     def size(self) -> int:
         """About how many bytes it takes."""
@@ -59,6 +68,10 @@ class Session:
     `opening` is a load or resume that waits for its answer, `settled` the answer that opened the session. `roots` is `None` where they
     are not known; `inherited` are those that a fork may have taken over besides. `withdrawn` are the options before the agent last
     changed them of its own accord: a client may not have read of it.
+    `replays`: the request that is opening it, or opened it, asked for its history; `known`: it was open here before that request.
+    `prompted` is the last prompt. `state` is what the agent last said that the session does, at `told`; `work` holds the messages and
+    tool calls of the work in the foreground. `stopped` is the message that cancelled that work, `over` the one that said so.
+    `echoed` are the user messages that the agent has told, `unheard` the accepted prompts whose message it has not told yet.
     `stoppable` says what ever offered to be cancelled. `crowded`: it has more modes or options than are kept.
     """
 
@@ -75,12 +88,24 @@ class Session:
     options: Options | None = None
     withdrawn: Options | None = None
     crowded: bool = False
+    replays: bool = False
+    known: bool = False
+    prompted: int | None = None
+    state: str | None = None
+    told: int | None = None
+    stopped: int | None = None
+    over: int | None = None
+    work: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
+    echoed: Recent[str, int] = field(default_factory=lambda: Recent[str, int](MOST_PARTS))
+    unheard: Recent[str, int] = field(default_factory=lambda: Recent[str, int](MOST_PARTS))
     terminals: Recent[str, Terminal] = field(default_factory=lambda: Recent[str, Terminal](MOST_PARTS))
     stoppable: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
 
     def size(self) -> int:
         """About how many bytes it takes."""
-        parts = 400 * (len(self.terminals) + len(self.stoppable))
+        parts = 400 * (
+            len(self.terminals) + len(self.stoppable) + len(self.work) + len(self.echoed) + len(self.unheard)
+        )
         options = size_of_options(self.options or {}) + size_of_options(self.withdrawn or {})
         return 1000 + parts + options + size_of(self.cwd, *(self.roots or ()), *self.inherited, *(self.modes or ()))
 

@@ -1,6 +1,34 @@
 """All rules by id: importing the modules of rules enters them into the table."""
 
-from . import capabilities, contents, files, frame, handshake, listing, mcp, questions, roots, sessions
+from . import (
+    capabilities,
+    contents,
+    files,
+    frame,
+    handshake,
+    history,
+    listing,
+    mcp,
+    questions,
+    roots,
+    sessions,
+    turns,
+)
 from .rule import RULES, Rule
 
-__all__ = ["RULES", "Rule", "capabilities", "contents", "files", "frame", "handshake", "listing", "mcp", "questions", "roots", "sessions"]
+__all__ = [
+    "RULES",
+    "Rule",
+    "capabilities",
+    "contents",
+    "files",
+    "frame",
+    "handshake",
+    "history",
+    "listing",
+    "mcp",
+    "questions",
+    "roots",
+    "sessions",
+    "turns",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, items, reach, shown, text
+from .events import Event, Found, items, shown, text
 from .kept import key
 from .offers import is_offered
 from .rule import ACP, rule
@@ -13,9 +13,6 @@ from .state import Connection
 
 _STORED: Final = frozenset({"session/load", "session/resume", "session/fork", "session/delete"})
 """Methods that name a session which need not be open."""
-
-_OWN_CODES: Final = frozenset({-32800, -32700, -32600, -32601, -32602, -32000, -32002})
-"""Codes of errors that have nothing to do with a turn that was stopped."""
 
 _TERMINALS: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release")
 
@@ -89,28 +86,6 @@ def permission_outcome_not_offered(event: Event, _connection: Connection) -> Ite
         yield Found(event.below("outcome", "optionId"), sentence, event.request.index)
 
 
-@rule("result", methods=("session/request_permission",), protocols=("acp/v1",))
-def permission_not_cancelled(event: Event, connection: Connection) -> Iterator[Found]:
-    """A client of version 1 cancels a turn and still answers an open permission request of it with a choice."""
-    outcome = text(event.body, "outcome", "outcome")
-    if connection.version != 1 or event.request is None or event.request.stopped is None or outcome != "selected":
-        return
-    sentence = "the turn was cancelled, so the answer is the outcome 'cancelled'"
-    yield Found(event.below("outcome", "outcome"), sentence, event.request.stopped)
-
-
-@rule("error", methods=("session/prompt",), protocols=("acp/v1",))
-def cancelled_prompt_failed(event: Event, connection: Connection) -> Iterator[Found]:
-    """An agent of version 1 answers a prompt with an error after the client cancelled the turn. The stop reason is `cancelled`, even
-    where stopping made things fail. Codes that say something else than a failure may have crossed the cancellation.
-    """
-    request = event.request
-    if connection.version != 1 or request is None or request.stopped is None or reach(event.body, "code") in _OWN_CODES:
-        return
-    sentence = "a cancelled prompt is answered with the stop reason 'cancelled'"
-    yield Found((*event.at, "error"), sentence, request.stopped)
-
-
 @rule("request", methods=("session/set_mode",))
 def mode_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
     """A client sets a mode that the session does not have."""
@@ -118,7 +93,8 @@ def mode_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
     if session is None or session.modes is None or session.crowded or session.opening is not None or wanted is None:
         return
     if key(wanted) not in session.modes:
-        sentence = f"the session has no mode {shown(wanted)} among its {len(session.modes)}"
+        has = f"no mode {shown(wanted)} among its {len(session.modes)}" if session.modes else "no modes"
+        sentence = f"the session offers {has}"
         yield Found(event.below("modeId"), sentence, session.opened)
 
 

@@ -39,10 +39,12 @@ class Connection:
         self.advertised: dict[str, frozenset[str]] = {}
         self.advertised_at: dict[str, int] = {}
         self.auth_methods: dict[str, str] | None = None
-        self.heard: dict[str, int] = {}
-        """The last call that waits for an answer, or answer, of each side."""
+        self.read = dict.fromkeys(self.sides, -1)
+        """Of each side the last message of the other that it has read for sure, as it has answered that or a later one."""
         self.early = Recent[str, Options](MOST_REQUESTS, size_of_options, self._forgetting("options"))
         """Options of sessions whose id the client has not been told yet."""
+        self.early_states = Recent[str, str](MOST_REQUESTS)
+        """What the agent said that they do."""
         self.pending = {
             side: Recent[str, Pending](MOST_REQUESTS, Pending.size, self._forgetting("open requests"))
             for side in self.sides
@@ -88,6 +90,16 @@ class Connection:
         side, _, path = gate.partition(":")
         found = self.advertised.get(side)
         return None if found is None else path in found
+
+    def has_read(self, side: str, index: int | None) -> bool:
+        """Whether a side had read a message of the other when it sent its last one: each side reads in order."""
+        return index is not None and self.read[side] >= index
+
+    def open_requests(self, side: str, method: str, session: str | None) -> list[Pending]:
+        """The requests of a side with this method in this session that wait for their answers."""
+        wanted = key(session)
+        found = (request for request in self.pending[side].values() if request.method == method)
+        return [request for request in found if key(request.session) == wanted]
 
     def session(self, name: str | None) -> Session | None:
         """A session that was opened on this connection, closed ones included."""

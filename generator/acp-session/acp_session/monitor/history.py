@@ -1,0 +1,52 @@
+"""The history of a session: played back where it was asked for, and before the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .events import CROSSED, Event, Found, Level, reach, shown, text
+from .rule import ACP, rule
+from .state import Connection
+from .work import MESSAGES, TOOL_CALLS, USER_MESSAGES
+
+_HISTORY: Final = MESSAGES | TOOL_CALLS | {"plan", "plan_update"}
+
+
+@rule("notification", methods=("session/update",), protocols=ACP)
+def history_not_requested(event: Event, connection: Connection) -> Iterator[Found]:
+    """An agent plays back the history of a session that is being resumed, though nobody asked for it: by `session/resume` in version 1,
+    and from version 2 on where `replayFrom` is left out. Of a session that is open here already these may be news, and it is a note;
+    nothing is said while a prompt is open or the session is at work.
+    """
+    session, kind = connection.session(event.session), text(reach(event.body, "update"), "sessionUpdate")
+    if session is None or session.opening is None or session.replays or kind not in _HISTORY:
+        return
+    if connection.open_requests(event.receiver, "session/prompt", event.session) or session.state not in (None, "idle"):
+        return
+    is_news = session.known or not connection.whole or connection.sessions.forgot
+    sentence = f"{shown(kind)} came before the session was resumed, and no history was asked for"
+    level: Level | None = "note" if is_news else None
+    yield Found(
+        event.below("update", "sessionUpdate"), sentence + (CROSSED if is_news else ""), session.opening, level=level
+    )
+
+
+@rule("notification", methods=("session/update",), protocols=ACP)
+def history_after_answer(event: Event, connection: Connection) -> Iterator[Found]:
+    """An agent sends history of a session after it answered the request that asked for it: a user message, or a tool call, before the
+    first prompt. A message of the agent may be news, and is a note.
+    """
+    session, kind = connection.session(event.session), text(reach(event.body, "update"), "sessionUpdate")
+    if session is None or session.settled is None or session.opening is not None or not session.replays:
+        return
+    if session.closed is not None or kind not in _HISTORY:
+        return
+    if connection.open_requests(event.receiver, "session/prompt", event.session):
+        return
+    if (session.prompted or -1) > session.opened or session.state not in (None, "idle"):
+        return
+    is_history = kind in USER_MESSAGES or (kind in TOOL_CALLS and connection.version == 1)
+    sentence = f"{shown(kind)} came after the history was complete, and before any prompt"
+    level: Level | None = None if is_history else "note"
+    yield Found(event.below("update", "sessionUpdate"), sentence, session.settled, level=level)
