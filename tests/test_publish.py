@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from acp_session.monitor import BEHIND
 from acpgen import cli, config, ir, material, project, publish
 from acpgen.compat.compare import compare
 from acpgen.compat.findings import SEVERITIES
@@ -377,6 +378,8 @@ def test_the_page_of_the_monitor_is_the_list_of_its_rules() -> None:
         linked = re.findall(r"\[(\d+)\]\(requirements\.md#req-(\d+)\)", told[name])
         assert [int(number) for number, _ in linked] == list(rule.requirements)
         assert all(number == anchor for number, anchor in linked)
+        ids = {each for words in BEHIND.get(name, {}).values() for found in words.values() for each in found}
+        assert set(re.findall(r"\[([^]]*/[^]]*)\]\(requirements\.md#req-", told[name])) == ids
         assert re.search(r"^- In: `", told[name], re.MULTILINE), name
 
 

@@ -12,29 +12,32 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from itertools import groupby
 from typing import Any, Final
 
 import pytest
 
 import evidence
+import requirements_file
 from acpgen import borrowed, judge, lint
 from acpgen.pointers import resolve
 from acpgen.publish import table
 from acpgen.publish.table import Requirement
 from acpgen.schema.load import read
+from acpgen.schema.walk import is_object
 from monitor.cases import CASES, MCP_CASES
+from monitor.scripts import Said, client, result
+from requirements_file import FILE, ROOT, label
 from validators import judges
 
-ROOT: Final = Path(__file__).parents[1]
 DOCUMENT: Final = "seeds/requirements.md"
 needs_document = pytest.mark.evidence(DOCUMENT)
-FILE: Final = ROOT / "schema" / "requirements.json"
+KEPT: Final = judges.NAMES
 TABLE: Final = table.parse(json.loads(FILE.read_text("utf-8")), "schema/requirements.json")
-BY_NUMBER: Final = {rule.number: rule for rule in TABLE.rules}
+BY_ID: Final = {rule.id: rule for rule in TABLE.rules}
 
 LETTERS: Final = {
     "S": {"schema"},
@@ -44,22 +47,14 @@ LETTERS: Final = {
 }
 """What may stand behind a requirement that the document gives to the schema, a validator, a running program, or lint and documents."""
 
-HOMES: Final = {
-    "lint": "tests/test_requirements.py::test_lint_finds_what_breaks_the_requirement",
-    "schema": "tests/test_requirements_schema.py::test_the_schema_holds_the_requirement",
-    "monitor": "tests/test_requirements.py::test_the_monitor_names_the_requirement",
-    "functions": "tests/session/test_requirements.py::test_the_requirement_is_kept",
-}
-"""The test that tries every requirement enforced in this way, number by number."""
-
 
 @cache
 def rules() -> Any:
     return borrowed.monitor.RULES
 
 
-def of(way: str) -> list[int]:
-    return [rule.number for rule in TABLE.rules if getattr(rule, way)]
+def of(way: str) -> list[int | str]:
+    return [rule.id for rule in TABLE.rules if getattr(rule, way)]
 
 
 @cache
@@ -77,15 +72,33 @@ def document() -> dict[int, tuple[str, str, set[str]]]:
 
 
 def test_every_number_is_there_once() -> None:
-    assert [rule.number for rule in TABLE.rules] == list(range(1, 114))
+    assert [rule.id for rule in TABLE.rules if isinstance(rule.id, int)] == list(range(1, 114))
+
+
+def test_the_file_is_in_order() -> None:
+    """Its layout, the tests that every row names, and the list from which the monitor tells what stands behind a breach."""
+    for path, text in requirements_file.wanted(json.loads(FILE.read_text("utf-8"))).items():
+        assert path.read_text("utf-8") == text, "run python tests/requirements_file.py"
+
+
+def test_every_document_has_the_rules_of_its_sections_together() -> None:
+    sections = [(rule.document, rule.section) for rule in TABLE.rules if isinstance(rule.id, str)]
+    assert len(list(groupby(sections))) == len(set(sections))
+    for rule in TABLE.rules:
+        assert set(rule.methods) <= {
+            method.name
+            for protocol in rule.protocols
+            if protocol in KEPT
+            for method in judges.subject(protocol).protocol.methods
+        }, rule.id
 
 
 @needs_document
 def test_levels_and_peers_are_those_of_the_document() -> None:
     plain = {"spec": "fact", "required": "fact", "must (prose)": "guidance"}
-    assert set(document()) == set(BY_NUMBER)
+    assert set(document()) == {each for each in BY_ID if isinstance(each, int)}
     for number, (level, who, _) in document().items():
-        rule = BY_NUMBER[number]
+        rule = BY_ID[number]
         assert rule.level == plain.get(level, level), number
         assert rule.who == who.removeprefix("MCP "), number
 
@@ -94,7 +107,7 @@ def test_levels_and_peers_are_those_of_the_document() -> None:
 def test_every_letter_of_the_document_has_a_way_of_enforcement() -> None:
     for number, (_, _, letters) in document().items():
         for letter in letters:
-            assert LETTERS[letter] & set(BY_NUMBER[number].ways), (number, letter)
+            assert LETTERS[letter] & set(BY_ID[number].ways), (number, letter)
 
 
 def sentences(rule: Requirement) -> Iterator[str]:
@@ -123,17 +136,17 @@ def test_no_rule_is_said_in_the_words_of_the_document() -> None:
     theirs = {run for path in evidence.path(DOCUMENT).parent.iterdir() for run in runs(path.read_text("utf-8"))}
     for rule in TABLE.rules:
         for text in sentences(rule):
-            assert not runs(text) & theirs, rule.number
+            assert not runs(text) & theirs, rule.id
 
 
 # --- what it names ---------------------------------------------------------------------------------------------------
 
 
-def places() -> Iterator[tuple[int, table.SchemaPlaces, str]]:
+def places() -> Iterator[tuple[int | str, table.SchemaPlaces, str]]:
     for rule in TABLE.rules:
         for place in rule.schema:
             for where in place.at:
-                yield rule.number, place, where
+                yield rule.id, place, where
 
 
 def test_every_place_of_a_schema_is_there_and_is_as_the_table_says() -> None:
@@ -160,8 +173,9 @@ def test_what_a_schema_lacks_is_something_that_could_be_there() -> None:
 
 
 def test_the_rules_of_the_monitor_and_the_table_name_one_another() -> None:
-    claimed = {(name, rule.number) for rule in TABLE.rules for name in rule.monitor}
+    claimed = {(name, rule.id) for rule in TABLE.rules if isinstance(rule.id, int) for name in rule.monitor}
     assert claimed == {(name, number) for name, rule in rules().items() for number in rule.requirements}
+    assert {entry.partition(":")[0] for rule in TABLE.rules for entry in rule.monitor} <= set(rules())
 
 
 def test_every_rule_of_lint_is_there() -> None:
@@ -193,28 +207,59 @@ def test_every_test_that_the_table_names_is_collected() -> None:
 
 def test_every_requirement_is_tried_where_the_way_of_its_enforcement_is() -> None:
     for rule in TABLE.rules:
-        for way, home in HOMES.items():
-            assert (f"{home}[req-{rule.number:03}]" in rule.tests) == (way in rule.ways), (rule.number, way)
+        for way in requirements_file.HOMES:
+            assert (requirements_file.home(way, rule.id) in rule.tests) == (way in rule.ways), (rule.id, way)
         assert rule.tests or rule.ways == ("documentation",)
 
 
-@pytest.mark.parametrize("number", of("monitor"), ids="req-{:03}".format)
-def test_the_monitor_names_the_requirement(number: int) -> None:
-    """For each rule of the monitor that stands behind it, a conversation that breaks it is reported with its number."""
-    shown: set[str] = set()
-    for protocols, cases in ((judge.ACP, CASES), (("mcp/2025-06-18",), MCP_CASES)):
-        for case in cases:
-            if number in case.requirements:
-                monitor = judge.monitor(judges.subject(name).strict for name in protocols)
-                found = [breach for who, said in case.said for breach in monitor.observe(who, line(said))]
-                shown |= {breach.rule for breach in (*found, *monitor.finish()) if number in breach.requirements}
-    assert shown >= set(BY_NUMBER[number].monitor)
+@pytest.mark.parametrize("identifier", of("monitor"), ids=label)
+def test_the_monitor_names_the_requirement(identifier: int | str) -> None:
+    """For each rule of the monitor that stands behind it, a conversation that breaks it is reported with its number or id."""
+    for rule, _, word in (entry.partition(":") for entry in BY_ID[identifier].monitor):
+        methods = {method for found, method, named in breaches() if found == rule and identifier in named}
+        assert methods, rule
+        assert word in methods or "/" not in word, (rule, word)
 
 
-@pytest.mark.parametrize("number", of("lint"), ids="req-{:03}".format)
-def test_lint_finds_what_breaks_the_requirement(number: int) -> None:
+@cache
+def breaches() -> tuple[tuple[str, str, tuple[int | str, ...]], ...]:
+    """What the monitor finds in the cases, and in valid messages to peers that advertise nothing: rule, method and requirements."""
+    found: list[tuple[str, str, tuple[int | str, ...]]] = []
+    for protocols, conversations in (
+        (judge.ACP, [case.said for case in CASES]),
+        (("mcp/2025-06-18",), [case.said for case in MCP_CASES]),
+        (judge.ACP, uninvited()),
+    ):
+        for conversation in conversations:
+            monitor = judge.monitor(judges.subject(name).strict for name in protocols)
+            said = [breach for who, message in conversation for breach in monitor.observe(who, line(message))]
+            found += [(each.rule, each.method, each.requirements) for each in (*said, *monitor.finish())]
+    return tuple(found)
+
+
+def uninvited() -> Iterator[Sequence[Said]]:
+    """Each message that the vectors call valid, sent to a peer of ACP that advertised nothing."""
+    told = {"name": "tour", "version": "1"}
+    for protocol, asked, answer in (
+        ("acp/v1", {"protocolVersion": 1}, {"protocolVersion": 1}),
+        ("acp/v2", {"protocolVersion": 2, "info": told}, {"protocolVersion": 2, "info": told}),
+    ):
+        handshake = [client("initialize", asked, id_="init"), result("agent", "init", answer)]
+        for file in sorted((ROOT / "generated" / "vectors" / protocol / "methods").glob("*.jsonl")):
+            for row in map(json.loads, file.read_text("utf-8").splitlines()):
+                if row["valid"] and is_object(row.get("message")) and "method" in row["message"]:
+                    yield [*handshake, (row["sender"], row["message"])]
+
+
+@pytest.mark.parametrize("identifier", of("probe"), ids=label)
+def test_the_probe_has_the_case(identifier: int | str) -> None:
+    pytest.fail(f"there is no probe yet, and {identifier} names one")
+
+
+@pytest.mark.parametrize("identifier", of("lint"), ids=label)
+def test_lint_finds_what_breaks_the_requirement(identifier: int | str) -> None:
     """Every keyword that the schema must lack, put where it must not be, is found by each rule of lint that stands behind it."""
-    rule = BY_NUMBER[number]
+    rule = BY_ID[identifier]
     wanted = [(where, keyword) for place in rule.schema for where in place.at for keyword in place.lacks]
     assert wanted
     for protocol in {where.partition("#")[0] for where, _ in wanted}:

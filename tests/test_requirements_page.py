@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,7 @@ from acpgen import borrowed
 from acpgen.errors import Faults
 from acpgen.generate import understand
 from acpgen.publish import Version, requirements
-from acpgen.publish.table import WAYS
+from acpgen.publish.table import WAYS, Requirement
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
 
@@ -25,28 +26,49 @@ FILE: Final = "schema/requirements.json"
 WHOLE: Final[dict[str, Any]] = json.loads((ROOT / FILE).read_text("utf-8"))
 
 SMALL: Final[dict[str, Any]] = {
-    "documents": [{"id": "tides", "title": "Tides & *currents*", "protocols": ["acp/v1"], "about": "On <water>."}],
+    "documents": [
+        {
+            "id": "tides",
+            "title": "Tides & *currents*",
+            "protocols": ["acp/v1", "acp/v2"],
+            "url": "https://tides.example/page",
+            "about": "On <water>.",
+        }
+    ],
     "rules": [
         {
             "number": 3,
             "document": "tides",
+            "section": "The ebb & its `flow`",
             "level": "MUST",
             "who": "agent",
             "says": "A `<b>` is *no* markup.",
+            "methods": ["session/new"],
             "schema": [
                 {"at": ["acp/v1#/$defs/NewSessionRequest/properties/cwd"], "has": ["$ref"]},
                 {"at": ["acp/v1#/$defs/NewSessionRequest/required"], "lacks": ["_meta"]},
             ],
-            "monitor": ["roots-kept"],
+            "monitor": ["roots-kept:session/new"],
             "tests": ["tests/test_tides.py::test_they_turn[ebb]"],
         },
         {
             "number": 5,
             "document": "tides",
+            "section": "Moons",
             "level": "fact",
             "who": "both",
             "says": "The moon pulls.",
             "documentation": "Nobody can send a message about that.",
+        },
+        {
+            "id": "tides/moons/1",
+            "document": "tides",
+            "section": "Moons",
+            "protocols": ["acp/v1"],
+            "level": "guidance",
+            "who": "client",
+            "says": "The sun pulls too.",
+            "documentation": "It is far away.",
         },
     ],
 }
@@ -63,8 +85,8 @@ def rules() -> tuple[str, ...]:
     return tuple(borrowed.monitor.RULES)
 
 
-def made(table: Any = WHOLE) -> str:
-    return requirements.page(requirements.parse(table, FILE), versions(), rules())
+def made(table: Any = WHOLE) -> Mapping[str, str]:
+    return requirements.pages(requirements.parse(table, FILE), versions(), rules())
 
 
 def faults(table: Any) -> list[str]:
@@ -73,21 +95,34 @@ def faults(table: Any) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-def section(page: str, number: int) -> str:
-    found = re.search(rf'^<a id="req-{number}"></a>\n\n### .*?(?=^<a|\Z)', page, re.MULTILINE | re.DOTALL)
+def section(pages: Mapping[str, str], rule: Requirement) -> str:
+    page = pages[requirements.path(rule.document)]
+    found = re.search(rf'^<a id="{rule.anchor}"></a>\n\n### .*?(?=^<a|^## |\Z)', page, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
+def line(pages: Mapping[str, str], rule: Requirement) -> str:
+    """The row of a rule on the page of all."""
+    found = re.search(rf'^\| <a id="{rule.anchor}"></a>.*$', pages[requirements.PAGE], re.MULTILINE)
     assert found is not None
     return found[0]
 
 
 def test_every_rule_has_its_anchor_its_words_and_all_that_enforces_it() -> None:
-    page = made()
+    pages = made()
     for rule in requirements.parse(WHOLE, FILE).rules:
-        text = section(page, rule.number)
+        text = section(pages, rule)
         assert docs.prose(rule.says) in text
-        assert all(f"[`{name}`](monitor.md#{name})" in text for name in rule.monitor)
+        assert docs.prose(rule.says) in line(pages, rule)
+        assert ", ".join(WAYS[way] for way in rule.ways) in line(pages, rule)
+        for name in (entry.partition(":")[0] for entry in rule.monitor):
+            assert f"[`{name}`](../monitor.md#{name})" in text
         for name in (*rule.functions, *rule.bindings):
             assert f"`{name.replace(':', '.')}`" in text
-        assert all(f"`{name}`" in text for name in (*rule.tests, *rule.validator, *rule.lint))
+        assert all(
+            f"`{name}`" in text for name in (*rule.tests, *rule.validator, *rule.lint, *rule.probe, *rule.methods)
+        )
         for place in rule.schema:
             for where in place.at:
                 name = where.split("/$defs/")[-1].split("/")[0]
@@ -98,49 +133,58 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
     files: dict[str, str] = {}
     for version in versions():
         files.update(docs.render(version.protocol, version.bundle, version.settings))
-    for target in re.findall(r"\]\(([^)]+)\)", made()):
-        path, _, anchor = target.partition("#")
-        if path in ("", requirements.MONITOR):
-            assert f'<a id="{anchor}"></a>' in made() or anchor in rules(), target
-        else:
-            assert path in files, target
-            assert not anchor or f'<a id="{anchor}"></a>' in files[path], target
+    files.update(made())
+    for page, text in made().items():
+        for target in re.findall(r"\]\(([^)]+)\)", text):
+            path, _, anchor = target.partition("#")
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+            if path == requirements.MONITOR:
+                assert anchor in rules(), target
+            elif not target.startswith("https://"):
+                assert path in files, target
+                assert not anchor or f'<a id="{anchor}"></a>' in files[path], target
 
 
-def test_the_summary_tells_every_way_and_counts_none() -> None:
-    page = made()
+def test_the_summary_counts_what_every_way_enforces_and_what_it_enforces_alone() -> None:
+    page = made()[requirements.PAGE]
     table = requirements.parse(WHOLE, FILE)
     for key, title in WAYS.items():
-        assert any(getattr(rule, key) for rule in table.rules)
-        assert re.search(rf"^\| {title} \| [^|]* \|$", page, re.MULTILINE)
-    alone = [rule.number for rule in table.rules if rule.ways == ("documentation",)]
-    assert "Documentation alone stands behind " + ", ".join(f"[{number}](#req-{number})" for number in alone) in page
-    assert all(len(line.split("|")) <= 5 for line in page.splitlines() if line.startswith("|"))
-    assert "](#document-mcp-roots), requirements 73 to 88\n" in page
+        count = sum(key in rule.ways for rule in table.rules)
+        alone = sum(rule.ways == (key,) for rule in table.rules)
+        assert re.search(rf"^\| {title} \| {count} \| {alone} \| [^|]* \|$", page, re.MULTILINE)
+    assert f"each of the {len(table.rules)} rules" in page
+    assert "](#document-mcp-roots) | mcp/2025-06-18 | 16 |\n" in page
 
 
 def test_a_small_table_makes_a_small_page() -> None:
-    page = made(SMALL)
-    text = section(page, 3)
+    pages, rules = made(SMALL), requirements.parse(SMALL, FILE).rules
+    text = section(pages, rules[0])
     assert "**Agent, MUST**: A `<b>` is &#42;no&#42; markup." in text.replace("<code>&#60;b&#62;</code>", "`<b>`")
     assert (
-        "- Schema:\n    - `$ref` at `cwd` of `NewSessionRequest` ([acp/v1](acp/v1/types/NewSessionRequest.md#field-cwd))\n"
+        "- Schema:\n    - `$ref` at `cwd` of `NewSessionRequest` ([acp/v1](../acp/v1/types/NewSessionRequest.md#field-cwd))\n"
         in text
     )
     assert (
-        "    - `_meta` is not required in `NewSessionRequest` ([acp/v1](acp/v1/types/NewSessionRequest.md))\n" in text
+        "    - `_meta` is not required in `NewSessionRequest` ([acp/v1](../acp/v1/types/NewSessionRequest.md))\n"
+        in text
     )
-    assert "- Monitor: [`roots-kept`](monitor.md#roots-kept)\n" in text
+    assert "- Monitor: [`roots-kept`](../monitor.md#roots-kept) about `session/new`\n" in text
     assert "- Shown by: `tests/test_tides.py::test_they_turn[ebb]`\n" in text
-    assert "- Documentation: Nobody can send a message about that.\n" in section(page, 5)
-    assert "Documentation alone stands behind [5](#req-5)." in page
-    assert "Tides &#38; &#42;currents&#42;" in page
+    assert "- Documentation: Nobody can send a message about that.\n" in section(pages, rules[1])
+    assert "- Methods: `session/new` ([acp/v1](../acp/v1/methods/session_new.md), [acp/v2](../acp/v2/methods/" in text
+    assert (
+        "[This section of the document](https://tides.example/page#the-ebb-its-flow)" in pages["requirements/tides.md"]
+    )
+    for page in pages.values():
+        assert "Tides &#38; &#42;currents&#42;" in page
+    assert "- Only in acp/v1\n" in section(pages, rules[2])
+    assert "Only in" not in text
 
 
 def test_without_a_page_about_the_monitor_nothing_links_to_one() -> None:
-    page = requirements.page(requirements.parse(SMALL, FILE), versions(), ())
-    assert "- Monitor: `roots-kept`\n" in page
-    assert "monitor.md" not in page
+    pages = requirements.pages(requirements.parse(SMALL, FILE), versions(), ())
+    assert "- Monitor: `roots-kept` about `session/new`\n" in pages["requirements/tides.md"]
+    assert not any("monitor.md" in page for page in pages.values())
 
 
 def put(*keys: Any) -> Callable[[Any], None]:
@@ -174,6 +218,13 @@ BAD: Final[tuple[tuple[Callable[[Any], None], str, str], ...]] = (
     (put("rules", 0, "number", "3"), "/rules/0/number", "no positive integer"),
     (put("rules", 0, "number", True), "/rules/0/number", "no positive integer"),
     (put("rules", 1, "number", 3), "/rules/1/number", "3 comes after 3"),
+    (put("rules", 1, "id", "tides/moons/5"), "/rules/1", "Write one of 'number' and 'id'"),
+    (put("rules", 2, "id", "tides/moons/01"), "/rules/2/id", "Write tides/moons/1 or a higher number"),
+    (put("rules", 2, "id", "tides/suns/1"), "/rules/2/id", "does not tell the document, the section"),
+    (add("rules", {**SMALL["rules"][2]}), "/rules/3/id", "'tides/moons/1' stands twice"),
+    (drop("rules", 2, "section"), "/rules/2/section", "this is no text"),
+    (put("rules", 2, "protocols", ["acp/v3"]), "/rules/2/protocols/0", "It is about acp/v1"),
+    (put("rules", 2, "methods", "session/new"), "/rules/2/methods", "no array of texts"),
     (put("rules", 0, "level", "SHALL"), "/rules/0/level", "Write MUST or MUST NOT"),
     (put("rules", 0, "who", "user"), "/rules/0/who", "Write client or agent"),
     (put("rules", 0, "document", "moons"), "/rules/0/document", "Write tides"),

@@ -17,18 +17,24 @@ import pytest
 
 from acpgen import ir
 from acpgen.meaning.lower import lower
+from acpgen.publish.table import SchemaPlaces
 from acpgen.schema.bundle import Bundle, bundle
 from acpgen.schema.load import load
+from breaking import broken, is_breakable
+from requirements_file import identity, label
 from validators import judges
 
 SCHEMA: Final = Path(__file__).parents[1] / "schema"
 V1, V2, MCP = "acp/v1", "acp/v2", "mcp/2025-06-18"
 
-TABLE: Final[dict[int, dict[str, Any]]] = {
-    rule["number"]: rule for rule in json.loads((SCHEMA / "requirements.json").read_text("utf-8"))["rules"]
+TABLE: Final[dict[int | str, dict[str, Any]]] = {
+    identity(rule): rule for rule in json.loads((SCHEMA / "requirements.json").read_text("utf-8"))["rules"]
 }
-NUMBERS: Final = [number for number, rule in TABLE.items() if "schema" in rule]
+IDS: Final = [identifier for identifier, rule in TABLE.items() if "schema" in rule]
 """The requirements that a schema checks, alone or together with something else."""
+
+NUMBERS: Final = [identifier for identifier in IDS if isinstance(identifier, int)]
+"""Those with values written down here. The others are broken where the table says that the schema checks them."""
 
 EIGHT: Final = tuple(
     f"session/{name}" for name in ("new", "load", "resume", "list", "close", "prompt", "cancel", "update")
@@ -448,12 +454,15 @@ def subject(protocol: ir.Protocol) -> tuple[str, str, bool]:
     return union.tag, union.openness, "tool_call" in {variant.tag for variant in union.variants}
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids="req-{:03}".format)
-def test_the_schema_holds_the_requirement(number: int) -> None:
+@pytest.mark.parametrize("identifier", IDS, ids=label)
+def test_the_schema_holds_the_requirement(identifier: int | str) -> None:
     """Both the schema and the strict validator accept what keeps the rule and refuse what breaks it, by the keywords of the table."""
+    if isinstance(identifier, str):
+        refused_where_the_table_says(TABLE[identifier])
+        return
     refusing: set[str] = set()
-    checks = [check for check in CHECKS if check.number == number]
-    facts = [fact for fact in FACTS if fact.number == number]
+    checks = [check for check in CHECKS if check.number == identifier]
+    facts = [fact for fact in FACTS if fact.number == identifier]
     assert checks or facts
     for fact in facts:
         assert fact.holds(meaning(fact.protocol)), fact
@@ -470,12 +479,39 @@ def test_the_schema_holds_the_requirement(number: int) -> None:
             assert problems
             assert {problem.code for problem in problems} == {-32602}
             refusing |= {problem.rule for problem in problems}
-    assert refusing == set(TABLE[number].get("validator", ()))
+    assert refusing == set(TABLE[identifier].get("validator", ()))
+
+
+def refused_where_the_table_says(rule: dict[str, Any]) -> None:
+    """Valid values, made wrong at each place of the row, are refused there by the schema and by the validator's keywords."""
+    refusing: set[str] = set()
+    for place in rule["schema"]:
+        found = SchemaPlaces(tuple(place["at"]), tuple(place.get("has", ())), tuple(place.get("lacks", ())))
+        for where in found.at if "validator" in rule else ():
+            if is_breakable(found, where):
+                by = refusals(found, where)
+                assert by, (rule["id"], where)
+                refusing |= by
+    assert refusing >= set(rule.get("validator", ())), (rule["id"], refusing)
+
+
+def refusals(place: SchemaPlaces, where: str) -> set[str]:
+    """The keywords by which the strict validator refuses what is wrong at a place."""
+    found: set[str] = set()
+    protocol = where.partition("#")[0]
+    strict = judges.subject(protocol).strict
+    for definition, kept, wrong in broken(place, where):
+        validator = judge(protocol, definition)
+        assert validator.is_valid(kept), (definition, kept)
+        if not validator.is_valid(wrong):
+            found |= {problem.rule for problem in strict.validate_as(definition, wrong)}
+    return found
 
 
 def test_every_check_belongs_to_a_requirement_of_the_schema() -> None:
     assert {check.number for check in CHECKS} | {fact.number for fact in FACTS} == set(NUMBERS)
-    assert {number for number, rule in TABLE.items() if "validator" in rule} == {check.number for check in CHECKS}
+    validated = {number for number in NUMBERS if "validator" in TABLE[number]}
+    assert validated == {check.number for check in CHECKS}
 
 
 GATES: Final = (1, 2, 7, 8, 65, 67, 70, 73, 74, 104)

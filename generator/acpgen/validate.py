@@ -43,7 +43,7 @@ class LineProblem:
     schema: str = ""
     code: int | None = None
     level: str = ""
-    requirements: tuple[int, ...] = ()
+    requirements: tuple[int | str, ...] = ()
     earlier: int | None = None
 
 

@@ -21,6 +21,7 @@ import evidence
 import javascript
 from acpgen import judge, recording
 from acpgen.validate import conversation
+from monitor.scripts import numbers
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -115,7 +116,7 @@ def replayed(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
     monitor = judge.monitor([judge.strict(judge.find(name)) for name in judge.ACP])
     with (folder / "tape.jsonl").open("rb") as file:
         verdicts = list(conversation(recording.lines(file), monitor))
-    return [(problem.rule, problem.requirements) for verdict in verdicts for problem in verdict.problems]
+    return [(problem.rule, numbers(problem.requirements)) for verdict in verdicts for problem in verdict.problems]
 
 
 def filters(folder: Path) -> bool:
@@ -146,7 +147,7 @@ def test_the_monitor_is_silent_but_for_what_an_sdk_does_against_the_documents(
     rows = converse([*command(client, "client"), str(tmp_path)], command(agent, "agent"), tmp_path)
     asked = {NO_FILTER: filters(tmp_path), NO_LOAD: client == "ours v2"}
     wanted = [finding for finding in FINDINGS[agent] if asked[finding]]
-    assert [(row["rule"], tuple(row.get("requirements", ()))) for row in rows] == wanted, rows
+    assert [(row["rule"], numbers(row.get("requirements", ()))) for row in rows] == wanted, rows
     assert {row["from"] for row in rows} <= {"agent"}
     assert replayed(tmp_path) == wanted
     said = [json.loads(line)["message"] for line in (tmp_path / "tape.jsonl").read_text().splitlines()]
@@ -174,7 +175,7 @@ def test_what_an_agent_accepts_of_malformed_roots_is_named(agent: str, tmp_path:
     version = "2" if "v2" in agent else "1"
     probe = [sys.executable, str(PEERS / "probe.py"), str(tmp_path), version]
     rows = converse(probe, command(agent, "agent"), tmp_path)
-    of_agent = [(row["rule"], tuple(row["requirements"])) for row in rows if row["from"] == "agent"]
+    of_agent = [(row["rule"], numbers(row["requirements"])) for row in rows if row["from"] == "agent"]
     assert of_agent == [("malformed-roots-accepted", numbers) for numbers in ACCEPTED[agent]]
     assert {row["rule"] for row in rows if row["from"] == "client"} == {"roots-malformed"}
     assert len(rows) - len(of_agent) == 6

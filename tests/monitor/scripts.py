@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -30,6 +30,11 @@ class Case:
     end: bool = False
     name: str = ""
     level: str = ""
+
+
+def numbers(requirements: Iterable[int | str]) -> tuple[int, ...]:
+    """The requirements that a case names. Those with an id are the table's to name."""
+    return tuple(each for each in requirements if isinstance(each, int))
 
 
 def client(method: str, params: Any = None, *, id_: Any = None) -> Said:

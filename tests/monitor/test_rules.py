@@ -20,7 +20,21 @@ from acpgen import borrowed, judge
 from acpgen.schema.walk import is_array, is_object
 from monitor.cases import CASES, MCP_CASES
 from monitor.quiet import QUIET, QUIET_MCP
-from monitor.scripts import Case, Said, client, error, info, listed, mcp, opened, permission, prompt, result, v1
+from monitor.scripts import (
+    Case,
+    Said,
+    client,
+    error,
+    info,
+    listed,
+    mcp,
+    numbers,
+    opened,
+    permission,
+    prompt,
+    result,
+    v1,
+)
 
 ROOT = Path(__file__).parents[2]
 RULES = borrowed.monitor.RULES
@@ -66,9 +80,9 @@ def test_a_breach_is_named_at_its_place_with_its_cause(case: Case) -> None:
     for breach in breaches:
         assert breach.index == wanted, str(breach)
         assert breach.pointer == case.pointer or breach.pointer.startswith(f"{case.pointer}/"), str(breach)
-        assert breach.requirements == case.requirements, str(breach)
+        assert numbers(breach.requirements) == case.requirements, str(breach)
         assert breach.earlier == (None if case.earlier is None else len(case.said) + case.earlier), str(breach)
-        assert set(breach.requirements) <= set(RULES[case.rule].requirements)
+        assert set(case.requirements) <= set(RULES[case.rule].requirements)
         assert breach.level == (case.level or RULES[case.rule].level)
         assert len(str(breach)) < 700
     others = {breach.rule for breach in found + ended} - {case.rule} - case.others - FOLLOW
@@ -118,7 +132,10 @@ def test_every_rule_says_what_it_is_about() -> None:
         assert rule.id == name == rule.check.__name__.replace("_", "-")
         assert rule.doc[0].isupper() or rule.doc.startswith("`")
         assert rule.doc.endswith("."), name
-        assert all(1 <= number <= 113 for number in rule.requirements)
+        assert (
+            all(1 <= number <= 113 for number in numbers(rule.requirements))
+            and numbers(rule.requirements) == rule.requirements
+        )
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -50,6 +50,7 @@ from acp_session.mcp_roots import (
 )
 from acp_session.permission import about_tool_call, ask, cancel, decide, read, tool_call_update
 from acp_session.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scope, matches, normalise, scope
+from requirements_file import identity, label
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -57,13 +58,13 @@ TABLE: Final = Path(__file__).parents[2] / "schema" / "requirements.json"
 DOCUMENT: Final = "seeds/requirements.md"
 
 Check = Callable[[Path], object]
-CHECKS: dict[int, Check] = {}
-FUNCTIONS: Final[dict[int, list[str]]] = {
-    rule["number"]: rule["functions"] for rule in json.loads(TABLE.read_text("utf-8"))["rules"] if "functions" in rule
+CHECKS: dict[int | str, Check] = {}
+FUNCTIONS: Final[dict[int | str, list[str]]] = {
+    identity(rule): rule["functions"] for rule in json.loads(TABLE.read_text("utf-8"))["rules"] if "functions" in rule
 }
 
 
-def requirement(*numbers: int) -> Callable[[Check], Check]:
+def requirement(*numbers: int | str) -> Callable[[Check], Check]:
     """Note that a function checks these requirements."""
 
     def noted(check: Check) -> Check:
@@ -75,8 +76,8 @@ def requirement(*numbers: int) -> Callable[[Check], Check]:
     return noted
 
 
-@pytest.mark.parametrize("number", FUNCTIONS, ids="req-{:03}".format)
-def test_the_requirement_is_kept(number: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", FUNCTIONS, ids=label)
+def test_the_requirement_is_kept(number: int | str, tmp_path: Path) -> None:
     """The check holds, and it is every function of the table that keeps the requirement: each is called."""
     for name in ("app", "lib", "outside"):
         (tmp_path / name).mkdir()

@@ -73,9 +73,8 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
         table = requirements.PAGE if material.requirements is not None else None
         files[monitoring.PAGE] = monitoring.page(versions, table)
     if material.requirements is not None:
-        at = f"{material.root}/requirements.json".lstrip("/")
         rules = monitoring.rules() if monitoring.PAGE in files else ()
-        files[requirements.PAGE] = requirements.page(requirements.parse(material.requirements, at), versions, rules)
+        files.update(requirements.pages(requirements.parse(material.requirements, _table(material)), versions, rules))
     files.update(pages.added(material, files))
     shown = {"versions": _listed(versions, files), "pages": _above(versions, material, files)}
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)
@@ -121,10 +120,19 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
         between += [(f"{title}: differences", changes.name(old, new)), (f"{title}: migration guide", _guide(old, new))]
     if between:
         found.append(("Between versions", between))
-    rules: list[Entry] = [("Requirements", requirements.PAGE)] if material.requirements is not None else []
+    rules: list[Entry] = []
+    if material.requirements is not None:
+        table = requirements.parse(material.requirements, _table(material))
+        each: list[Entry] = [(document.title, requirements.path(document.id)) for document in table.documents]
+        rules = [("Requirements", [("All requirements", requirements.PAGE), *each])]
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
-    each: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
-    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *each])])]
+    told: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
+    return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *told])])]
+
+
+def _table(material: Material) -> str:
+    """The file of the requirements, as people know it."""
+    return f"{material.root}/requirements.json".lstrip("/")
 
 
 def _above(versions: Sequence[Version], material: Material, files: Mapping[str, str]) -> list[tuple[str, str]]:

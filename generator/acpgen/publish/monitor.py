@@ -8,6 +8,7 @@ from inspect import getdoc
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import borrowed
+from acpgen.publish.table import anchor
 from acpgen.publish.versions import Version
 from acpgen.targets import docs
 from acpgen.targets.docs import Markdown, code, joined
@@ -47,7 +48,7 @@ def page(versions: Sequence[Version], requirements: str | None) -> str:
                 "id": rule.id,
                 "doc": rule.doc,
                 "level": rule.level,
-                "requirements": joined(_requirement(number, requirements) for number in rule.requirements),
+                "requirements": joined(_requirement(found, requirements) for found in _behind(rule)),
                 "protocols": joined(code(name) for name in protocols(rule, known)),
                 "methods": joined(code(method) for method in rule.methods),
             }
@@ -65,5 +66,12 @@ def protocols(rule: Rule, versions: Sequence[Version]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _requirement(number: int, page: str | None) -> Markdown:
-    return Markdown(f"[{number}]({page}#req-{number})" if page is not None else f"{number}")
+def _behind(rule: Rule) -> tuple[int | str, ...]:
+    """The requirements that a rule enforces, each once."""
+    listed = borrowed.monitor.BEHIND.get(rule.id, {})
+    ids = (each for words in listed.values() for found in words.values() for each in found)
+    return tuple(dict.fromkeys((*rule.requirements, *ids)))
+
+
+def _requirement(found: int | str, page: str | None) -> Markdown:
+    return Markdown(f"[{found}]({page}#{anchor(found)})" if page is not None else f"{found}")

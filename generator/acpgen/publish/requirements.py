@@ -1,4 +1,4 @@
-"""The page of requirements: every rule of the documents that a project implements, and what enforces it."""
+"""The pages of requirements: every rule of the documents that a project implements, and what enforces it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 from acpgen.errors import BadMaterial, Fault, Faults, UnknownName, did_you_mean, shown
 from acpgen.markup import Markdown, code, identifier, prose
 from acpgen.pointers import pointer_parts, resolve
-from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse
+from acpgen.publish.table import PEERS, WAYS, NormativeDocument, Requirement, SchemaPlaces, Table, parse, slug
 from acpgen.publish.versions import Version
 from acpgen.schema.walk import is_array, is_object
 from acpgen.targets import docs
 from acpgen.targets.docs.places import TYPES, Places
 
-__all__ = ["MONITOR", "PAGE", "page", "parse"]
+__all__ = ["MONITOR", "PAGE", "pages", "parse", "path"]
 
 PAGE: Final = "requirements.md"
 MONITOR: Final = "monitor.md"
@@ -24,15 +24,17 @@ _MEANINGS: Final = {
     "schema": "The bundled JSON Schema says so, at the place that is named. Every judge and every binding knows it.",
     "validator": "`validate` refuses a message that breaks the rule, by the keyword that is named.",
     "lint": "`acpgen lint` refuses a schema that breaks the rule.",
-    "monitor": "It reports a breach in a conversation, with the number of the rule.",
+    "monitor": "It reports a breach in a conversation, with the id of the rule.",
     "functions": "A program that calls them keeps the rule.",
     "bindings": "The generated types and codecs keep it by themselves.",
+    "probe": "`acpgen probe` tries it on a running peer.",
     "documentation": "What is left to people, and why nothing else reaches it.",
 }
 
 
-def page(table: Table, versions: Sequence[Version], rules: Collection[str]) -> str:
-    """The page of a table, with links to the types and the rules of the monitor that enforce it.
+def pages(table: Table, versions: Sequence[Version], rules: Collection[str]) -> Mapping[str, str]:
+    """The pages of a table by path: all its rules in short at `PAGE`, and one page for each document with links to the types and the
+    rules of the monitor that enforce each.
 
     `rules` are the ids that the page about the monitor tells of; none where there is no such page. Raises `Faults` for a place that is
     not what the table says, and for a rule that the monitor does not have.
@@ -44,12 +46,26 @@ def page(table: Table, versions: Sequence[Version], rules: Collection[str]) -> s
         version.protocol.name: _Shelf(version, docs.places_of(version.protocol, version.bundle)) for version in versions
     }
     views = [
-        _DocumentView(document, [_view(rule, shelf, rules) for rule in table.rules if rule.document == document.id])
+        _DocumentView(document, path(document.id), _sections(table, document, shelf, rules))
         for document in table.documents
     ]
-    ways = [_Way(title, _MEANINGS[key]) for key, title in WAYS.items()]
-    alone = [_numbered(rule) for rule in table.rules if rule.ways == ("documentation",)]
-    return docs.lay_out("requirements", documents=views, ways=ways, alone=alone)
+    ways = [
+        _Way(
+            title,
+            _MEANINGS[key],
+            sum(key in rule.ways for rule in table.rules),
+            sum(rule.ways == (key,) for rule in table.rules),
+        )
+        for key, title in WAYS.items()
+    ]
+    files = {PAGE: docs.lay_out("requirements", documents=views, ways=ways, count=len(table.rules))}
+    files |= {view.page: docs.lay_out("requirements-of", path=view.page, view=view) for view in views}
+    return files
+
+
+def path(document: str) -> Markdown:
+    """The page of a document."""
+    return Markdown(f"requirements/{identifier(document.replace('/', '-'))}.md")
 
 
 # --- what the table claims -------------------------------------------------------------------------------------------
@@ -67,7 +83,7 @@ def _unfounded(table: Table, versions: Sequence[Version], rules: Collection[str]
                     yield BadMaterial(
                         at=f"{at}/schema/{number}", reason=reason, remedy="Correct the place or the schema"
                     )
-        for name in rule.monitor if rules else ():
+        for name in (entry.partition(":")[0] for entry in rule.monitor if rules):
             if name not in rules:
                 yield UnknownName(f"{at}/monitor", "rule of the monitor", name, did_you_mean(name, rules))
 
@@ -95,10 +111,12 @@ def _contradicted(place: SchemaPlaces, where: str, schemas: Mapping[str, Any]) -
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way of enforcement in the summary."""
+    """A way of enforcement in the summary, with how many rules it enforces, and how many it enforces alone."""
 
     title: str
     meaning: str
+    count: int
+    alone: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,38 +137,86 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A requirement as the page shows it."""
+    """A requirement as the pages show it; `ways` are their titles, `narrowed` the protocols where they are not all of its document's."""
 
     rule: Requirement
     who: str
+    ways: str
+    narrowed: str
     lines: tuple[_Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _SectionView:
+    """A section of a document. `target` is where it is published; `None` if the document's address is not known."""
+
+    title: str
+    target: Markdown | None
+    rules: Sequence[_View]
 
 
 @dataclass(frozen=True, slots=True)
 class _DocumentView:
     document: NormativeDocument
-    rules: Sequence[_View]
+    page: Markdown
+    sections: Sequence[_SectionView]
+
+    @property
+    def address(self) -> Markdown | None:
+        return Markdown(self.document.url) if self.document.url is not None else None
+
+    @property
+    def count(self) -> int:
+        return sum(len(section.rules) for section in self.sections)
 
 
-def _view(rule: Requirement, shelf: Mapping[str, _Shelf], rules: Collection[str]) -> _View:
+def _sections(
+    table: Table, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Collection[str]
+) -> list[_SectionView]:
+    """The sections of a document in the order of their first rules."""
+    found: dict[str, list[_View]] = {}
+    for rule in table.rules:
+        if rule.document == document.id:
+            found.setdefault(rule.section, []).append(_view(rule, document, shelf, rules))
+    return [
+        _SectionView(title, Markdown(f"{document.url}#{slug(title)}") if document.url is not None else None, views)
+        for title, views in found.items()
+    ]
+
+
+def _view(rule: Requirement, document: NormativeDocument, shelf: Mapping[str, _Shelf], rules: Collection[str]) -> _View:
     lines = [
+        _Line("Methods", tuple(_method_links(rule, shelf))),
         _Line(WAYS["schema"], tuple(phrase for place in rule.schema for phrase in _places(place, shelf))),
         _Line(WAYS["validator"], (_refuses(rule.validator),) if rule.validator else ()),
         _Line(WAYS["lint"], tuple(map(code, rule.lint))),
         _Line(WAYS["monitor"], tuple(_rule_link(name, rules) for name in rule.monitor)),
         _Line(WAYS["functions"], tuple(code(name.replace(":", ".")) for name in rule.functions)),
         _Line(WAYS["bindings"], tuple(code(name.replace(":", ".")) for name in rule.bindings)),
+        _Line(WAYS["probe"], tuple(map(code, rule.probe))),
         _Line("Shown by", tuple(map(code, rule.tests))),
     ]
-    return _View(rule, PEERS[rule.who], tuple(line for line in lines if line.phrases))
+    narrowed = ", ".join(rule.protocols) if rule.protocols != document.protocols else ""
+    ways = ", ".join(WAYS[key] for key in rule.ways)
+    return _View(rule, PEERS[rule.who], ways, narrowed, tuple(line for line in lines if line.phrases))
 
 
-def _numbered(rule: Requirement) -> Markdown:
-    return Markdown(f"[{rule.number}](#{rule.anchor})")
+def _method_links(rule: Requirement, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:
+    """The methods that a rule is about, each linked to its page in each protocol."""
+    for name in rule.methods:
+        links = [
+            f"[{prose(protocol)}](../{at.version.path(at.places.methods[name])})"
+            for protocol, at in shelf.items()
+            if protocol in rule.protocols and name in at.places.methods
+        ]
+        yield Markdown(f"{code(name)} ({', '.join(links)})" if links else code(name))
 
 
-def _rule_link(name: str, rules: Collection[str]) -> Markdown:
-    return Markdown(f"[{code(name)}]({MONITOR}#{name})") if name in rules else code(name)
+def _rule_link(entry: str, rules: Collection[str]) -> Markdown:
+    """A rule of the monitor, and the word that narrows it."""
+    name, _, word = entry.partition(":")
+    found = f"[{code(name)}](../{MONITOR}#{name})" if name in rules else code(name)
+    return Markdown(f"{found} about {code(word)}" if word else found)
 
 
 def _refuses(keywords: Sequence[str]) -> Markdown:
@@ -199,7 +265,7 @@ def _type_link(shelf: _Shelf, parts: Sequence[str]) -> Markdown:
             target = version.path(types[name])
         case _:
             target = version.path(TYPES)
-    return Markdown(f"[{prose(version.protocol.name)}]({target})")
+    return Markdown(f"[{prose(version.protocol.name)}](../{target})")
 
 
 def _listed(names: Sequence[str]) -> Markdown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,7 +20,7 @@ PEERS: Final = {
     "client": "Client",
     "agent": "Agent",
     "server": "Server",
-    "both": "Client and agent",
+    "both": "Both sides",
     "schema": "Schema",
 }
 """Whom a rule binds, and how the page says it."""
@@ -31,23 +32,25 @@ WAYS: Final = {
     "monitor": "Monitor",
     "functions": "Functions",
     "bindings": "Bindings",
+    "probe": "Probe",
     "documentation": "Documentation",
 }
 """The ways in which a requirement is enforced, by their key in the table, in the order of the page."""
 
-_NAMES: Final = ("validator", "lint", "monitor", "functions", "bindings", "tests")
-_DOCUMENT: Final = ("id", "title", "protocols", "revision", "about")
-_RULE: Final = ("number", "document", "level", "who", "says", *WAYS, "tests")
+_NAMES: Final = ("protocols", "methods", "validator", "lint", "monitor", "functions", "bindings", "probe", "tests")
+_DOCUMENT: Final = ("id", "title", "protocols", "revision", "url", "about")
+_RULE: Final = ("number", "id", "document", "section", "protocols", "level", "who", "says", "methods", *WAYS, "tests")
 
 
 @dataclass(frozen=True, slots=True)
 class NormativeDocument:
-    """A document whose rules are requirements. `revision` is its date or version, `None` if it has none."""
+    """A document whose rules are requirements. `revision` is its date or version, `url` its address; `None` if it has none."""
 
     id: str
     title: str
     protocols: tuple[str, ...]
     revision: str | None
+    url: str | None
     about: str
 
 
@@ -64,27 +67,33 @@ class SchemaPlaces:
 class Requirement:
     """One requirement and what enforces it.
 
-    `validator` are keywords by which the strict validator refuses a breach, `lint` and `monitor` ids of rules, `functions` and
-    `bindings` dotted names in `module:attribute`, `documentation` why nothing else reaches the rest, `tests` ids of pytest.
+    `id` is its number, or its document, section and place there (`acp/v1/content/image/2`). It holds in `protocols` and is about
+    `methods`, which may be none. `validator` are keywords by which the strict validator refuses a breach, `lint` ids of rules, `monitor`
+    ids of rules too, with `:word` after them where only a breach about that method or capability is meant, `functions` and `bindings`
+    dotted names in `module:attribute`, `probe` ids of cases, `documentation` why nothing else reaches the rest, `tests` ids of pytest.
     """
 
-    number: int
+    id: int | str
     document: str
+    section: str
+    protocols: tuple[str, ...]
     level: str
     who: str
     says: str
+    methods: tuple[str, ...]
     schema: tuple[SchemaPlaces, ...]
     validator: tuple[str, ...]
     lint: tuple[str, ...]
     monitor: tuple[str, ...]
     functions: tuple[str, ...]
     bindings: tuple[str, ...]
+    probe: tuple[str, ...]
     documentation: str | None
     tests: tuple[str, ...]
 
     @property
     def anchor(self) -> str:
-        return f"req-{self.number}"
+        return anchor(self.id)
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -94,11 +103,21 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All requirements of a project, by number. `at` is the file."""
+    """All requirements of a project, document by document. `at` is the file."""
 
     at: str
     documents: tuple[NormativeDocument, ...]
     rules: tuple[Requirement, ...]
+
+
+def anchor(identifier: int | str) -> str:
+    """Where the pages tell of a requirement."""
+    return f"req-{str(identifier).replace('/', '-')}"
+
+
+def slug(section: str) -> str:
+    """The anchor of a heading, as its site writes it: lower case, words joined by hyphens."""
+    return re.sub(r"[^\w-]+", "", re.sub(r"\s+", "-", section.strip().lower()))
 
 
 def parse(value: ir.JSON, at: str) -> Table:
@@ -110,10 +129,19 @@ def parse(value: ir.JSON, at: str) -> Table:
     )
     known = {document.id: document for document in documents}
     rules = tuple(reading.rule(item, f"/rules/{index}", known) for index, item in reading.items(top, "rules", ""))
-    numbers = [rule.number for rule in rules]
-    for index, (before, number) in enumerate(pairwise(numbers), 1):
-        if number <= before:
-            reading.wrong(f"/rules/{index}/number", f"{number} comes after {before}", "Sort the rules by number")
+    order = {name: place for place, name in enumerate(known)}
+    for index, (before, rule) in enumerate(pairwise(rules), 1):
+        if order.get(rule.document, 0) < order.get(before.document, 0):
+            reason = f"rules of {shown(rule.document)} stand after those of {shown(before.document)}"
+            reading.wrong(f"/rules/{index}/document", reason, "Keep the documents in the order of 'documents'")
+        elif isinstance(rule.id, int) and isinstance(before.id, int) and rule.id <= before.id:
+            reading.wrong(f"/rules/{index}/number", f"{rule.id} comes after {before.id}", "Sort the rules by number")
+    ids = [rule.id for rule in rules]
+    for index, rule in enumerate(rules):
+        if isinstance(rule.id, str) and rule.id in ids[:index]:
+            reading.wrong(
+                f"/rules/{index}/id", f"{shown(rule.id)} stands twice", "Give the rule the next place in its section"
+            )
     if len(known) < len(documents):
         reading.wrong("/documents", "an id stands twice", "Give each document its own")
     for index, document in enumerate(documents):
@@ -144,20 +172,24 @@ class _Reading:
             title=self.text(row, "title", at),
             protocols=self.texts(row, "protocols", at),
             revision=self.text(row, "revision", at) if "revision" in row else None,
+            url=self.text(row, "url", at) if "url" in row else None,
             about=self.text(row, "about", at),
         )
 
     def rule(self, value: object, at: str, documents: Mapping[str, NormativeDocument]) -> Requirement:
         row = self.object(value, at, _RULE)
-        number: object = row.get("number")
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            self.wrong(f"{at}/number", "this is no positive integer", "Give the rule the number it has in its document")
-            number = 0
         document = self.choice(row, "document", at, documents)
+        section = self.text(row, "section", at)
+        ours = documents[document].protocols if document in documents else ()
         names = {key: self.texts(row, key, at) if key in row else () for key in _NAMES}
+        names["protocols"] = names["protocols"] or ours
+        for index, name in enumerate(names["protocols"]):
+            if ours and name not in ours:
+                self.foreign(f"{at}/protocols/{index}", name, documents[document])
         found = Requirement(
-            number=number,
+            id=self.identity(row, at, document, section),
             document=document,
+            section=section,
             level=self.choice(row, "level", at, LEVELS),
             who=self.choice(row, "who", at, PEERS),
             says=self.text(row, "says", at),
@@ -174,6 +206,27 @@ class _Reading:
             self.wrong(at, "no test shows this rule", "Name one in 'tests'")
         return found
 
+    def identity(self, row: Mapping[str, Any], at: str, document: str, section: str) -> int | str:
+        if ("number" in row) == ("id" in row):
+            self.wrong(at, "a rule has a number or an id", "Write one of 'number' and 'id'")
+            return 0
+        if "id" in row:
+            start = f"{document}/{slug(section)}/"
+            found = self.text(row, "id", at)
+            if not found.startswith(start) or re.fullmatch(r"[1-9][0-9]*", found.removeprefix(start)) is None:
+                reason = f"{shown(found)} does not tell the document, the section and the place in it"
+                self.wrong(f"{at}/id", reason, f"Write {start}1 or a higher number at its end")
+            return found
+        number: object = row["number"]
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            self.wrong(f"{at}/number", "this is no positive integer", "Give the rule the number it has in its document")
+            return 0
+        return number
+
+    def foreign(self, at: str, protocol: str, document: NormativeDocument) -> None:
+        reason = f"the document {shown(document.id)} is not about the protocol {shown(protocol)}"
+        self.wrong(at, reason, f"It is about {' and '.join(document.protocols)}")
+
     def place(self, value: object, at: str, document: NormativeDocument | None) -> SchemaPlaces:
         row = self.object(value, at, ("at", "has", "lacks"))
         if ("has" in row) == ("lacks" in row):
@@ -186,8 +239,7 @@ class _Reading:
         for index, where in enumerate(found.at):
             protocol = where.partition("#")[0]
             if document is not None and protocol not in document.protocols:
-                reason = f"the document {shown(document.id)} is not about the protocol {shown(protocol)}"
-                self.wrong(f"{at}/at/{index}", reason, f"It is about {' and '.join(document.protocols)}")
+                self.foreign(f"{at}/at/{index}", protocol, document)
         return found
 
     def object(self, value: object, at: str, known: Iterable[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ is bounded on endless connections.
 """
 
 from .observe import Breach, Monitor
+from .requirements import BEHIND
 from .rules import RULES, Rule
 
-__all__ = ["RULES", "Breach", "Monitor", "Rule"]
+__all__ = ["BEHIND", "RULES", "Breach", "Monitor", "Rule"]

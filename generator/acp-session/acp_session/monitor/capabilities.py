@@ -44,7 +44,7 @@ def method_used_without_capability(event: Event, connection: Connection) -> Iter
         return
     side, _, path = gate.partition(":")
     sentence = f"{event.method!r} needs the capability `{path}`, which the {side} did not advertise"
-    yield Found((*event.at, "method"), sentence, connection.advertised_at.get(side), _numbers(path))
+    yield Found((*event.at, "method"), sentence, connection.advertised_at.get(side), _numbers(path), word=_word(path))
 
 
 @rule("request", "notification", "result", requirements=(1, 2), sees="uses")
@@ -69,7 +69,7 @@ def required_once_advertised(event: Event, connection: Connection) -> Iterator[F
         side, _, path = use.capability.partition(":")
         if use.kind == "absent" and side == event.sender and connection.advertises(use.capability):
             sentence = f"the field {use.name!r} is required, since the {side} advertised `{path}`"
-            yield Found(use.path, sentence, connection.advertised_at.get(side))
+            yield Found(use.path, sentence, connection.advertised_at.get(side), word=_word(path))
 
 
 @rule("error", requirements=(65, 103))
@@ -105,8 +105,12 @@ def _uses(event: Event, connection: Connection, kind: str) -> Iterator[Found]:
         if use.kind != kind or side != event.receiver or connection.advertises(use.capability) is not False:
             continue
         sentence = f"the {kind} {use.name!r} needs the capability `{path}`, which the {side} did not advertise"
-        yield Found(use.path, sentence, connection.advertised_at.get(side), _numbers(path))
+        yield Found(use.path, sentence, connection.advertised_at.get(side), _numbers(path), word=_word(path))
 
 
 def _numbers(path: str) -> tuple[int, ...]:
-    return _NUMBERS.get(path.rpartition(".")[2], ())
+    return _NUMBERS.get(_word(path), ())
+
+
+def _word(path: str) -> str:
+    return path.rpartition(".")[2]

@@ -22,19 +22,25 @@ Level: TypeAlias = Literal["must", "should", "note"]
 """What the documents demand, what they advise, and what is merely worth knowing. A note is no breach."""
 
 
+Requirement: TypeAlias = "int | str"
+"""A requirement of the project's table: its number, or its document, section and place there."""
+
+
 class Found(NamedTuple):
     """What a rule found. `path` leads into the message, `earlier` is the message that makes this one a breach.
 
     `requirements` are those behind this breach, where they are not all of the rule's; `about` is the request at fault, where it is
-    not the message that was looked at; `level` is lower than the rule's where the order of messages does not prove the breach.
+    not the message that was looked at; `level` is lower than the rule's where the order of messages does not prove the breach;
+    `word` is what the breach is about, such as the last word of the path of a capability.
     """
 
     path: Path
     sentence: str
     earlier: int | None = None
-    requirements: tuple[int, ...] | None = None
+    requirements: tuple[Requirement, ...] | None = None
     about: Pending | None = None
     level: Level | None = None
+    word: str = ""
 
 
 @dataclass(slots=True)

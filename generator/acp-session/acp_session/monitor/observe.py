@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
-from .events import Event, Found, Kind, Level, Path, json_pointer, reach
+from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, reach
 from .intake import apply
 from .json_types import is_array, is_object
 from .kept import brief, key
+from .requirements import BEHIND
 from .rules import RULES, Rule
 from .state import Connection
 
@@ -23,13 +24,13 @@ class Breach:
     """A rule that a message breaks.
 
     `index` counts the lines of both directions, `pointer` is a JSON Pointer into the line (into the batch, for one), `earlier` the
-    index of the message that makes this one a breach. `requirements` are numbers of the table of requirements; none where only the
-    schema or JSON-RPC says it. `level`: `must` and `should` are breaches, a `note` is not.
+    index of the message that makes this one a breach. `requirements` are numbers and ids of the table of requirements; none where
+    only the schema or JSON-RPC says it. `level`: `must` and `should` are breaches, a `note` is not.
     """
 
     rule: str
     level: Level
-    requirements: tuple[int, ...]
+    requirements: tuple[Requirement, ...]
     index: int
     sender: str
     method: str
@@ -181,7 +182,7 @@ class Monitor:
     def _judge(self, event: Event) -> Iterator[Breach]:
         for rule in self._rules(event.kind, event.method, bool(event.problems), bool(event.uses)):
             for found in rule.check(event, self._connection):
-                yield _breach(rule, event, found)
+                yield _breach(rule, event, found, self._connection)
 
     def _rules(self, kind: Kind, method: str, has_problems: bool, has_uses: bool) -> tuple[Rule, ...]:
         if method not in _NAMED:
@@ -228,9 +229,13 @@ def _kind(value: Any) -> Kind:
     return "error" if "error" in value else "result" if "result" in value else "malformed"
 
 
-def _breach(rule: Rule, event: Event, found: Found) -> Breach:
+def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> Breach:
     requirements = rule.requirements if found.requirements is None else found.requirements
     about = event if found.about is None else found.about
+    if connection.strict is not None:
+        words = BEHIND.get(rule.id, {}).get(connection.strict.contract.name, {})
+        ids = (each for word in dict.fromkeys(("", about.method, found.word)) for each in words.get(word, ()))
+        requirements = tuple(dict.fromkeys((*requirements, *ids)))
     return Breach(
         rule.id,
         rule.level if found.level is None else found.level,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 from typing import Final, Literal, TypeAlias
 
-from .events import Event, Found, Kind, Level
+from .events import Event, Found, Kind, Level, Requirement
 from .state import Connection
 
 Sees: TypeAlias = Literal["all", "problems", "uses"]
@@ -20,13 +20,13 @@ Check: TypeAlias = Callable[[Event, Connection], Iterator[Found]]
 class Rule:
     """One rule of a conversation.
 
-    `requirements` are numbers of the project's table of requirements, `level` is what the documents make of it. `kinds` and `methods`
-    are the messages that it looks at; no methods means all. `protocols` are those that it is about; none means all that have such
-    messages. `sees` is what of a message it looks at: where there is none of that, it is not asked.
+    `requirements` are those of the project's table that `BEHIND` does not list, `level` is what the documents make of it. `kinds` and
+    `methods` are the messages that it looks at; no methods means all. `protocols` are those that it is about; none means all that
+    have such messages. `sees` is what of a message it looks at: where there is none of that, it is not asked.
     """
 
     id: str
-    requirements: tuple[int, ...]
+    requirements: tuple[Requirement, ...]
     level: Level
     kinds: tuple[Kind, ...]
     methods: tuple[str, ...]
@@ -45,7 +45,7 @@ RULES: Final[dict[str, Rule]] = {}
 def rule(
     *kinds: Kind,
     methods: tuple[str, ...] = (),
-    requirements: tuple[int, ...] = (),
+    requirements: tuple[Requirement, ...] = (),
     level: Level = "must",
     protocols: tuple[str, ...] = (),
     sees: Sees = "all",

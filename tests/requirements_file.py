@@ -1,0 +1,166 @@
+"""Puts `schema/requirements.json` in order: documents, ids, the tests that try each row, the layout, and the monitor's list of them.
+
+    python tests/requirements_file.py              write the file as it must be
+    python tests/requirements_file.py --check      say whether it is so; exits 1 if it is not
+    python tests/requirements_file.py ROWS.json    take in the documents and rules of another file of this form first
+
+A row of ROWS.json needs no `id` and no `tests`: a row without an id gets the next place in its section.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from acpgen.adopt import layout
+from acpgen.publish.table import slug
+
+ROOT: Final = Path(__file__).parents[1]
+FILE: Final = ROOT / "schema" / "requirements.json"
+MONITOR: Final = ROOT / "generator" / "acp-session" / "acp_session" / "monitor" / "requirements.py"
+
+HOMES: Final = {
+    "schema": "tests/test_requirements_schema.py::test_the_schema_holds_the_requirement",
+    "lint": "tests/test_requirements.py::test_lint_finds_what_breaks_the_requirement",
+    "monitor": "tests/test_requirements.py::test_the_monitor_names_the_requirement",
+    "functions": "tests/session/test_requirements.py::test_the_requirement_is_kept",
+    "probe": "tests/test_requirements.py::test_the_probe_has_the_case",
+}
+"""The test that tries every requirement enforced in this way, one by one."""
+
+KEYS: Final = (
+    *("number", "id", "document", "section", "protocols", "level", "who", "says", "methods"),
+    *("schema", "validator", "lint", "monitor", "functions", "bindings", "probe", "documentation", "tests"),
+)
+
+HEAD: Final = '''\
+"""Which requirements of the protocols' own pages stand behind which rule, by protocol and by the method or capability that a
+breach is about; an empty word stands for every breach. `tests/requirements_file.py` writes this from `schema/requirements.json`.
+"""
+
+from typing import Final
+
+BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = '''
+
+
+def identity(row: Mapping[str, Any]) -> int | str:
+    found: int | str = row["number"] if "number" in row else row["id"]
+    return found
+
+
+def label(identifier: int | str) -> str:
+    """How the tests name a requirement."""
+    return f"req-{identifier:03}" if isinstance(identifier, int) else identifier
+
+
+def home(way: str, identifier: int | str) -> str:
+    return f"{HOMES[way]}[{label(identifier)}]"
+
+
+def ordered(table: dict[str, Any]) -> dict[str, Any]:
+    """The table as its file must hold it."""
+    places = {document["id"]: place for place, document in enumerate(table["documents"])}
+    sections: dict[tuple[str, str], int] = {}
+    for row in table["rules"]:
+        if "number" not in row:
+            section = (row["document"], slug(row["section"]))
+            taken = int(str(row.get("id", "0")).rpartition("/")[2])
+            sections[section] = max(sections.get(section, 0), taken)
+    for row in table["rules"]:
+        if "number" not in row and "id" not in row:
+            section = (row["document"], slug(row["section"]))
+            sections[section] += 1
+            row["id"] = f"{'/'.join(section)}/{sections[section]}"
+    first: dict[tuple[str, str], int] = {}
+    for place, row in enumerate(table["rules"]):
+        first.setdefault((row["document"], row["section"]), place)
+    rows: list[dict[str, Any]] = sorted(
+        table["rules"],
+        key=lambda row: (places[row["document"]], row.get("number", first[row["document"], row["section"]])),
+    )
+    return {"documents": table["documents"], "rules": [tested(row) for row in rows]}
+
+
+def tested(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with its keys in order, and with the tests of its ways before the others that it names."""
+    homes = [home(way, identity(row)) for way in HOMES if way in row]
+    others = [name for name in row.get("tests", ()) if not name.startswith(tuple(f"{at}[" for at in HOMES.values()))]
+    tests = {"tests": [*homes, *others]} if homes or others else {}
+    whole = {**{key: value for key, value in row.items() if key != "tests"}, **tests}
+    return {key: whole[key] for key in sorted(whole, key=KEYS.index)}
+
+
+def merged(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Both tables in one; a document or rule that both have is taken from the other. A rule without an id is the one of its document
+    that says the same, if there is one.
+    """
+    documents = {document["id"]: document for document in (*table["documents"], *other["documents"])}
+    ids = {(row["document"], row["says"]): row["id"] for row in table["rules"] if "id" in row}
+    rows = [row if "number" in row or "id" in row else found(row, ids) for row in other["rules"]]
+    replaced = {identity(row): row for row in rows if "number" in row or "id" in row}
+    kept = [replaced.pop(identity(row), row) for row in table["rules"]]
+    added = [row for row in rows if "id" not in row and "number" not in row]
+    return {"documents": list(documents.values()), "rules": [*kept, *replaced.values(), *added]}
+
+
+def found(row: dict[str, Any], ids: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    known = ids.get((row["document"], row["says"]))
+    return row if known is None else {**row, "id": known}
+
+
+def behind(table: Mapping[str, Any]) -> str:
+    """The monitor's list."""
+    protocols = {document["id"]: document["protocols"] for document in table["documents"]}
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for row in table["rules"]:
+        for entry in row.get("monitor", ()) if "id" in row else ():
+            rule, _, word = entry.partition(":")
+            for protocol in row.get("protocols", protocols[row["document"]]):
+                words = found.setdefault(rule, {}).setdefault(protocol, {})
+                words.setdefault(word, []).append(row["id"])
+    lines = ["{"]
+    for rule, by_protocol in sorted(found.items()):
+        lines.append(f"    {quoted(rule)}: {{")
+        for protocol, words in sorted(by_protocol.items()):
+            lines.append(f"        {quoted(protocol)}: {{")
+            for word, ids in sorted(words.items()):
+                lines.append(f"            {quoted(word)}: (")
+                lines += [f"                {quoted(each)}," for each in ids]
+                lines.append("            ),")
+            lines.append("        },")
+        lines.append("    },")
+    return HEAD + "\n".join([*lines, "}"]) + "\n" if found else f"{HEAD}{{}}\n"
+
+
+def quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def wanted(table: dict[str, Any]) -> dict[Path, str]:
+    """Both files as they must be."""
+    whole = ordered(table)
+    return {FILE: layout.text(whole), MONITOR: behind(whole)}
+
+
+def main(arguments: list[str]) -> int:
+    table = json.loads(FILE.read_text("utf-8"))
+    for name in arguments:
+        if not re.match("--", name):
+            table = merged(table, json.loads(Path(name).read_text("utf-8")))
+    files = wanted(table)
+    wrong = [path for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text]
+    if "--check" in arguments:
+        for path in wrong:
+            print(f"{path.relative_to(ROOT)} is not in order: run python tests/requirements_file.py")
+        return 1 if wrong else 0
+    for path in wrong:
+        path.write_text(files[path], "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
