@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from monitor.content_cases import CONTENT_CASES
 from monitor.scripts import (
     CWD,
     EXTRA,
@@ -718,7 +719,7 @@ CASES = (
     ),
 )
 
-CASES = (*CASES, *TURN_CASES)
+CASES = (*CASES, *TURN_CASES, *CONTENT_CASES)
 
 MCP_CASES = (
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),

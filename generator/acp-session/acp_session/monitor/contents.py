@@ -27,9 +27,11 @@ _FREE: Final = frozenset({"_meta", "rawInput", "rawOutput"})
 _DEEPEST: Final = 16
 
 
-@rule("result", "notification", methods=(*_OPENING, "session/set_config_option", "session/update"), protocols=("acp/v2",))
+@rule(
+    "result", "notification", methods=(*_OPENING, "session/set_config_option", "session/update"), protocols=("acp/v2",)
+)
 def config_option_inconsistent(event: Event, connection: Connection) -> Iterator[Found]:
-    """A choice among the configuration options has no value, has one twice, or stands at a value that it does not offer."""
+    """A choice among the configuration options offers one value twice, or stands at a value that it does not offer."""
     if connection.version != 2:
         return
     for path, option in _listed(event, "configOptions", "config_option_update"):
@@ -37,14 +39,12 @@ def config_option_inconsistent(event: Event, connection: Connection) -> Iterator
             continue
         places = list(_values(option))
         values = [text(value, "value") for _, value in places]
-        if not values:
-            yield Found((*path, "options"), f"the option {shown(text(option, 'configId'))} offers no value")
-            continue
         for place, value in _repeated(zip((place for place, _ in places), values, strict=True)):
-            yield Found((*path, *place, "value"), f"the value {shown(value)} stands twice")
+            yield Found((*path, *place, "value"), f"the value {shown(value)} stands twice", word="unique")
         current = text(option, "currentValue")
-        if current is not None and current not in values:
-            yield Found((*path, "currentValue"), f"{shown(current)} is none of the {len(values)} values")
+        if values and current is not None and current not in values:
+            sentence = f"{shown(current)} is none of the {len(values)} values"
+            yield Found((*path, "currentValue"), sentence, word="currentValue")
 
 
 @rule("result", "notification", methods=(*_OPENING, "session/update"), protocols=("acp/v2",))
@@ -56,7 +56,7 @@ def command_name_invalid(event: Event, connection: Connection) -> Iterator[Found
     for path, command in commands:
         name = text(command, "name")
         if name is not None and any(character.isspace() for character in name):
-            yield Found((*path, "name"), f"the name {shown(name)} has white space in it", word="white space")
+            yield Found((*path, "name"), f"the name {shown(name)} has white space in it", word="whitespace")
     for path, name in _repeated((path, text(command, "name")) for path, command in commands):
         yield Found((*path, "name"), f"the command {shown(name)} stands twice", word="unique")
 
@@ -92,13 +92,13 @@ def base64_malformed(event: Event, connection: Connection) -> Iterator[Found]:
         field = _ENCODED.get(kind or "")
         if field is not None and is_object(held):
             inner = ("resource",) if kind == "resource" else ()
-            yield from _encoded(event.below(*path, *inner, field), held.get(field))
+            yield from _encoded(event.below(*path, *inner, field), held.get(field), kind or "")
     update = reach(event.body, "update")
     match text(update, "sessionUpdate"):
-        case "terminal_output_chunk":
-            yield from _encoded(event.below("update", "data"), reach(update, "data"))
-        case "terminal_update":
-            yield from _encoded(event.below("update", "output", "data"), reach(update, "output", "data"))
+        case "terminal_output_chunk" as kind:
+            yield from _encoded(event.below("update", "data"), reach(update, "data"), kind)
+        case "terminal_update" as kind:
+            yield from _encoded(event.below("update", "output", "data"), reach(update, "output", "data"), kind)
         case _:
             pass
 
@@ -181,9 +181,9 @@ def _repeated(named: Iterable[tuple[tuple[str | int, ...], str | None]]) -> Iter
             seen.add(name)
 
 
-def _encoded(path: tuple[str | int, ...], value: Any) -> Iterator[Found]:
+def _encoded(path: tuple[str | int, ...], value: Any, word: str) -> Iterator[Found]:
     if isinstance(value, str) and not _is_base64(value):
-        yield Found(path, "the text is not base64 as RFC 4648 has it")
+        yield Found(path, "the text is not base64 as RFC 4648 has it", word=word)
 
 
 def _is_base64(value: str) -> bool:

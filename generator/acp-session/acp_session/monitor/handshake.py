@@ -81,7 +81,9 @@ def version_above_requested(event: Event, _connection: Connection) -> Iterator[F
 def logout_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
     """A client of version 2 logs out though the agent offered no way to log in."""
     if connection.version == 2 and connection.auth_methods == {}:
-        yield Found((*event.at, "method"), "the agent offered no way to log in, and so has none out", connection.initialized)
+        yield Found(
+            (*event.at, "method"), "the agent offered no way to log in, and so has none out", connection.initialized
+        )
 
 
 @rule("request", methods=("authenticate", "auth/login"))
@@ -92,7 +94,9 @@ def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Fo
         return
     kind = connection.auth_methods.get(key(wanted) or "")
     if kind is None:
-        yield Found(event.below("methodId"), f"the agent offered no method {shown(wanted)}", connection.initialized)
+        sentence = f"the agent offered no method {shown(wanted)}"
+        word = "" if connection.auth_methods else "none"
+        yield Found(event.below("methodId"), sentence, connection.initialized, word=word)
     elif kind == "terminal":
         sentence = f"the method {shown(wanted)} is of type 'terminal' and is never passed to the agent"
-        yield Found(event.below("methodId"), sentence, connection.initialized)
+        yield Found(event.below("methodId"), sentence, connection.initialized, word="terminal")

@@ -234,7 +234,9 @@ def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> B
     about = event if found.about is None else found.about
     if connection.strict is not None:
         words = BEHIND.get(rule.id, {}).get(connection.strict.contract.name, {})
-        ids = (each for word in dict.fromkeys(("", about.method, found.word)) for each in words.get(word, ()))
+        ids = (
+            each for word in dict.fromkeys(("", about.method, about.sender, found.word)) for each in words.get(word, ())
+        )
         requirements = tuple(dict.fromkeys((*requirements, *ids)))
     return Breach(
         rule.id,
