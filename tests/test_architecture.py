@@ -150,6 +150,8 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "compat": frozenset(
         {
+            "kept",
+            "provenance",
             "save",
             "schema.edits",
             "material",
@@ -212,7 +214,9 @@ ARROWS: dict[str, frozenset[str]] = {
     ),
     "write": frozenset({"errors", "schema.load"}),
     "config": frozenset({"errors", "schema.load", "schema.names", "schema.profile", "material"}),
-    "stamp": frozenset({"errors", "schema.load", "resources", "write"}),
+    "kept": frozenset({"ir", "provenance", "write"}),
+    "provenance": frozenset({"resources"}),
+    "stamp": frozenset({"kept", "provenance", "resources", "write"}),
     "generate": frozenset(
         {
             *("schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "schema.profile"),
@@ -233,6 +237,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.profile",
                 "material",
                 "publish",
+                "kept",
                 "stamp",
             ),
             *("targets", "write"),
@@ -248,16 +253,27 @@ ARROWS: dict[str, frozenset[str]] = {
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "tap": frozenset({"errors", "judge", "recording"}),
-    "publish": frozenset({"borrowed", "schema.bundle", "compat", "errors", "ir", "material", "targets", "schema.walk"}),
+    "publish": frozenset(
+        {
+            *("borrowed", "schema.bundle", "compat", "errors", "ir", "kept", "material", "provenance", "targets"),
+            "schema.walk",
+        }
+    ),
     "site": frozenset(
-        {"config", "errors", "generate", "schema.load", "material", "publish", "resources", "targets", "watch", "write"}
+        {
+            *("config", "errors", "generate", "kept", "schema.load", "material", "publish", "resources", "targets"),
+            *("watch", "write"),
+        }
     ),
     "terminal": frozenset({"meaning.unenforced", "errors", "schema.load", "project", "validate", "write"}),
     "watch": frozenset(),
 }
 
-READERS = frozenset({"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write"})
-"""Open files. `stamp` reads the generator itself, `adopt` writes the schema that people edit, `recording` opens conversations,
+READERS = frozenset(
+    {"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write", "kept", "provenance"}
+)
+"""Open files. `stamp` and `provenance` read the generator itself, `kept`
+its own results, `adopt` writes the schema that people edit, `recording` opens conversations,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
@@ -451,7 +467,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "history": (
         frozenset(
             f"history.{name}"
-            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices")
+            for name in ("assembling", "bumps", "comparisons", "dating", "exchanges", "gathering", "matrices", "recall")
         ),
         frozenset({"check", "compare", "facts", "files", "findings", "timeline"}),
     ),

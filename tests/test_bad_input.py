@@ -54,12 +54,11 @@ class Result:
 
 
 def snapshot(folder: Path) -> dict[str, object]:
-    """All that lies in a folder, the cache left out."""
+    """All that lies in a folder."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not name.startswith(".acpgen_cache"):
-            found[name] = (path.lstat().st_mode, path.read_bytes() if path.is_file() else None)
+        found[name] = (path.lstat().st_mode, path.read_bytes() if path.is_file() else None)
     return found
 
 

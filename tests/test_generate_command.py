@@ -23,8 +23,9 @@ import pytest
 
 import acpgen
 import evidence
-from acpgen import cli, project, stamp, terminal
+from acpgen import cli, project, provenance, stamp, terminal
 from acpgen.config import find
+from acpgen.kept import user_cache
 from acpgen.targets import TARGETS
 
 ROOT = Path(__file__).parents[1]
@@ -100,7 +101,7 @@ def snapshot(root: Path) -> dict[str, bytes]:
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and not path.relative_to(root).as_posix().startswith((".acpgen_cache", "cache/"))
+        if path.is_file() and not path.relative_to(root).as_posix().startswith("cache/")
     }
 
 
@@ -187,18 +188,56 @@ def test_a_change_of_the_monitor_is_a_change(tmp_path: Path, monkeypatch: pytest
 
 def test_a_damaged_or_missing_cache_is_no_fault(here: Path) -> None:
     run()
-    for file in (here / ".acpgen_cache").glob("*.json"):
+    kept = [file for file in (here / "cache").rglob("*.json") if file.is_file()]
+    assert kept
+    for file in kept:
         file.write_text("{")
-    assert run().code == 0
-    shutil.rmtree(here / ".acpgen_cache")
-    (here / ".acpgen_cache").write_text("a file in its place")
+    assert "Nothing to do" not in run().err
+    assert run().err.startswith("Nothing to do")
+    shutil.rmtree(here / "cache")
+    (here / "cache").write_text("a file in its place")
     assert "Nothing to do" not in run().err
     assert run().code == 0
 
 
-def test_the_cache_keeps_itself_out_of_git(here: Path) -> None:
+def test_a_project_brings_no_cache_of_its_own(here: Path) -> None:
+    """Whoever sends a project could say with it that its outputs are what its schema makes."""
     run()
-    assert (here / ".acpgen_cache" / ".gitignore").read_text() == "*\n"
+    assert {path.relative_to(here).parts[0] for path in here.rglob("*")} == {
+        *("cache", "generated", "pyproject.toml", "schema")
+    }
+
+
+def test_without_the_cache_everything_is_made_anew_and_nothing_is_kept(here: Path) -> None:
+    made, kept = run("--no-cache"), run("--no-cache")
+    assert (made.code, kept.code) == (0, 0)
+    assert "Nothing to do" not in kept.err
+    assert not (here / "cache").exists()
+    held = snapshot(here)
+    run()
+    assert run().err.startswith("Nothing to do")
+    assert snapshot(here) == held
+    assert "Nothing to do" not in run("--no-cache").err
+    assert run("--check", "--no-cache") == Ran(0, "", "Every output is what the schema makes.\n")
+
+
+def test_a_check_that_finds_no_difference_is_remembered(here: Path) -> None:
+    run("--no-cache")
+    assert run("--check").code == 0
+    assert run().err.startswith("Nothing to do")
+    (here / "generated/schema/acme/v1/schema.json").write_text("{}")
+    assert run("--check").code == 1
+    assert run("--check").code == 1
+
+
+def test_what_was_made_while_the_generator_changed_is_not_remembered(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = provenance.everything()
+    changed = provenance.Code(now.digest, (("changed.py", 1, 1),))
+    monkeypatch.setattr(provenance, "everything", lambda: changed)
+    run()
+    assert "Nothing to do" not in run().err
 
 
 # --- which outputs ---------------------------------------------------------------------------------------------------
@@ -258,8 +297,7 @@ def test_check_of_what_was_just_made_is_silent_on_standard_output(here: Path) ->
     run()
     for _ in range(2):
         assert run("--check") == Ran(0, "", "Every output is what the schema makes.\n")
-        shutil.rmtree(here / ".acpgen_cache", ignore_errors=True)
-    assert not (here / ".acpgen_cache").exists()
+        shutil.rmtree(here / "cache")
 
 
 DAMAGES: tuple[tuple[Callable[[Path], object], str], ...] = (
@@ -313,7 +351,6 @@ def test_any_schema_goes_in_and_needs_no_project(here: Path) -> None:
     assert "class ThingRequest" in (here / "made/acme/things/models.py").read_text()
     assert run(*arguments).err == "Nothing to do: no input has changed (1 output).\n"
     assert run(*arguments, "--check").code == 0
-    assert not (here / ".acpgen_cache").exists()
 
 
 def test_python_is_the_target_of_a_schema_that_names_none(here: Path) -> None:
@@ -822,9 +859,12 @@ def test_strict_coverage_and_watch_exclude_each_other(here: Path) -> None:
 def test_a_stamp_of_another_form_is_no_stamp(here: Path) -> None:
     write_loose(here)
     run(*LOOSE)
-    for file in (here / "cache" / "acpgen").glob("*.json"):
-        held = json.loads(file.read_text())
-        del held["gaps"]
-        file.write_text(json.dumps(held))
+    kept = user_cache()
+    assert kept.folder == here / "cache" / "acpgen"
+    for file in kept.folder.glob("??/*.json"):
+        known = f"{file.parent.name}{file.stem}"
+        held = kept.find(known)
+        if isinstance(held, dict):
+            kept.keep(known, {name: value for name, value in held.items() if name != "gaps"})
     assert not run(*LOOSE).err.startswith("Nothing to do")
     assert run(*LOOSE).err.startswith("Nothing to do")

@@ -30,7 +30,7 @@ WORKFLOW: Final = ROOT / ".github" / "workflows" / "release.yml"
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a release is built from, apart from this checkout, with the vectors of the schema at hand."""
     folder = tmp_path_factory.mktemp("release") / "acpgen"
-    leave = shutil.ignore_patterns("__pycache__", ".acpgen_cache", "dist", "build", "*.egg-info")
+    leave = shutil.ignore_patterns("__pycache__", "dist", "build", "*.egg-info")
     for name in (".ci", "generator", "templates", "schema", "generated"):
         shutil.copytree(ROOT / name, folder / name, ignore=leave)
     for path in ROOT.iterdir():

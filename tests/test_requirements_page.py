@@ -173,7 +173,7 @@ def test_a_small_table_makes_a_small_page() -> None:
     assert "- Documentation: Nobody can send a message about that.\n" in section(pages, rules[1])
     assert "- Methods: `session/new` ([acp/v1](../acp/v1/methods/session_new.md), [acp/v2](../acp/v2/methods/" in text
     assert (
-        "[This section of the document](https://tides.example/page#the-ebb-its-flow)" in pages["requirements/tides.md"]
+        "[This section of the document](https://tides.example/page#the-ebb--its-flow)" in pages["requirements/tides.md"]
     )
     for page in pages.values():
         assert "Tides &#38; &#42;currents&#42;" in page

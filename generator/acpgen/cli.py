@@ -20,6 +20,7 @@ from acpgen.schema.load import References, place
 
 if TYPE_CHECKING:
     from acp_session.monitor import Breach, Monitor
+    from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
 
 T = TypeVar("T")
@@ -45,6 +46,12 @@ Unstable: TypeAlias = Annotated[
     typer.Option("--unstable", help="Compare what is marked x-unstable too, and of a folder its schema.unstable.json."),
 ]
 """The option `--unstable` of every command that compares schemas."""
+
+NoCache: TypeAlias = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Make everything anew: trust no result of an earlier run, and keep none."),
+]
+"""The option `--no-cache` of every command that keeps results."""
 
 app = typer.Typer(
     name="acpgen",
@@ -150,6 +157,7 @@ def generate(
     strict_coverage: Annotated[
         bool, typer.Option("--strict-coverage", help="Exit 1 if decode leaves a keyword to the strict validators.")
     ] = False,
+    no_cache: NoCache = False,
 ) -> None:
     """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
 
@@ -169,11 +177,15 @@ def generate(
 
     from acpgen import project
 
+    kept = _kept(no_cache)
+
     def work() -> Work:
         if schema is None:
             found = config.find(_here())
-            return project.configured(found, protocols or (), chosen, _references(ref))
-        return _for_schema(schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref), methods)
+            return project.configured(found, protocols or (), chosen, _references(ref), kept=kept)
+        return _for_schema(
+            schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref), methods, kept
+        )
 
     def inputs() -> list[Path]:
         files = [path for path in (schema, names) if path is not None]
@@ -801,6 +813,7 @@ app.add_typer(docs_app)
 @docs_app.command("build")
 def docs_build(
     out: Annotated[Path, typer.Option(metavar="DIR", help="A new folder, or one that acpgen wrote.")] = Path("site"),
+    no_cache: NoCache = False,
 ) -> None:
     """Build the site of the project's protocols. Needs the extra docs.
 
@@ -809,7 +822,7 @@ def docs_build(
     from acpgen import site
 
     with _faults_end_with_2():
-        change = site.build(config.find(_here()), Path(os.path.abspath(out)))
+        change = site.build(config.find(_here()), Path(os.path.abspath(out)), _kept(no_cache))
     terminal.say(f"{place(out)}: {len(change.written)} files written, {len(change.unchanged)} unchanged.")
 
 
@@ -870,6 +883,7 @@ def _for_schema(
     keep_unknown: bool,
     references: References,
     methods: str | None,
+    kept: Kept,
 ) -> Work:
     from acpgen import project
 
@@ -883,8 +897,23 @@ def _for_schema(
         raise typer.BadParameter("--out must not lie in the schema folder.")
     profile = None if methods is None else config.find_profile(methods)
     return project.single(
-        schema, package, targets, out, names, keep_unknown=keep_unknown, references=references, methods=profile
+        schema,
+        package,
+        targets,
+        out,
+        names,
+        keep_unknown=keep_unknown,
+        references=references,
+        methods=profile,
+        kept=kept,
     )
+
+
+def _kept(no_cache: bool) -> Kept:
+    """Where results of earlier runs lie: in the cache of the user, or nowhere."""
+    from acpgen.kept import NOTHING, user_cache
+
+    return NOTHING if no_cache else user_cache()
 
 
 def _format(name: str, known: Mapping[str, Callable[[T], str]]) -> Callable[[T], str]:

@@ -12,6 +12,7 @@ from acpgen import material, stamp
 from acpgen.config import Config, read_names
 from acpgen.errors import BadSetting, Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
 from acpgen.generate import merge, require_targets, understand
+from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.meaning import found, unenforced
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse, place, read
 from acpgen.write import Change, Files, Tree, difference, write
@@ -67,12 +68,12 @@ class Work:
 
     `names` are chosen for all protocols, `names_of` for one of them; `protocols` are all that there are.
     `schema` is the folder beside whose protocols the material of their docs lies; `None` outside a project. `references` say what
-    absolute addresses mean.
+    absolute addresses mean. `kept` is where results of earlier runs are found and kept.
     """
 
     at: str
     outputs: tuple[OutputFolder, ...]
-    cache: Path
+    kept: Kept = NOTHING
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     names_at: str = ""
     names_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, "Mapping[str, str]"])
@@ -118,10 +119,13 @@ def configured(
     protocols: Sequence[str] = (),
     targets: Sequence[str] = (),
     references: References | None = None,
+    *,
+    kept: Kept | None = None,
 ) -> Work:
     """The outputs of a project that hold any of `protocols` (all, if empty) and come from any of `targets` (likewise).
 
-    An output that holds one of the protocols is made whole. `references` stand for those of the project. Raises `Faults`.
+    An output that holds one of the protocols is made whole. `references` stand for those of the project, `kept` for the user's cache.
+    Raises `Faults`.
     """
     if not config.outputs:
         expected = "a table with one entry for each output folder"
@@ -165,7 +169,7 @@ def configured(
         at=place(config.file),
         outputs=outputs,
         methods={source: profile for source, profile in profiles.items() if profile is not None},
-        cache=config.root / stamp.CACHE_FOLDER,
+        kept=user_cache() if kept is None else kept,
         schema=config.root / config.schema,
         references=config.references if references is None else references,
         names=config.names,
@@ -185,13 +189,14 @@ def single(
     keep_unknown: bool = False,
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
+    kept: Kept | None = None,
 ) -> Work:
-    """One output made from one schema, which belongs to no project. Raises `Faults`."""
+    """One output made from one schema, which belongs to no project. `kept` stands for the user's cache. Raises `Faults`."""
     parts = tuple(Part(schema, None, target, package) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
         outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),
-        cache=stamp.user_cache(),
+        kept=user_cache() if kept is None else kept,
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
         keep_unknown=keep_unknown,
@@ -211,17 +216,17 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
         else None
         for output in work.outputs
     }
-    stamps = stamp.Stamps(work.cache)
+    stamps = stamp.Stamps(work.kept)
     fresh = {output.folder for output in work.outputs if stamps.is_fresh(output.folder, hashes[output.folder])}
     stale = [output for output in work.outputs if output.folder not in fresh]
     meanings: Meanings = _meanings(work, stale, sources, progress) if stale else {}
-    trees = _trees(stale, sources, meanings, materials, progress) if stale else ()
+    trees = _trees(work, stale, sources, meanings, materials, progress) if stale else ()
     changes = write(trees, dry=check)
     gaps = {output.folder: _gaps(output, meanings) for output in stale}
     notes = {output.folder: _notes(output, meanings, sources) for output in stale}
-    if not check:
-        for output in stale:
-            stamps.record(output.folder, hashes[output.folder], gaps[output.folder], notes[output.folder])
+    for tree, change in zip(trees, changes, strict=True):
+        if not check or change.is_none:
+            stamps.record(tree, hashes[tree.folder], gaps[tree.folder], notes[tree.folder])
     gaps.update({folder: stamps.gaps(folder) for folder in fresh})
     merged = {label: gap for output in work.outputs for label, gap in gaps[output.folder].items()}
     notes.update({folder: stamps.notes(folder) for folder in fresh})
@@ -368,6 +373,7 @@ def _unmatched(work: Work, meanings: Meanings) -> list[str]:
 
 
 def _trees(
+    work: Work,
     outputs: Sequence[OutputFolder],
     sources: Mapping[Path, Source],
     meanings: Meanings,
@@ -399,7 +405,7 @@ def _trees(
                 made.append(TARGETS[part.target](*meanings[part.source], settings))
         if told:
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
-            made.append(publish.documents(told, beside))
+            made.append(publish.documents(told, beside, kept=work.kept))
         trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root))
     progress(done, total, "writing")
     return tuple(trees)

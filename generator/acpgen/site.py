@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from acpgen import material, resources
 from acpgen.config import Config
 from acpgen.errors import Faults, SiteNotBuilt, Unwritable, visible
+from acpgen.kept import NOTHING, Kept, user_cache
 from acpgen.schema.load import parse, place, read
 from acpgen.write import Change, Files, Tree, write
 
@@ -57,13 +58,16 @@ _UNSEARCHED: Final = re.compile(r"(?<=\S) \{ data-search-exclude \}$", re.MULTIL
 _UNUSED: Final = frozenset({"assets/images/favicon.png"})
 
 
-def build(config: Config, out: Path) -> Change:
-    """Build the site of a project into a folder. Raises `Faults`; then nothing was changed."""
+def build(config: Config, out: Path, kept: Kept = NOTHING) -> Change:
+    """Build the site of a project into a folder, with results that are `kept`. Raises `Faults`; then nothing was changed."""
     from acpgen import publish
 
     found = versions(config)
     beside = material.parsed(material.read(config.root / config.schema, [each.protocol.name for each in found]))
-    documents, navigation = publish.documents(found, beside, for_site=True), publish.navigation(found, beside)
+    documents, navigation = (
+        publish.documents(found, beside, for_site=True, kept=kept),
+        publish.navigation(found, beside),
+    )
     return write([Tree(out, made(documents, navigation))])[0]
 
 
@@ -150,14 +154,14 @@ def serve(
 
     with TemporaryDirectory(prefix="acpgen-site-") as temporary, contextlib.ExitStack() as stack:
         out = Path(temporary) / "site"
-        build(config(), out)
+        build(config(), out, user_cache())
         say(f"{stack.enter_context(served(out, port))} shows the site. Ctrl-C ends this.")
         changes = rounds(inputs)
         with contextlib.suppress(KeyboardInterrupt):
             next(changes, None)
             for _ in changes:
                 try:
-                    change = build(config(), out)
+                    change = build(config(), out, user_cache())
                 except Faults as faults:
                     complain(faults)
                 else:

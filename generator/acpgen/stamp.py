@@ -1,4 +1,4 @@
-"""The no-work shortcut: what an output was made from and what it held then, remembered in a cache that is never needed.
+"""The no-work shortcut: what an output was made from and what it held then, remembered in the cache of the user.
 
 A stamp holds two hashes: of all that goes into an output, and of the folder as it was written. While both still fit, making the
 output again would change nothing.
@@ -6,32 +6,25 @@ output again would change nothing.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points, version
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, cast
 
-from acpgen import resources
-from acpgen.errors import Faults
-from acpgen.schema.load import read_bytes
-from acpgen.write import digest, replace_file
-
-CACHE_FOLDER: Final = ".acpgen_cache"
-
-DEPENDENCIES: Final = ("datamodel-code-generator", "jinja2", "jsonschema-rs", "pydantic", "inflect")
+from acpgen import provenance, resources
+from acpgen.kept import Kept
+from acpgen.write import Tree, digest, digest_of
 
 
 @dataclass(frozen=True, slots=True)
 class Stamps:
-    """Stamps of outputs, in files below `folder`."""
+    """Stamps of outputs, among other results that are kept."""
 
-    folder: Path
+    kept: Kept
 
     def is_fresh(self, output: Path, inputs: str | None) -> bool:
         """Whether `output` was made from just these inputs and still holds what was written."""
@@ -51,38 +44,22 @@ class Stamps:
 
     def _read(self, output: Path) -> dict[str, Any]:
         """The stamp of an output; empty where there is none of today's form."""
-        try:
-            stamp: dict[str, Any] = json.loads(read_bytes(self._file(output)))
-            return stamp if stamp.keys() == {"inputs", "output", "gaps", "notes"} else {}
-        except (Faults, ValueError, RecursionError, AttributeError):
-            return {}
+        found = self.kept.find(_key(output))
+        stamp = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+        return stamp if stamp.keys() == {"inputs", "output", "gaps", "notes"} else {}
 
     def record(
         self,
-        output: Path,
+        made: Tree,
         inputs: str | None,
         gaps: Mapping[str, Mapping[str, tuple[str, ...]]],
         notes: Iterable[tuple[str, str]] = (),
     ) -> None:
-        """Remember what `output` was made from, its gaps and notes. A cache that cannot be written is no cache, and no fault."""
-        if inputs is None:
+        """Remember what a folder that holds its tree was made from, its gaps and notes, unless the generator has changed meanwhile."""
+        if inputs is None or not provenance.everything().is_as_it_was:
             return
-        with contextlib.suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            ignore = self.folder / ".gitignore"
-            if not ignore.exists():
-                replace_file(ignore, "*\n")
-            told = {"gaps": gaps, "notes": [*notes]}
-            replace_file(self._file(output), json.dumps({"inputs": inputs, "output": digest(output), **told}))
-
-    def _file(self, output: Path) -> Path:
-        return self.folder / f"{hashlib.sha256(os.fsencode(os.path.abspath(output))).hexdigest()[:24]}.json"
-
-
-def user_cache() -> Path:
-    """The cache for outputs that belong to no project."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "acpgen"
+        told: dict[str, Any] = {"gaps": gaps, "notes": [*notes]}
+        self.kept.keep(_key(made.folder), {"inputs": inputs, "output": digest_of(made), **told})
 
 
 def inputs(generator: str, files: Iterable[tuple[str, bytes]], options: Mapping[str, object]) -> str:
@@ -101,12 +78,17 @@ def outside_targets() -> frozenset[str]:
 
 def generator() -> str:
     """A hash of the code of the generator and the prover, of templates and monitor, and of the versions of what its output depends on."""
-    summary = hashlib.sha256(repr((sys.version_info[:3], [version(name) for name in DEPENDENCIES])).encode())
-    for root in (Path(__file__).parent, resources.prover(), resources.templates(), resources.session() / "monitor"):
+    summary = hashlib.sha256(provenance.everything().digest.encode())
+    for root in (resources.templates(), resources.session() / "monitor"):
         for path in sorted(root.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 summary.update(_framed(path.relative_to(root).as_posix(), path.read_bytes()))
     return summary.hexdigest()
+
+
+def _key(output: Path) -> str:
+    """Where the stamp of an output is kept."""
+    return hashlib.sha256(b"stamp\0" + os.fsencode(os.path.abspath(output))).hexdigest()
 
 
 def _framed(name: str, content: bytes) -> bytes:

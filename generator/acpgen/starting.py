@@ -33,7 +33,7 @@ _STARTER: Final = "schema.json.jinja2"
 
 _PLAIN: Final[Mapping[str, str]] = {
     ".gitattributes": "generated/** linguist-generated=true\n",
-    ".gitignore": ".acpgen_cache/\n.venv/\n__pycache__/\n",
+    ".gitignore": ".venv/\n__pycache__/\n",
 }
 
 

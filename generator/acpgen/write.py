@@ -154,9 +154,17 @@ def digest(folder: Path) -> str | None:
     """A hash of all that a folder holds, caches left out; `None` where there is no folder."""
     if os.path.islink(folder) or not os.path.isdir(folder):
         return None
+    return _digest((path, _read(folder / path)) for path in sorted(_paths(folder)))
+
+
+def digest_of(tree: Tree) -> str:
+    """The same of a folder that holds its tree."""
+    return _digest((path, text.encode()) for path, text in sorted(_with_manifest(tree.files).items()))
+
+
+def _digest(files: Iterable[tuple[str, bytes | None]]) -> str:
     summary = hashlib.sha256()
-    for path in sorted(_paths(folder)):
-        content = _read(folder / path)
+    for path, content in files:
         summary.update(f"{path}\0{-1 if content is None else len(content)}\0".encode(errors="surrogateescape"))
         summary.update(content or b"")
     return summary.hexdigest()

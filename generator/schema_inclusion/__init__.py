@@ -1,7 +1,8 @@
 """Whether everything valid under one JSON Schema is valid under another: a proof, a witness, or "undecided".
 
 `compare` answers both directions for two documents, `include` one, `is_satisfiable` asks whether anything is valid at all.
-A `Comparer` answers many questions about the schemas of two documents and remembers what it has proven.
+A `Comparer` answers many questions about the schemas of two documents and remembers what it has proven. `unanswered` counts what was
+left to time: an answer during which it grew may be another one on another machine.
 `schema_inclusion.patterns` (texts of regular expressions), `schema_inclusion.values` (exact equality and numbers) and
 `schema_inclusion.once` (validators of `jsonschema` that judge what is met again once) are public as well; all other modules are not.
 """
@@ -14,6 +15,7 @@ from schema_inclusion.answers import Comparison, Relation, Satisfiability, Verdi
 from schema_inclusion.budget import Allowance
 
 if TYPE_CHECKING:
+    from schema_inclusion.apart import unanswered
     from schema_inclusion.comparer import Comparer, compare, include, is_satisfiable
     from schema_inclusion.document import Dialect
     from schema_inclusion.formats import FORMATS, UnknownFormat
@@ -33,6 +35,7 @@ __all__ = [
     "compare",
     "include",
     "is_satisfiable",
+    "unanswered",
 ]
 
 
@@ -42,6 +45,10 @@ def __getattr__(name: str) -> Any:
         from schema_inclusion.document import Dialect
 
         return Dialect
+    if name == "unanswered":
+        from schema_inclusion.apart import unanswered
+
+        return unanswered
     if name in ("FORMATS", "UnknownFormat"):
         from schema_inclusion import formats
 

@@ -25,8 +25,24 @@ class OutOfTime(Exception):
     """The subprocess did not answer within its budget, or not at all."""
 
 
+_unanswered = 0
+
+
+def unanswered() -> int:
+    """How many orders of this process had no answer. What was decided without one may be decided otherwise another time."""
+    return _unanswered
+
+
 def asked(module: str, order: Json) -> Json:
     """What the function `serve` of a module answers to the order. Raises `OutOfTime`."""
+    global _unanswered
+    _unanswered += 1
+    answer = _asked(module, order)
+    _unanswered -= 1
+    return answer
+
+
+def _asked(module: str, order: Json) -> Json:
     try:
         done = subprocess.run(  # noqa: S603 - our own interpreter and a module of ours
             [sys.executable, "-P", "-c", _CHILD, str(Path(__file__).parents[1]), module],

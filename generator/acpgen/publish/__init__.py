@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from acpgen.errors import Fault, Faults
+from acpgen.kept import NOTHING, Kept
 from acpgen.material import NONE, Material
 from acpgen.material import title as title_of
 from acpgen.publish import changelog, changes, pages, requirements, timelines
@@ -28,11 +29,14 @@ Entry: TypeAlias = "tuple[str, str | list[Entry]]"
 """A title in the navigation, and the page or the entries below it."""
 
 
-def documents(versions: Sequence[Version], material: Material = NONE, *, for_site: bool = False) -> Mapping[str, str]:
+def documents(
+    versions: Sequence[Version], material: Material = NONE, *, for_site: bool = False, kept: Kept = NOTHING
+) -> Mapping[str, str]:
     """The docs of all versions, and what is about several of them: home page, changelogs, what differs between versions, the rules of
     the compatibility check and of the monitor, the requirements, and the pages that the project adds.
 
-    `for_site` adds marks for its search to headings, and each version as one file. Raises `Faults`.
+    `for_site` adds marks for its search to headings, and each version as one file. What follows from releases alone is taken from what
+    is `kept`. Raises `Faults`.
     """
     from acpgen.compat import catalogue, rule_pages
     from acpgen.compat.guide import guide
@@ -40,7 +44,7 @@ def documents(versions: Sequence[Version], material: Material = NONE, *, for_sit
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
-    past = histories(versions, material)
+    past = histories(versions, material, kept)
     files: dict[str, str] = {}
     faults: list[Fault] = []
     for version in versions:

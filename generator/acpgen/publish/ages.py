@@ -8,13 +8,14 @@ is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, assert_never
+from collections.abc import Sequence
+from typing import Final
 
 from acpgen import ir
-from acpgen.publish.history import History, Past, is_own
+from acpgen.publish.history import History, Past
+from acpgen.publish.outlines import Kind, OutlinedType, is_own, members
 from acpgen.publish.versions import Version
-from acpgen.targets.docs.age_notes import Ages, Kind, Member
+from acpgen.targets.docs.age_notes import Ages, Member
 
 UNRELEASED: Final = "not in a release yet"
 
@@ -30,18 +31,18 @@ def ages(version: Version, history: History | None) -> Ages:
         if since is not None:
             methods[method.name] = since
     types: dict[str, str] = {}
-    members: dict[Member, str] = {}
+    inside: dict[Member, str] = {}
     for name, definition in version.protocol.definitions.items():
         found = [_same(version, name, past) for past in releases]
         since = _since(releases, [there is not None for there in found])
         if since is None or not any(found):
             continue
         types[name] = since
-        for kind, member in _members(definition):
+        for kind, member in members(definition):
             since = _since(releases, [_has(there, kind, member) for there in found])
             if since is not None:
-                members[(name, kind, member)] = since
-    return Ages(methods, types, members)
+                inside[(name, kind, member)] = since
+    return Ages(methods, types, inside)
 
 
 def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | None:
@@ -62,48 +63,26 @@ def _since(releases: Sequence[Past], present: Sequence[bool | None]) -> str | No
     return f"{version} ({releases[first - 1].version} lacks it)"
 
 
-def _same(version: Version, name: str, past: Past) -> ir.Definition | None:
+def _same(version: Version, name: str, past: Past) -> OutlinedType | None:
     """The same type in a release."""
-    there = past.revised.definitions
-    if name in past.names and is_own(name, version.bundle.origins.get(name, "")):
-        return there[name]
+    there = past.outline
+    if name in there.own and is_own(name, version.bundle.origins.get(name, "")):
+        return there.types[name]
     for method in version.protocol.methods:
         if name in (method.params, method.result):
-            other = _published(method, past)
-            found = other and (other.params if name == method.params else other.result)
-            return there[found] if found else None
+            params, result = _published(method, past) or (None, None)
+            found = params if name == method.params else result
+            return there.types[found] if found else None
     return None
 
 
-def _published(method: ir.Method, past: Past) -> ir.Method | None:
-    """The method of this very name in a release."""
-    return next(
-        (each for each in past.revised.protocol.methods if (each.name, each.kind) == (method.name, method.kind)), None
-    )
+def _published(method: ir.Method, past: Past) -> tuple[str | None, str | None] | None:
+    """The params and result of the method of this very name in a release; `None` where there is none."""
+    return past.outline.methods.get((method.name, method.kind))
 
 
-def _members(definition: ir.Definition) -> Iterator[tuple[Kind, str]]:
-    match definition:
-        case ir.Record():
-            for field in definition.fields:
-                yield "field", field.name
-        case ir.TaggedUnion():
-            for variant in definition.variants:
-                yield "variant", str(variant.tag)
-        case ir.Enum():
-            for value in definition.values:
-                yield "value", str(value.value)
-        case ir.Alias():
-            pass
-        case _:
-            assert_never(definition)
-
-
-_OWNERS: Final[Mapping[Kind, type[ir.Definition]]] = {"field": ir.Record, "variant": ir.TaggedUnion, "value": ir.Enum}
-
-
-def _has(definition: ir.Definition | None, kind: Kind, name: str) -> bool | None:
+def _has(there: OutlinedType | None, kind: Kind, name: str) -> bool | None:
     """Whether a type of a release has a member; `None` where it is of another kind."""
-    if definition is None:
+    if there is None:
         return False
-    return (kind, name) in tuple(_members(definition)) if isinstance(definition, _OWNERS[kind]) else None
+    return name in there.members if there.kind == kind else None

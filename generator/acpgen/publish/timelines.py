@@ -15,11 +15,18 @@ PAGE: Final = "history.md"
 ROWS: Final = 10
 """As many rows of the table of who understands whom are shown: comparisons grow with the square of them."""
 
+MODULES: Final = ("acpgen.compat.history.assembling", "acpgen.compat.report.history_markdown")
+"""What makes the section of a page that follows from the releases alone."""
+
 
 def page(name: str, history: History, path: str, rules: str, changelog: str | None) -> str:
     """The page of one protocol; `rules` and `changelog` are pages of the docs."""
-    milestones = [Milestone(each.version) for each in history.releases]
-    found = assembled(name, milestones, history.comparisons, most_rows=ROWS)
+    link = docs.relative(path, rules)
+
+    def section() -> str:
+        milestones = [Milestone(each.version) for each in history.releases]
+        return history_section(name, assembled(name, milestones, history.comparisons, most_rows=ROWS), link)
+
     return docs.lay_out(
         "history",
         path=path,
@@ -27,5 +34,5 @@ def page(name: str, history: History, path: str, rules: str, changelog: str | No
         about=history.about,
         rules=rules,
         changelog=changelog,
-        body=history_section(name, found, docs.relative(path, rules)),
+        body=docs.Markdown(history.once("history", MODULES, (name, link, str(ROWS)), section)),
     )

@@ -7,8 +7,9 @@ first step drops and the second one claims for something else is harmless in eac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen.compat.compare import Side, checked, reported
 from acpgen.compat.findings import Report
@@ -20,26 +21,39 @@ if TYPE_CHECKING:
 _SILENT: Final = ("identical", "editorial")
 """Verdicts of steps that no message shows."""
 
+Compare: TypeAlias = "Callable[[int, int], Checked]"
+"""What the rules say of two revisions, by their numbers. Raises `Faults`."""
+
 
 class Comparisons:
-    """The comparisons between revisions, by their numbers, oldest first."""
+    """The comparisons between revisions, by their numbers, oldest first. What is not asked for is not compared.
 
-    def __init__(self, sides: Sequence[Side]) -> None:
+    `compare` stands for the comparison of two sides where it is known already.
+    """
+
+    def __init__(self, sides: Sequence[Side], compare: Compare | None = None) -> None:
         self.sides = sides
-        self.groups: list[int] = []
-        """For each revision the first one from which no message can tell it."""
-        self.steps: list[Checked | Faults] = []
+        self._compare = compare or (lambda old, new: checked(sides[old], sides[new]))
+
+    @cached_property
+    def steps(self) -> Sequence[Checked | Faults]:
         """What the rules say of each revision but the first and the one before it."""
-        self.reports: list[Report | Faults] = []
+        return [self._compared(number - 1, number) for number in range(1, len(self.sides))]
+
+    @property
+    def reports(self) -> Sequence[Report | Faults]:
         """The same as reports."""
-        self._found: dict[tuple[int, int], Checked | Faults] = {}
-        for number in range(len(sides)):
-            self._next(number)
+        return self._grouped[0]
+
+    @property
+    def groups(self) -> Sequence[int]:
+        """For each revision the first one from which no message can tell it."""
+        return self._grouped[1]
 
     @property
     def count(self) -> int:
-        """How many comparisons were made."""
-        return len(self._found)
+        """How many comparisons were needed."""
+        return len(self._known)
 
     @property
     def rows(self) -> list[int]:
@@ -49,37 +63,43 @@ class Comparisons:
     def between(self, old: int, new: int) -> Checked | None:
         """What the rules say of two revisions of different groups; `None` where they cannot be compared."""
         pair = self.groups[old], self.groups[new]
-        if pair not in self._found:
-            self._found[pair] = self._compared(*pair)
-        found = self._found[pair]
+        if pair not in self._known:
+            self._known[pair] = self._compared(*pair)
+        found = self._known[pair]
         return None if isinstance(found, Faults) else found
 
     def is_known(self, old: int, new: int) -> bool:
         """Whether two revisions were compared already, or need not be."""
         pair = self.groups[old], self.groups[new]
-        return pair[0] == pair[1] or pair in self._found
+        return pair[0] == pair[1] or pair in self._known
 
-    def _next(self, number: int) -> None:
-        if number == 0:
-            self.groups.append(0)
-            return
-        before, after = self.sides[number - 1], self.sides[number]
-        found = self._compared(number - 1, number)
-        self.steps.append(found)
-        self.reports.append(found if isinstance(found, Faults) else reported(before, after, found))
-        former = self.groups[number - 1]
-        self.groups.append(former if _is_silent(self.reports[-1]) else self._twin(number))
-        if self.groups[number] != former:
-            self._found.setdefault((former, self.groups[number]), found)
+    @property
+    def _known(self) -> dict[tuple[int, int], Checked | Faults]:
+        """What was compared so far, by groups."""
+        return self._grouped[2]
 
-    def _twin(self, number: int) -> int:
+    @cached_property
+    def _grouped(self) -> tuple[list[Report | Faults], list[int], dict[tuple[int, int], Checked | Faults]]:
+        reports: list[Report | Faults] = []
+        groups = [0] if self.sides else []
+        known: dict[tuple[int, int], Checked | Faults] = {}
+        for number, found in enumerate(self.steps, 1):
+            before, after = self.sides[number - 1], self.sides[number]
+            reports.append(found if isinstance(found, Faults) else reported(before, after, found))
+            former = groups[-1]
+            groups.append(former if _is_silent(reports[-1]) else self._twin(number, groups))
+            if groups[number] != former:
+                known.setdefault((former, groups[number]), found)
+        return reports, groups, known
+
+    def _twin(self, number: int, groups: Sequence[int]) -> int:
         """The first revision of the group of an earlier one whose files hold the same: somebody took changes back."""
         values = _values(self.sides[number])
-        return next((group for each, group in enumerate(self.groups) if _values(self.sides[each]) == values), number)
+        return next((group for each, group in enumerate(groups) if _values(self.sides[each]) == values), number)
 
     def _compared(self, old: int, new: int) -> Checked | Faults:
         try:
-            return checked(self.sides[old], self.sides[new])
+            return self._compare(old, new)
         except Faults as faults:
             return faults
 
