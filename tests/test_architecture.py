@@ -253,6 +253,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "tap": frozenset({"errors", "judge", "recording"}),
+    "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *("borrowed", "schema.bundle", "compat", "errors", "ir", "kept", "material", "provenance", "targets"),
@@ -270,11 +271,11 @@ ARROWS: dict[str, frozenset[str]] = {
 }
 
 READERS = frozenset(
-    {"adopt", "save", "schema.load", "recording", "site", "stamp", "tap", "write", "kept", "provenance"}
+    {"adopt", "probe", "save", "schema.load", "recording", "site", "stamp", "tap", "write", "kept", "provenance"}
 )
 """Open files. `stamp` and `provenance` read the generator itself, `kept`
 its own results, `adopt` writes the schema that people edit, `recording` opens conversations,
-`tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder."""
+`tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})
 """Imported where they are needed and not before: the command starts without them."""

@@ -526,6 +526,108 @@ def tap(
     work.end(code)
 
 
+@app.command(context_settings={"allow_interspersed_args": False})
+def probe(
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command that runs the program.")
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this version, acp/v1 or acp/v2. Without: each that the program speaks."
+        ),
+    ] = None,
+    cases: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case", metavar="ID", help="Only this case, or those of a section, such as transports. May be repeated."
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the cases and what they demand; run nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="What breaks a SHOULD makes the exit code 1 too.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Of the random part. Without: a new one, which the report tells.")
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.1, help="What one answer may take; those of a model four times as much."),
+    ] = 5.0,
+    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 110.0,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=VALUE]", help="A variable that the program gets. May be repeated; few are passed on."
+        ),
+    ] = None,
+    keep_home: Annotated[
+        bool, typer.Option("--keep-home", help="Leave the program its home folder, and so its login.")
+    ] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Findings that do not count; those that are gone are told.")
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the findings as a baseline, and exit 0 if some case was judged."),
+    ] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="text (if left out) or json."),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="FORMAT=FILE", help="A report, to a file or to - (standard output). May be repeated."
+        ),
+    ] = None,
+) -> None:
+    """Test an agent of ACP: run it, talk to it through what it advertises, and prove what breaks the specification.
+
+    It runs where you stand, with a home of its own in a passing folder, and needs no login; what cannot be reached without one is listed.
+    Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
+    """
+    from acpgen.compat import outputs
+    from acpgen.probe import asking as work
+    from acpgen.probe.driver import Wanted, run
+    from acpgen.probe.report import FORMATS, written
+
+    with _faults_end_with_2():
+        chosen = work.cases(cases or (), "agent")
+        if list_:
+            _print(work.listed(chosen))
+            return
+        if not command:
+            raise typer.BadParameter("COMMAND is missing: acpgen probe -- COMMAND...")
+        versions = work.versions(protocol or ())
+        destinations = outputs.outputs(output or (), output_format, FORMATS)
+        known = work.read_baseline(baseline) if baseline is not None else None
+        report = run(
+            Wanted(
+                command=tuple(command),
+                seed=work.seed(seed),
+                seconds=timeout,
+                total=total,
+                cases=tuple(cases or ()),
+                versions=versions,
+                variables=tuple(env or ()),
+                keep_home=keep_home,
+                is_strict=strict,
+            )
+        )
+        if write_baseline is not None:
+            _deliver(work.baseline(report), write_baseline)
+        if known is not None:
+            work.held_against(report, known)
+        for each in destinations:
+            is_shown = each.format == "text" and each.file is None and terminal.is_coloured()
+            text = written(report, "coloured" if is_shown else each.format)
+            if each.file is None:
+                _print(text)
+            else:
+                _deliver(text, each.file)
+        code = report.code if write_baseline is None else int(report.verdict == "not judged")
+        raise typer.Exit(code)
+
+
 @app.command()
 def diff(
     old: Annotated[

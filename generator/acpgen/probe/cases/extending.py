@@ -1,0 +1,38 @@
+"""Extensibility: what begins with an underscore, and what a peer of a later version may send."""
+
+from __future__ import annotations
+
+from acpgen.probe.clauses import EXTENSION_ANSWERED, EXTENSION_CODE, EXTENSION_IGNORED, NO_REPLY
+from acpgen.probe.registry import case
+from acpgen.probe.trial import Trial
+
+
+@case("extensibility/unknown-request", EXTENSION_ANSWERED)
+def unknown_request(trial: Trial) -> None:
+    """A request of an extension that nobody knows. Expected: an answer under its id, the error -32601."""
+    index = len(trial.connection.rows)
+    found = trial.expect("_acpgen.dev/unknown", {"probe": True}, clause=EXTENSION_ANSWERED)
+    if found is not None and found.code != -32601:
+        said = found.reason if "error" in found.value else "a result"
+        trial.fail(f"an extension that is not known is answered with {said}", index, found.index, clause=EXTENSION_CODE)
+
+
+@case("extensibility/unknown-notification", EXTENSION_IGNORED)
+def unknown_notification(trial: Trial) -> None:
+    """A notification of an extension that nobody knows. Expected: nothing, and the next request is answered."""
+    connection = trial.connection
+    before = len(connection.bare)
+    index = connection.notify("_acpgen.dev/happened", {"probe": True})
+    sent = connection.sent
+    if not trial.alive():
+        what = "ended" if connection.is_over else "answers no more"
+        trial.fail(f"the program {what} after a notification of an unknown extension", index, sent=sent)
+    elif len(connection.bare) > before:
+        trial.fail(
+            "a notification was answered",
+            index,
+            connection.bare[before].index,
+            clause=NO_REPLY,
+            level="must",
+            sent=sent,
+        )

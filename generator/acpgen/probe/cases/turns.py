@@ -1,0 +1,293 @@
+"""Prompts: with every kind of content that is offered, cancelled at several points, and with a client that serves, refuses or is slow."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from acpgen.probe.clauses import (
+    ACCEPTED,
+    BASIC_CONTENT,
+    CANCELLED,
+    CLOSED,
+    ENDED,
+    NO_REPLY,
+    OFFERED_CONTENT,
+    STOPPED_REQUEST,
+)
+from acpgen.probe.connection import Heard, id_text
+from acpgen.probe.registry import case
+from acpgen.probe.trial import Trial
+from acpgen.schema.walk import is_object
+
+_PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+_WAV: Final = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
+_BRIEF: Final = {"type": "text", "text": "Reply with the single word ok."}
+_LONG: Final = {"type": "text", "text": "Count from one to three hundred in words, one number on each line."}
+
+
+@case("prompt-turn/text", ENDED, "session")
+def text(trial: Trial) -> None:
+    """A prompt of text. Expected: the turn ends with a stop reason."""
+    _turn(trial, [_BRIEF])
+
+
+@case("prompt-turn/resource-link", BASIC_CONTENT, "session")
+def resource_link(trial: Trial) -> None:
+    """A prompt with a link to a file. Expected: it is accepted like text."""
+    _kind(trial, {"type": "resource_link", "name": "notes.txt", "uri": (trial.folder / "notes.txt").as_uri()})
+
+
+@case("prompt-turn/image", OFFERED_CONTENT, "session")
+def image(trial: Trial) -> None:
+    """A prompt with an image, where that is advertised. Expected: it is accepted."""
+    trial.needs(*_prompt(trial), "image")
+    _kind(trial, {"type": "image", "mimeType": "image/png", "data": _PNG})
+
+
+@case("prompt-turn/audio", OFFERED_CONTENT, "session")
+def audio(trial: Trial) -> None:
+    """A prompt with sound, where that is advertised. Expected: it is accepted."""
+    trial.needs(*_prompt(trial), "audio")
+    _kind(trial, {"type": "audio", "mimeType": "audio/wav", "data": _WAV})
+
+
+@case("prompt-turn/embedded-resource", OFFERED_CONTENT, "session")
+def embedded(trial: Trial) -> None:
+    """A prompt with a file inside, where that is advertised. Expected: it is accepted."""
+    trial.needs(*_prompt(trial), "embeddedContext")
+    uri = (trial.folder / "notes.txt").as_uri()
+    _kind(trial, {"type": "resource", "resource": {"uri": uri, "mimeType": "text/plain", "text": "tide"}})
+
+
+@case("prompt-turn/cancel-idle", NO_REPLY, "session")
+def cancel_idle(trial: Trial) -> None:
+    """`session/cancel` while no turn runs. Expected: no answer, and the agent goes on."""
+    connection = trial.connection
+    before = len(connection.bare)
+    index = connection.notify("session/cancel", {"sessionId": trial.session()})
+    sent = connection.sent
+    if not trial.alive():
+        trial.fail("the program answers no more after a cancel without a turn", index, sent=sent)
+    elif len(connection.bare) > before:
+        trial.fail("`session/cancel` was answered", index, connection.bare[before].index, sent=sent)
+
+
+@case("prompt-turn/cancel-at-once", CANCELLED, "session")
+def cancel_at_once(trial: Trial) -> None:
+    """A prompt and, at once, its cancellation. Expected: the turn ends, as a rule with `cancelled`."""
+    _cancelled(trial, lambda _: True)
+
+
+@case("prompt-turn/cancel-after-update", CANCELLED, "session")
+def cancel_after_update(trial: Trial) -> None:
+    """A prompt that is cancelled once the agent has said something about it. Expected: `cancelled`, and silence after it."""
+    session = trial.session()
+    _cancelled(trial, lambda since: bool(trial.updates(session, since)))
+
+
+@case("prompt-turn/cancel-open-permission", CANCELLED, "session")
+def cancel_permission(trial: Trial) -> None:
+    """A prompt that is cancelled while the agent waits for a permission. Expected: `cancelled`."""
+
+    def is_asked(since: int) -> bool:
+        return any(
+            call.index >= since and call.value.get("method") == "session/request_permission"
+            for call in trial.connection.calls
+        )
+
+    trial.connection.delay = trial.connection.clock.answer
+    try:
+        _cancelled(trial, is_asked, _wish(trial), "the agent asked for no permission")
+    finally:
+        trial.connection.delay = 0.0
+
+
+@case("cancellation/cancel-request", STOPPED_REQUEST, "session", versions=(1,))
+def cancel_request(trial: Trial) -> None:
+    """A prompt whose request is withdrawn with `$/cancel_request`. Expected: it is answered all the same."""
+    _ready(trial)
+    connection, session = trial.connection, trial.session()
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
+    index = connection.notify("$/cancel_request", {"requestId": id_})
+    found = connection.answer(id_)
+    if found is None and not connection.is_over:
+        _stop(trial, session)  # a peer is free not to know this notification
+        found = connection.answer(id_, trial.slow)
+    if found is None:
+        trial.due(id_, index - 1, "session/prompt", STOPPED_REQUEST)
+
+
+@case("session-setup/close-during-turn", CLOSED, "session")
+def close_during_turn(trial: Trial) -> None:
+    """`session/close` while a turn runs. Expected: the turn ends, and the close is answered."""
+    trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities", "close")))
+    _ready(trial)
+    connection, session = trial.connection, trial.session(anew=True)
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
+    index = len(connection.rows) - 1
+    connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
+    trial.client.cancelled.add(session)
+    connection.hurry()
+    closing = trial.expect("session/close", {"sessionId": session}, seconds=trial.slow)
+    trial.memory["sessions"].remove(session)
+    found = connection.answer(id_, trial.slow)
+    if found is None:
+        trial.due(id_, index, "session/prompt", CLOSED)
+    elif closing is not None and "result" in closing.value and found.index > closing.index:
+        trial.fail("the turn ended after `session/close` was answered", index, closing.index, found.index)
+
+
+@case("client-methods/served", ENDED, "session")
+def served(trial: Trial) -> None:
+    """A prompt that asks for files and a command, with a client that serves both. Expected: the turn ends, terminals are released."""
+    _helped(trial, "serves", 0.0)
+
+
+@case("client-methods/refused", ENDED, "session")
+def refused(trial: Trial) -> None:
+    """The same with a client that refuses files and commands, and permissions. Expected: the turn ends all the same."""
+    _helped(trial, "refuses", 0.0)
+
+
+@case("client-methods/slow", ENDED, "session")
+def slow(trial: Trial) -> None:
+    """The same with a client that takes its time. Expected: the turn ends all the same."""
+    _helped(trial, "serves", min(2.0, trial.connection.clock.answer / 2))
+
+
+# --- turns -----------------------------------------------------------------------------------------------------------
+
+
+def _prompt(trial: Trial) -> tuple[str, ...]:
+    return ("session", "prompt") if trial.version == 2 else ("promptCapabilities",)
+
+
+def _wish(trial: Trial) -> dict[str, Any]:
+    notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
+    words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
+    return {"type": "text", "text": words}
+
+
+def _ready(trial: Trial) -> None:
+    """Raise `Unreachable` if a plain prompt is known to fail."""
+    if "no prompts" in trial.memory:
+        raise trial.skip(trial.memory["no prompts"])
+    trial.session()
+
+
+def _turn(trial: Trial, blocks: list[Any]) -> Heard:
+    """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `Unreachable` where it fails."""
+    _ready(trial)
+    connection, session = trial.connection, trial.session()
+    trial.client.cancelled.discard(session)
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
+    index = len(connection.rows) - 1
+    found = connection.answer(id_, trial.slow)
+    if found is not None and "error" in found.value:
+        reason = trial.refused("session/prompt", found)
+        trial.memory.setdefault("no prompts", reason)
+        raise trial.skip(reason)
+    if found is not None and trial.version == 2:
+        found = _idle(trial, session, index)
+        if found is not None and found.value["params"]["update"].get("stopReason") is None:
+            trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause=ACCEPTED)
+    if found is None:
+        if connection.is_over:
+            trial.fail("the program ended during a turn", index, len(connection.rows) - 1)
+            raise trial.skip("the program ended")
+        _stop(trial, session)
+        reason = f"a turn did not end within {trial.slow:g} s"
+        if connection.answer(id_, trial.slow) is None:
+            trial.due(id_, index, "session/prompt", ENDED)
+        trial.memory.setdefault("no prompts", reason)
+        raise trial.skip(reason)
+    trial.memory["prompted"] = session
+    return found
+
+
+def _idle(trial: Trial, session: str, since: int) -> Heard | None:
+    """The news, after a place in the transcript, that nothing runs any more."""
+
+    def ends() -> list[Heard]:
+        return [one for one in trial.updates(session, since) if _state(one) == "idle"]
+
+    trial.connection.wait(lambda: bool(ends()), trial.slow)
+    return ends()[0] if ends() else None
+
+
+def _state(heard: Heard) -> Any:
+    update = heard.value["params"].get("update")
+    return update.get("state") if is_object(update) and update.get("sessionUpdate") == "state_update" else None
+
+
+def _kind(trial: Trial, block: Any) -> None:
+    """A prompt of text and another block. Where text alone goes through, this does too."""
+    _ready(trial)
+    connection, session = trial.connection, trial.session()
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_BRIEF, block]})
+    index = len(connection.rows) - 1
+    found = connection.answer(id_, trial.slow)
+    if found is None:
+        _stop(trial, session)
+        if connection.answer(id_, trial.slow) is None:
+            trial.due(id_, index, "session/prompt", ENDED)
+        raise trial.skip(f"a turn did not end within {trial.slow:g} s")
+    if found.code == -32602:
+        trial.fail(
+            f"a prompt with {block['type']!r} is refused: {found.reason}", index, found.index, place=block["type"]
+        )
+    elif "error" in found.value:
+        raise trial.skip(trial.refused("session/prompt", found))
+    elif trial.version == 2:
+        _idle(trial, session, index)
+
+
+def _cancelled(trial: Trial, is_time: Any, block: Any = _LONG, otherwise: str = "") -> None:
+    """Start a turn, cancel it when it is time, and wait for its end. The monitor judges what the end says."""
+    _ready(trial)
+    connection, session = trial.connection, trial.session()
+    trial.client.cancelled.discard(session)
+    id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [block]})
+    index = len(connection.rows) - 1
+
+    def is_over() -> bool:
+        return id_text(id_) in connection.answers if trial.version == 1 else bool(_ends(trial, session, index))
+
+    connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
+    was_time, had_ended = bool(is_time(index)), is_over()
+    cancel = _stop(trial, session)
+    if not connection.wait(is_over, trial.slow):
+        if trial.version == 1:
+            trial.due(id_, index, "session/prompt", CANCELLED)
+        elif connection.answers.get(id_text(id_)):
+            trial.fail("a cancelled turn was never reported as idle", index, cancel, len(connection.rows) - 1)
+    trial.alive()  # what comes late shows here
+    if otherwise and not was_time:
+        raise trial.skip(otherwise)
+    if had_ended:
+        raise trial.skip("the turn had ended before it could be cancelled")
+
+
+def _ends(trial: Trial, session: str, since: int) -> list[Heard]:
+    return [one for one in trial.updates(session, since) if _state(one) == "idle"]
+
+
+def _stop(trial: Trial, session: str) -> int:
+    """Cancel the turn of a session, as a client does: open questions of it are answered so."""
+    trial.client.cancelled.add(session)
+    index = trial.connection.notify("session/cancel", {"sessionId": session})
+    trial.connection.hurry()
+    return index
+
+
+def _helped(trial: Trial, manner: Any, delay: float) -> None:
+    _ready(trial)
+    before = len(trial.client.asked)
+    trial.client.manner, trial.connection.delay = manner, delay
+    try:
+        _turn(trial, [_wish(trial)])
+    finally:
+        trial.client.manner, trial.connection.delay = "serves", 0.0
+        trial.connection.hurry()
+    if len(trial.client.asked) == before:
+        raise trial.skip("the agent asked the client for nothing")

@@ -1,0 +1,205 @@
+"""The program under test: started in a group of its own, read and written by threads, and ended with all that it started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from acpgen.errors import Faults, NotStarted
+
+LONGEST: Final = 32 << 20
+"""Bytes of one line of the program."""
+
+MOST: Final = 256 << 20
+"""Bytes that are read of one program. A program that says more is not listened to any longer."""
+
+KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "SYSTEMROOT", "COMSPEC", "PATHEXT", "VIRTUAL_ENV")
+"""Variables that the program gets as they are. What else it needs is named."""
+
+_CHUNK: Final = 65536
+_ERRORS: Final = 16 << 10
+"""Bytes of standard error that are kept, from its end."""
+
+
+def environment(scratch: Path, names: Iterable[str] = (), *, keep_home: bool = False) -> dict[str, str]:
+    """The variables of the program: a few of ours, those that are named (`NAME` or `NAME=VALUE`), and a home in the scratch folder."""
+    found = {name: os.environ[name] for name in KEPT if name in os.environ}
+    home = scratch / "home"
+    if keep_home:
+        found |= {name: os.environ[name] for name in ("HOME", "USERPROFILE", "USER", "LOGNAME") if name in os.environ}
+    else:
+        found |= {"HOME": str(home), "USERPROFILE": str(home)}
+        found |= {f"XDG_{kind}_HOME": str(home / f".{kind.lower()}") for kind in ("CONFIG", "CACHE", "DATA", "STATE")}
+    found["TMPDIR"] = str(scratch / "tmp")
+    for name in names:
+        key, equals, value = name.partition("=")
+        if equals:
+            found[key] = value
+        elif key in os.environ:
+            found[key] = os.environ[key]
+    return found
+
+
+class Child:
+    """A running program. Lines that it says are taken from a queue; what is said to it is written by a thread, so that nobody waits
+    for a program that does not read.
+    """
+
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str], streams: tuple[int, int] | None = None):
+        """Start the program. `streams` are the ends to read and to write in place of its standard output and input.
+
+        Raises `Faults` if the system does not start it.
+        """
+        nothing = subprocess.DEVNULL
+        own = subprocess.PIPE if streams is None else nothing
+        try:
+            # The command is the user's own, given for exactly this.
+            self._process = subprocess.Popen(  # noqa: S603
+                list(command),
+                stdin=own,
+                stdout=own if streams is None else subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=dict(variables),
+                bufsize=0,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
+        self._lines: SimpleQueue[tuple[float, bytes | None]] = SimpleQueue()
+        self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
+        self._errors: deque[bytes] = deque()
+        self.has_ended = False
+        """Whether its last line was taken from the queue."""
+        self.is_flooding = False
+        assert self._process.stderr is not None
+        self._threads = [self._started(self._listen, self._process.stderr.fileno())]
+        if streams is None:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            streams = self._process.stdout.fileno(), self._process.stdin.fileno()
+        self._threads.append(self._started(self._read, streams[0]))
+        self._threads.append(self._started(self._write, streams[1]))
+
+    @property
+    def code(self) -> int | None:
+        """The exit code, if it has ended."""
+        return self._process.poll()
+
+    @property
+    def said_last(self) -> str:
+        """The end of its standard error."""
+        return b"".join(self._errors)[-_ERRORS:].decode("utf-8", "replace")
+
+    def say(self, data: bytes) -> None:
+        """Have bytes written to it."""
+        self._outbox.put(data)
+
+    def hear(self, seconds: float) -> tuple[float, bytes] | None:
+        """Its next line without the line end, and when it came; `None` if there is none in time, or none any more."""
+        if self.has_ended:
+            return None
+        try:
+            at, line = self._lines.get(timeout=seconds) if seconds > 0 else self._lines.get_nowait()
+        except Empty:
+            return None
+        if line is None:
+            self.has_ended = True
+            return None
+        return at, line
+
+    def hush(self) -> None:
+        """Close its standard input once all is written."""
+        self._outbox.put(None)
+
+    def wait(self, seconds: float) -> int | None:
+        """Its exit code, if it ends in time."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(seconds)
+        return None
+
+    def end(self, patience: float = 1.0) -> None:
+        """End it and everything in its group: asked first, then made to."""
+        self.hush()
+        self._signal(signal.SIGTERM)
+        until = time.monotonic() + patience
+        while time.monotonic() < until and not self._is_over():
+            time.sleep(0.01)
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # also what an ended program has left behind
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        for thread in self._threads:
+            thread.join(0.5)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _is_over(self) -> bool:
+        """Whether it has ended, without taking its exit code: until that is taken nobody else can have its number."""
+        if not hasattr(os, "waitid"):
+            return self._process.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
+
+    def _started(self, work: object, end: int) -> threading.Thread:
+        thread = threading.Thread(target=work, args=(end,), daemon=True)  # type: ignore[arg-type]
+        thread.start()
+        return thread
+
+    def _read(self, end: int) -> None:
+        held, taken = bytearray(), 0
+        try:
+            while data := os.read(end, _CHUNK):
+                taken += len(data)
+                held += data
+                if b"\n" in data:
+                    *whole, rest = held.split(b"\n")
+                    for line in whole:
+                        self._lines.put((time.time(), bytes(line)))
+                    held = rest
+                if len(held) > LONGEST or taken > MOST:
+                    self.is_flooding = True
+                    break
+        except OSError:
+            pass  # its end was torn off
+        if held:
+            self._lines.put((time.time(), bytes(held)))
+        self._lines.put((time.time(), None))
+
+    def _listen(self, end: int) -> None:
+        kept = 0
+        with contextlib.suppress(OSError):
+            while data := os.read(end, _CHUNK):
+                self._errors.append(data)
+                kept += len(data)
+                while kept - len(self._errors[0]) > _ERRORS:
+                    kept -= len(self._errors.popleft())
+
+    def _write(self, end: int) -> None:
+        with contextlib.suppress(OSError):
+            while (data := self._outbox.get()) is not None:
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(end, view) :]
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()

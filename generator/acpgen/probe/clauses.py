@@ -1,0 +1,170 @@
+"""What the specifications demand, as far as a case of the probe tries it: where it stands, how strongly, and in our own words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Strength: TypeAlias = Literal["must", "should", "note"]
+"""`must` and `should` are breaches. A `note` is worth knowing: the documents say less than SHOULD, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A demand. `number` is that of the table of requirements, where it has one."""
+
+    document: str
+    section: str
+    strength: Strength
+    says: str
+    number: int | None = None
+
+    def __str__(self) -> str:
+        number = f"requirement {self.number}" if self.number is not None else ""
+        return f"{', '.join(part for part in (self.document, self.section, number) if part)}: {self.says}"
+
+
+RPC: Final = "JSON-RPC 2.0"
+ACP: Final = "Agent Client Protocol"
+
+ANSWERED: Final = Clause(
+    RPC, "5 Response object", "must", "Every request gets a response; only notifications get none."
+)
+SAME_ID: Final = Clause(
+    RPC, "5 Response object", "must", "A response carries the same id as its request, of the same type."
+)
+NOT_FOUND: Final = Clause(
+    RPC, "5.1 Error object", "must", "A request for a method that does not exist fails with the code -32601."
+)
+NO_REPLY: Final = Clause(RPC, "4.1 Notification", "must", "A notification gets no response, whatever is wrong with it.")
+INVALID_PARAMS: Final = Clause(
+    RPC, "5.1 Error object", "should", "A request whose parameters are invalid fails with the code -32602."
+)
+ROBUST: Final = Clause(
+    RPC, "5.1 Error object", "should", "What is no valid message is refused by an error; the connection goes on."
+)
+LONG: Final = Clause(
+    RPC, "5 Response object", "should", "Every request gets a response, also a long one: the documents set no limit."
+)
+INTEROPERABLE: Final = Clause(
+    RPC,
+    "5 Response object",
+    "should",
+    "The id comes back as it was, also where it is larger than a double holds exactly.",
+)
+VERSION: Final = Clause(
+    ACP,
+    "Initialization: protocol version",
+    "must",
+    "An agent answers with the version that was asked for if it supports it, otherwise with the latest one that it supports.",
+)
+HANDSHAKE: Final = Clause(
+    ACP, "Initialization", "must", "An agent answers `initialize` with the version that it chose and its capabilities."
+)
+ONLY_MESSAGES: Final = Clause(
+    ACP,
+    "Transports: stdio",
+    "must",
+    "Standard output of an agent carries valid messages of the protocol and nothing else.",
+)
+DELIMITED: Final = Clause(ACP, "Transports: stdio", "must", "Messages end with a line feed; nothing else ends one.")
+EXTENSION_ANSWERED: Final = Clause(
+    ACP, "Extensibility: custom requests", "must", "A request of an unknown extension is answered under its id."
+)
+EXTENSION_CODE: Final = Clause(
+    ACP,
+    "Extensibility: custom requests",
+    "note",
+    "The answer to an extension that is not known is the error -32601; the document says so with a lower-case should.",
+)
+EXTENSION_IGNORED: Final = Clause(
+    ACP, "Extensibility: custom notifications", "should", "Notifications of unknown extensions are ignored."
+)
+META: Final = Clause(
+    ACP,
+    "Extensibility: the `_meta` field",
+    "must",
+    "Every type has a `_meta` object for information of implementations.",
+)
+FUTURE: Final = Clause(
+    ACP,
+    "Initialization: capabilities",
+    "should",
+    "New capabilities are no breaking change, so that one that is not known does no harm.",
+)
+UNIQUE: Final = Clause(
+    ACP, "Session setup: creating a session", "must", "The answer to `session/new` names the session by a unique id."
+)
+BASELINE: Final = Clause(
+    ACP, "Initialization: agent capabilities", "must", "Every agent has session/new, session/prompt and session/cancel."
+)
+ADVERTISED: Final = Clause(
+    ACP, "Initialization: agent capabilities", "must", "A method whose capability an agent advertises is there."
+)
+LISTED: Final = Clause(
+    ACP, "Session list", "must", "An agent answers with a list of sessions, an empty one where none matches."
+)
+CURSOR: Final = Clause(ACP, "Session list: pagination", "should", "An invalid cursor is answered with an error.")
+DELETED: Final = Clause(
+    ACP, "Session delete", "should", "Deleting a session that is deleted already, or never was, succeeds silently."
+)
+CLOSED: Final = Clause(
+    ACP,
+    "Session setup: closing active sessions",
+    "must",
+    "`session/close` ends ongoing work as `session/cancel` would, before it is answered.",
+)
+STORED: Final = Clause(
+    ACP, "Session setup: loading sessions", "must", "A load replays the conversation and is answered once all was sent."
+)
+SILENT_RESUME: Final = Clause(
+    ACP, "Session setup: resuming sessions", "must", "A resume sends no history before its answer."
+)
+ENDED: Final = Clause(
+    ACP,
+    "Prompt turn: check for completion",
+    "must",
+    "A turn ends with the answer to `session/prompt` and a stop reason.",
+)
+CANCELLED: Final = Clause(
+    ACP,
+    "Prompt turn: cancellation",
+    "must",
+    "A cancelled turn ends with the stop reason `cancelled`, after all updates and never with an error.",
+)
+BASIC_CONTENT: Final = Clause(
+    ACP, "Initialization: prompt capabilities", "must", "Prompts of text and of resource links are always accepted."
+)
+OFFERED_CONTENT: Final = Clause(
+    ACP, "Initialization: prompt capabilities", "must", "Prompts with content that an agent advertises are accepted."
+)
+STOPPED_REQUEST: Final = Clause(
+    ACP,
+    "Cancellation",
+    "must",
+    "A request that `$/cancel_request` names is still answered: with a result, or with the error -32800.",
+)
+BATCH_EMPTY: Final = Clause(
+    ACP, "Transports: JSON-RPC batch messages", "must", "A batch is an array with at least one value."
+)
+BATCH_ANSWERED: Final = Clause(
+    ACP, "Transports: JSON-RPC batch messages", "should", "A batch gets an array with a response for each request."
+)
+BATCH_SILENT: Final = Clause(
+    ACP,
+    "Transports: JSON-RPC batch messages",
+    "must",
+    "A batch of notifications gets no answer, not even an empty array.",
+)
+ACCEPTED: Final = Clause(
+    ACP,
+    "Prompt lifecycle",
+    "must",
+    "An agent answers a prompt once it has accepted it, and reports `running` and, at the end, `idle` with a stop reason.",
+)
+ENDS: Final = Clause(
+    ACP,
+    "Transports: stdio",
+    "note",
+    "The client closes standard input and ends the agent; most agents end by themselves.",
+)

@@ -1,0 +1,99 @@
+"""What a probe found, as data: findings with their proof, what was reached and what was not, and the verdict."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from acpgen.probe.clauses import Clause, Strength
+
+Verdict: TypeAlias = Literal["breaks", "passes", "not judged"]
+
+LEVELS: Final = ("must", "should", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptLine:
+    """A line of a transcript. `message` is its text; a gap stands where lines were left out."""
+
+    sender: str
+    message: bytes
+    is_gap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """Something that the program does against a demand.
+
+    `rule` is a rule of the monitor or the case itself, `case` what ran, `sent` the message after which it shows, `place` what tells one
+    breach of a rule from another across runs.
+    """
+
+    rule: str
+    case: str
+    clause: Clause
+    level: Strength
+    message: str
+    transcript: tuple[TranscriptLine, ...]
+    sent: bytes
+    place: str = ""
+    times: int = 1
+
+    @property
+    def fingerprint(self) -> str:
+        """What a baseline knows it by: the same on each run and machine."""
+        return hashlib.sha256(f"{self.rule}\n{self.case}\n{self.level}\n{self.place}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """A case that was not judged, and why."""
+
+    case: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Conformance:
+    """The outcome of a probe. `known` and `gone` are set by a baseline: findings that it holds, and those of it that are no more."""
+
+    command: tuple[str, ...]
+    side: str
+    seed: int
+    program: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    versions: tuple[int, ...] = ()
+    findings: list[Proven] = field(default_factory=list[Proven])
+    reached: list[str] = field(default_factory=list[str])
+    not_reached: list[Unreached] = field(default_factory=list[Unreached])
+    errors: str = ""
+    seconds: float = 0.0
+    known: list[Proven] = field(default_factory=list[Proven])
+    gone: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    is_strict: bool = False
+    """Whether what is merely advised counts."""
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many findings of each level."""
+        return Counter(finding.level for finding in self.findings)
+
+    @property
+    def verdict(self) -> Verdict:
+        """`not judged` where nothing was reached that could have been broken: neither good nor bad."""
+        if self.failing:
+            return "breaks"
+        return "passes" if self.reached and self.versions else "not judged"
+
+    @property
+    def failing(self) -> Sequence[Proven]:
+        """The findings that make the exit code 1."""
+        levels = ("must", "should") if self.is_strict else ("must",)
+        return [finding for finding in self.findings if finding.level in levels]
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return 0 if self.verdict == "passes" else 1

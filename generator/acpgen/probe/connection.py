@@ -1,0 +1,335 @@
+"""One connection to the program under test: what is said and heard, in order, judged by the monitor, and answered like a peer would."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import judge
+from acpgen.probe.child import Child
+from acpgen.probe.conformance import TranscriptLine
+from acpgen.schema.walk import is_array, is_object
+
+if TYPE_CHECKING:
+    from acp_session.monitor import Breach, Monitor
+
+SHOWN: Final = 12
+"""Lines of a transcript that a finding shows at most."""
+
+LONGEST_SHOWN: Final = 4000
+"""Bytes of a line that a finding shows."""
+
+
+class Over(Exception):
+    """The time of the whole probe is up."""
+
+
+@dataclass(slots=True)
+class Clock:
+    """How long things may take: one answer, one start, and all together."""
+
+    answer: float
+    start: float
+    until: float
+
+    def left(self, seconds: float) -> float:
+        """As much of these seconds as there is. Raises `Over` where there is nothing."""
+        rest = self.until - time.monotonic()
+        if rest <= 0:
+            raise Over
+        return min(seconds, rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message of the program: its place in the transcript, and its value."""
+
+    index: int
+    value: Mapping[str, Any]
+
+    @property
+    def code(self) -> Any:
+        """The code of the error that it is; `None` for others."""
+        error = self.value.get("error")
+        return error.get("code") if is_object(error) else None
+
+    @property
+    def reason(self) -> str:
+        """The error that it is, in words."""
+        error = self.value.get("error")
+        if not is_object(error):
+            return "no error"
+        message = str(error.get("message"))
+        return f"{error.get('code')} {message[:120]}"
+
+    @property
+    def result(self) -> Any:
+        return self.value.get("result")
+
+
+class Declined(Exception):
+    """The error with which a request of the program is answered."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(slots=True)
+class Spotted:
+    """A breach that the monitor saw, and during which case."""
+
+    breach: Breach
+    case: str
+    sent: bytes
+
+
+@dataclass(slots=True)
+class _Later:
+    """A request of the program that is answered when it is time."""
+
+    at: float
+    number: int
+    request: tuple[Any, str, Any]
+
+    def __lt__(self, other: _Later) -> bool:
+        return (self.at, self.number) < (other.at, other.number)
+
+
+class Connection:
+    """A connection to a running program. `own` is the side of the probe, `other` that of the program.
+
+    Everything goes through one transcript: what had arrived before something is said stands before it.
+    """
+
+    def __init__(
+        self,
+        child: Child,
+        monitor: Monitor,
+        clock: Clock,
+        answerer: Callable[[str, Any], Any],
+        own: str = "client",
+        other: str = "agent",
+    ) -> None:
+        self.child, self.clock, self.own, self.other = child, clock, own, other
+        self._monitor, self._answerer = monitor, answerer
+        self.rows: list[TranscriptLine] = []
+        self.spotted: list[Spotted] = []
+        self.answers: dict[str, list[Heard]] = {}
+        """Responses by the id that they carry, as JSON."""
+        self.calls: list[Heard] = []
+        """Requests and notifications of the program."""
+        self.bare: list[Heard] = []
+        """Responses without an id, or with null."""
+        self.case = ""
+        self.sent = b""
+        self.delay = 0.0
+        """Seconds by which requests of the program are answered late."""
+        self.tolerated: set[str] = set()
+        """Ids that may come back though the monitor saw no request with them: of lines that readers take in different ways."""
+        self.at_end: list[Callable[[], None]] = []
+        self.batches: list[tuple[int, list[Any]]] = []
+        self._later: list[_Later] = []
+        self._numbers = count(1)
+        self._ids = count(1)
+
+    # --- saying ---
+
+    def new_id(self) -> int:
+        """An id that was not used before."""
+        return next(self._ids)
+
+    def send(self, message: Any, *, quiet: bool = False) -> int:
+        """Say a message: a value, or bytes as they are, with a line end behind them. Returns its place in the transcript."""
+        self.drain()
+        data = message if isinstance(message, bytes) else json.dumps(message, ensure_ascii=False).encode()
+        index = self._note(self.own, data)
+        if not quiet:
+            self.sent = data
+        self.child.say(data + b"\n")
+        return index
+
+    def send_pieces(self, data: bytes, cuts: Sequence[int]) -> None:
+        """Say a line in pieces that end at these places, with pauses between them."""
+        self.drain()
+        self._note(self.own, data.removesuffix(b"\n"))
+        self.sent = data.removesuffix(b"\n")
+        for begin, end in pairwise((0, *cuts, len(data))):
+            self.child.say(data[begin:end])
+            time.sleep(0.03)
+
+    def send_lines(self, lines: Sequence[bytes]) -> None:
+        """Say several messages in one write."""
+        self.drain()
+        for line in lines:
+            self._note(self.own, line)
+            self.sent = line
+        self.child.say(b"".join(line + b"\n" for line in lines))
+
+    def call(self, method: str, params: Any = None, id_: Any = ...) -> Any:
+        """Say a request, and return its id."""
+        name = self.new_id() if id_ is ... else id_
+        self.send({"jsonrpc": "2.0", "id": name, "method": method} | ({} if params is None else {"params": params}))
+        return name
+
+    def notify(self, method: str, params: Any = None) -> int:
+        """Say a notification."""
+        return self.send({"jsonrpc": "2.0", "method": method} | ({} if params is None else {"params": params}))
+
+    # --- hearing ---
+
+    def answer(self, id_: Any, seconds: float | None = None) -> Heard | None:
+        """The response that carries this id, if it comes in time."""
+        name = id_text(id_)
+        self.wait(lambda: name in self.answers, self.clock.answer if seconds is None else seconds)
+        found = self.answers.get(name)
+        return found[0] if found else None
+
+    def ask(self, method: str, params: Any = None, seconds: float | None = None) -> Heard | None:
+        """Say a request and wait for its response."""
+        return self.answer(self.call(method, params), seconds)
+
+    def wait(self, is_done: Callable[[], bool], seconds: float) -> bool:
+        """Take in what comes until something is so, or the time is up, or the program has ended."""
+        until = time.monotonic() + self.clock.left(seconds)
+        while not is_done():
+            rest = until - time.monotonic()
+            if rest <= 0 or self.child.has_ended:
+                self.clock.left(1)
+                return False
+            self._tell_later()
+            self._take(min(rest, 0.05 if self._later else rest))
+        return True
+
+    def drain(self) -> None:
+        """Take in what has come already."""
+        while self._take(0):
+            pass
+        self._tell_later()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the program has ended, or closed its output."""
+        return self.child.has_ended
+
+    def close(self, patience: float = 2.0) -> bool:
+        """End the connection as a client does. Returns whether the program ended by itself."""
+        self.child.hush()
+        until = time.monotonic() + patience
+        while time.monotonic() < until and not self.child.has_ended:
+            self._take(0.05)
+        ended = self.child.has_ended and self.child.wait(max(0.2, until - time.monotonic())) is not None
+        self.child.end()
+        for _ in range(1000):
+            if not self._take(0):
+                break
+        for check in self.at_end:
+            check()
+        self._spot(self._monitor.finish())
+        return ended
+
+    def _take(self, seconds: float) -> bool:
+        """Take in one line, if there is one."""
+        found = self.child.hear(seconds)
+        if found is None:
+            return False
+        line = found[1]
+        index = self._note(self.other, line) if line.strip() else -1
+        if index < 0:
+            return True
+        try:
+            value, _ = judge.read(line)
+        except ValueError:
+            return True
+        if is_array(value):
+            self.batches.append((index, value))
+        for one in value if is_array(value) else [value]:
+            if is_object(one):
+                self._hear(Heard(index, one))
+        return True
+
+    def _hear(self, message: Heard) -> None:
+        value = message.value
+        if isinstance(value.get("method"), str):
+            self.calls.append(message)
+            if "id" in value:
+                self._reply(value["id"], value["method"], value.get("params"))
+        elif "result" in value or "error" in value:
+            if value.get("id") is None:
+                self.bare.append(message)
+            self.answers.setdefault(id_text(value.get("id")), []).append(message)
+
+    def _reply(self, id_: Any, method: str, params: Any) -> None:
+        if self.delay:
+            due = time.monotonic() + self.delay
+            heapq.heappush(self._later, _Later(due, next(self._numbers), (id_, method, params)))
+        else:
+            self._answer(id_, method, params)
+
+    def _answer(self, id_: Any, method: str, params: Any) -> None:
+        try:
+            reply = {"jsonrpc": "2.0", "id": id_, "result": self._answerer(method, params)}
+        except Declined as refusal:
+            reply = {"jsonrpc": "2.0", "id": id_, "error": {"code": refusal.code, "message": str(refusal)}}
+        data = json.dumps(reply, ensure_ascii=False).encode()
+        self._note(self.own, data)
+        self.child.say(data + b"\n")
+
+    def hurry(self) -> None:
+        """Answer now what was held back."""
+        while self._later:
+            self._answer(*heapq.heappop(self._later).request)
+
+    def _tell_later(self) -> None:
+        while self._later and self._later[0].at <= time.monotonic():
+            self._answer(*heapq.heappop(self._later).request)
+
+    def _note(self, sender: str, data: bytes) -> int:
+        index = len(self.rows)
+        self.rows.append(TranscriptLine(sender, data))
+        self._spot(self._monitor.observe(sender, data, index=index))
+        return index
+
+    def _spot(self, breaches: tuple[Breach, ...]) -> None:
+        self.spotted += [Spotted(breach, self.case, self.sent) for breach in breaches]
+
+    # --- showing ---
+
+    def excerpt(self, *indices: int | None) -> tuple[TranscriptLine, ...]:
+        """The lines of the transcript from the first of these to the last; of many the ends."""
+        known = sorted({index for index in indices if index is not None and 0 <= index < len(self.rows)})
+        if not known:
+            known = [max(0, len(self.rows) - 4), len(self.rows) - 1] if self.rows else []
+        if not known:
+            return ()
+        span = list(range(known[0], known[-1] + 1))
+        if len(span) > SHOWN:
+            near = {*known, *span[-SHOWN // 2 :], *span[: SHOWN // 3]}
+            span = sorted(near)[-SHOWN:]
+            if known[0] not in span:
+                span = [known[0], *span[1:]]
+        rows: list[TranscriptLine] = []
+        for number, index in enumerate(span):
+            if number and index != span[number - 1] + 1:
+                rows.append(TranscriptLine(self.rows[index].sender, b"", is_gap=True))
+            rows.append(_cut(self.rows[index]))
+        return tuple(rows)
+
+
+def _cut(row: TranscriptLine) -> TranscriptLine:
+    if len(row.message) <= LONGEST_SHOWN:
+        return row
+    rest = len(row.message) - LONGEST_SHOWN
+    return TranscriptLine(row.sender, row.message[:LONGEST_SHOWN] + f"… ({rest} more bytes)".encode())
+
+
+def id_text(id_: Any) -> str:
+    """An id by type and value, so that 1, 1.0 and "1" are told apart as JSON does."""
+    if isinstance(id_, float) and id_.is_integer():
+        id_ = int(id_)
+    return json.dumps(id_, sort_keys=True)

@@ -1,0 +1,264 @@
+"""Runs the cases, one after the other, each on a connection at the right place; a program that ended is started again."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from acpgen import judge
+from acpgen.probe import registry
+from acpgen.probe.answers import CAPABILITIES, Client
+from acpgen.probe.child import Child, environment
+from acpgen.probe.clauses import ENDS
+from acpgen.probe.conformance import Conformance, Proven, Unreached
+from acpgen.probe.connection import Clock, Connection, Over
+from acpgen.probe.judging import broken, merged, unjudged
+from acpgen.probe.registry import ProbeCase
+from acpgen.probe.trial import Greeting, Trial, Unreachable
+from acpgen.schema.walk import is_object
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Strict
+
+VERSIONS: Final = (1, 2)
+STARTS: Final = 4.0
+"""How many times longer than an answer the first one may take, while the program starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of a probe. `seconds` is what one answer may take, `total` what all may; `versions` are those to be tried."""
+
+    command: tuple[str, ...]
+    seed: int
+    seconds: float = 5.0
+    total: float = 110.0
+    cases: tuple[str, ...] = ()
+    versions: tuple[int, ...] = VERSIONS
+    variables: tuple[str, ...] = ()
+    keep_home: bool = False
+    is_strict: bool = False
+    tell: Callable[[str], None] = field(default=lambda _: None)
+
+
+def run(wanted: Wanted) -> Conformance:
+    """Drive an agent through all cases. Raises `Faults` if the command does not start."""
+    began = time.monotonic()
+    report = Conformance(wanted.command, "agent", wanted.seed, is_strict=wanted.is_strict)
+    scratch = Path(tempfile.mkdtemp(prefix="acpgen-probe-")).resolve()
+    try:
+        for name in ("home", "tmp", "work", "more", "unused"):
+            (scratch / name).mkdir()
+        (scratch / "work" / "notes.txt").write_text("tide\nebb\nflow\n", "utf-8")
+        state = _Run(wanted, report, scratch, began)
+        try:
+            state.all()
+        finally:
+            state.close()
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    report.seconds = time.monotonic() - began
+    return report
+
+
+class _Run:
+    """The state of a probe: open connections, what they turned out to know, findings."""
+
+    def __init__(self, wanted: Wanted, report: Conformance, scratch: Path, began: float) -> None:
+        self.wanted, self.report, self.scratch = wanted, report, scratch
+        self.strict: list[Strict] = judge.versions([f"acp/v{version}" for version in VERSIONS])
+        self.clock = Clock(wanted.seconds, STARTS * wanted.seconds, began + wanted.total)
+        self.open: dict[int, Greeting] = {}
+        self.memories: dict[int, dict[str, Any]] = {}
+        self.greetings: dict[str, Greeting] = {}
+        self.closed: set[int] = set()
+        self.found: list[Proven] = []
+        self.current = ""
+
+    def all(self) -> None:
+        """Run every case that is wanted."""
+        table = registry.load()
+        names = {
+            registry.full(case, version): (case, version)
+            for version in self.wanted.versions
+            for case in table.values()
+            if case.side == "agent" and (version in case.versions or case.start == "program")
+        }
+        chosen = registry.chosen(self.wanted.cases, names) if self.wanted.cases else set(names)
+        is_over = False
+        for name, (case, version) in names.items():
+            if name not in chosen:
+                continue
+            if is_over:
+                self._missed(name, f"the {self.wanted.total:g} s for the whole probe were over")
+                continue
+            self.wanted.tell(name)
+            try:
+                self._case(name, case, version)
+                self.report.reached.append(name)
+            except Unreachable as reason:
+                self._missed(name, str(reason))
+            except Over:
+                is_over = True
+                self._missed(name, f"the {self.wanted.total:g} s for the whole probe were over")
+
+    def _missed(self, name: str, reason: str) -> None:
+        if any(finding.case == name for finding in self.found):
+            self.report.reached.append(name)
+        else:
+            self.report.not_reached.append(Unreached(name, reason))
+
+    def _case(self, name: str, case: ProbeCase, version: int) -> None:
+        self.current = name
+        random = Random(f"{self.wanted.seed} {name}")  # noqa: S311 - drawn again from the seed that the report tells
+        trial = Trial(case, name, version, random, self.scratch / "work", self.greet, self.found.append)
+        if case.start == "program":
+            case.run(trial)
+            return
+        greeting = self._spoken(version)
+        trial.greeting, trial.memory = greeting, self.memories[version]
+        greeting.connection.case = name
+        if case.start == "session":
+            trial.session()
+        try:
+            case.run(trial)
+        finally:
+            greeting.connection.case = name
+            if greeting.connection.is_over or trial.is_lost:
+                self._drop(version)
+
+    def _spoken(self, version: int) -> Greeting:
+        """The connection on which cases of a version share what they can. Raises `Unreachable` where it is not spoken."""
+        found = self.open.get(version)
+        if found is not None and found.connection.is_over:
+            self._drop(version)
+            found = None
+        if found is not None:
+            return found
+        first = self.greet(version)
+        if first.version != version:
+            answered = first.answer is not None and "result" in first.answer.value
+            reason = f"the agent does not speak version {version}"
+            if not answered:
+                from acpgen.probe.cases.handshakes import silence
+
+                reason = silence(first) if first.answer is None else f"`initialize` was refused: {first.answer.reason}"
+            raise Unreachable(reason)
+        if id(first.connection) in self.closed:
+            first = self._greeted(version)
+            if first.version != version:
+                raise Unreachable("the agent could not be started again")
+        self.open[version], self.memories[version] = first, {}
+        return first
+
+    def _learn(self, greeting: Greeting) -> None:
+        """Take in which version is spoken, and by whom."""
+        version = greeting.version
+        if version != greeting.wanted or version not in VERSIONS or version in self.report.versions:
+            return
+        self.report.versions = (*self.report.versions, version)
+        result = greeting.answer.result if greeting.answer is not None else None
+        info = result.get("agentInfo" if version == 1 else "info") if is_object(result) else None
+        if is_object(info):
+            self.report.program = {key: info[key] for key in ("name", "version") if isinstance(info.get(key), str)}
+
+    # --- connections ---
+
+    def greet(self, wanted: Any) -> Greeting:
+        """What became of `initialize` with this version; asked once. Those that no case shares are ended at once."""
+        key = repr(wanted)
+        if key not in self.greetings:
+            found = self.greetings[key] = self._greeted(wanted)
+            self._learn(found)
+            if (
+                not (wanted in VERSIONS and type(wanted) is int and found.version == wanted)
+                and found.answer is not None
+            ):
+                self._end(found.connection)
+        return self.greetings[key]
+
+    def _greeted(self, wanted: Any) -> Greeting:
+        """Start the program and say `initialize`: with a version, or in one of the ways that have a name."""
+        client = Client(self.scratch / "work")
+        child = Child(
+            self.wanted.command, environment(self.scratch, self.wanted.variables, keep_home=self.wanted.keep_home)
+        )
+        connection = Connection(child, judge.monitor(self.strict), self.clock, client)
+        connection.case = self.current
+        if wanted == "early":
+            params = {"cwd": str(self.scratch / "work"), "mcpServers": []}
+            connection.call("session/new", params, "early")
+        id_ = connection.call("initialize", hello(wanted))
+        index = len(connection.rows) - 1
+        try:
+            answer = connection.answer(id_, self.clock.start)
+        except Over:
+            self._end(connection)
+            raise
+        return Greeting(connection, client, wanted, id_, answer, index)
+
+    def _drop(self, version: int) -> None:
+        self._end(self.open[version].connection)
+        del self.open[version]
+
+    def _end(self, connection: Connection) -> None:
+        """End a connection, and take in what is held against the program."""
+        if id(connection) in self.closed:
+            return
+        self.closed.add(id(connection))
+        was_over = connection.is_over
+        ended = connection.close()
+        if not self.report.errors and connection.child.said_last:
+            self.report.errors = connection.child.said_last
+        self.found += broken(connection)
+        if any(connection is one.connection for one in self.open.values()):
+            self.report.not_reached += unjudged(connection)
+        if not ended and not was_over:
+            self.found.append(
+                Proven(
+                    rule="transports/end-of-input",
+                    case=connection.case,
+                    clause=ENDS,
+                    level="note",
+                    message="the program went on after its standard input was closed, and was ended",
+                    transcript=connection.excerpt(),
+                    sent=b"",
+                )
+            )
+
+    def close(self) -> None:
+        """End whatever still runs, and sum up."""
+        for greeting in [*self.greetings.values(), *self.open.values()]:
+            self._end(greeting.connection)
+        self.report.findings = merged(self.found)
+        unique = dict.fromkeys((one.case, one.reason) for one in self.report.not_reached)
+        self.report.not_reached = [Unreached(*one) for one in unique]
+
+
+def hello(wanted: Any) -> dict[str, Any]:
+    """The params of `initialize` for a version, or in one of the ways that have a name."""
+    version = wanted if not isinstance(wanted, str) else 1
+    info = {"name": "acpgen-probe", "title": "acpgen probe", "version": _version()}
+    if version == 2 or version == 65535:
+        both = {"clientInfo": info, "clientCapabilities": CAPABILITIES[1]} if version == 65535 else {}
+        return {"protocolVersion": version, "info": info, "capabilities": CAPABILITIES[2], **both}
+    capabilities: dict[str, Any] = {**CAPABILITIES[1]}
+    params: dict[str, Any] = {"protocolVersion": version, "clientCapabilities": capabilities, "clientInfo": info}
+    if wanted == "capability":
+        capabilities["acpgenProbe"] = {"tide": True}
+    if wanted == "meta":
+        params["_meta"] = {"acpgen.dev/probe": {"tide": [1, None]}}
+        capabilities["_meta"] = {"acpgen.dev/probe": True}
+    return params
+
+
+def _version() -> str:
+    from acpgen import __version__
+
+    return __version__

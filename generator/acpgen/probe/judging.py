@@ -1,0 +1,145 @@
+"""What the monitor saw, as findings of the probe: the rules that the program broke, with what the documents demand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, Final
+
+from acpgen import borrowed, judge, resources
+from acpgen.probe.clauses import ACP, RPC, Clause, Strength
+from acpgen.probe.conformance import Proven, Unreached
+from acpgen.probe.connection import Connection, Spotted, id_text
+from acpgen.schema.walk import is_array, is_object
+
+_PASSED_OVER: Final = frozenset({"messages-missed", "request-unanswered", "not-judged", "version-unknown"})
+"""Rules whose notes say nothing against the program."""
+
+_OWED: Final = frozenset({"cancelled-request-unanswered"})
+"""Rules that speak of a request of the one side and are broken by the other."""
+
+_RPC_RULES: Final = {
+    "envelope-malformed": "4 Request object, 5 Response object",
+    "response-without-request": "5 Response object",
+    "id-in-use": "4 Request object",
+    "error-malformed": "5.1 Error object",
+    "batch-empty": "6 Batch",
+    "batch-mixed": "6 Batch",
+}
+"""Rules of the monitor that rest on JSON-RPC, with the section."""
+
+_SCHEMA_RULES: Final = frozenset(
+    {"params-malformed", "result-malformed", "result-null", "method-unknown", "method-misdirected"}
+)
+
+
+def broken(connection: Connection) -> Iterator[Proven]:
+    """The findings behind what the monitor saw the program do on a connection that has ended."""
+    for spotted in connection.spotted:
+        breach = spotted.breach
+        at_fault = connection.own if breach.rule in _OWED else connection.other
+        if breach.rule in _PASSED_OVER or breach.sender != at_fault or _is_tolerated(connection, spotted):
+            continue
+        yield Proven(
+            rule=breach.rule,
+            case=spotted.case,
+            clause=_clause(breach.rule, breach.requirements, breach.level),
+            level=breach.level,
+            message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
+            transcript=connection.excerpt(breach.earlier, _asked(connection, breach.index), breach.index),
+            sent=spotted.sent,
+            place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
+        )
+
+
+def unjudged(connection: Connection) -> Iterator[Unreached]:
+    """What the monitor did not judge of what the program said."""
+    for spotted in connection.spotted:
+        if spotted.breach.rule == "not-judged" and spotted.breach.sender == connection.other:
+            yield Unreached(spotted.case or "monitor", spotted.breach.sentence)
+
+
+def merged(findings: Iterable[Proven]) -> list[Proven]:
+    """The findings, each once: what says the same of the same place is counted."""
+    from dataclasses import replace
+
+    found: dict[tuple[str, str, str, str], Proven] = {}
+    for one in findings:
+        key = (one.rule, one.case.partition("/")[0], one.level, one.place)
+        other = found.get(key)
+        found[key] = one if other is None else replace(other, times=other.times + one.times)
+    return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))
+
+
+def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
+    """Whether a breach is but an answer to a line that readers take in different ways."""
+    if spotted.breach.rule not in ("response-without-request", "envelope-malformed"):
+        return False
+    if not 0 <= spotted.breach.index < len(connection.rows):
+        return False
+    try:
+        value, _ = judge.read(connection.rows[spotted.breach.index].message)
+    except ValueError:
+        return False
+    items = value if is_array(value) else [value]
+    return all(is_object(item) and id_text(item.get("id")) in connection.tolerated for item in items)
+
+
+def _asked(connection: Connection, index: int) -> int | None:
+    """The place of the request that a message answers."""
+    if not 0 <= index < len(connection.rows):
+        return None
+    value = _read(connection.rows[index].message)
+    if not is_object(value) or "method" in value or "id" not in value:
+        return None
+    for at in range(index - 1, -1, -1):
+        other = connection.rows[at]
+        if other.sender == connection.own and len(other.message) < 100_000:
+            asked = _read(other.message)
+            if is_object(asked) and "method" in asked and asked.get("id") == value["id"]:
+                return at
+    return None
+
+
+def _read(text: bytes) -> Any:
+    try:
+        return judge.read(text)[0]
+    except ValueError:
+        return None
+
+
+def _where(pointer: str) -> str:
+    return f" (at {pointer})" if pointer else ""
+
+
+def _clause(rule: str, numbers: tuple[int, ...], level: Strength) -> Clause:
+    """What the documents demand where this rule is broken."""
+    for number in numbers:
+        if number in _requirements():
+            document, section, says = _requirements()[number]
+            return Clause(document, section, level, says, number)
+    found = borrowed.monitor.RULES.get(rule)
+    says = " ".join(found.doc.split()) if found is not None else rule
+    says = re.split(r"(?<=[.]) ", says)[0]
+    if rule in _RPC_RULES:
+        return Clause(RPC, _RPC_RULES[rule], level, says)
+    if rule == "not-json":
+        return Clause(ACP, "Transports: stdio", level, says)
+    return Clause(ACP, "Schema" if rule in _SCHEMA_RULES else f"rule {rule} of the monitor", level, says)
+
+
+@cache
+def _requirements() -> dict[int, tuple[str, str, str]]:
+    """Document, section and words of each row of the table of requirements, by number."""
+    file = resources.schema() / "requirements.json"
+    try:
+        table = json.loads(file.read_text("utf-8"))
+    except OSError:
+        return {}
+    titles = {one["id"]: one["title"] for one in table["documents"]}
+    return {
+        one["number"]: (titles.get(one["document"], one["document"]), str(one.get("section", "")), one["says"])
+        for one in table["rules"]
+    }

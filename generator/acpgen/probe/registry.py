@@ -1,0 +1,83 @@
+"""The table of cases. A case is one small function: what it says to the program, and what it holds against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from acpgen.probe.cases import MODULES
+from acpgen.probe.clauses import Clause
+
+if TYPE_CHECKING:
+    from acpgen.probe.trial import Trial
+
+Start: TypeAlias = Literal["program", "connection", "session"]
+"""Where a case begins: at a program that was told nothing, after `initialize`, or with a session open."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCase:
+    """One case. `id` is the section of the specification and a name, `versions` those of the protocol that have such a section.
+
+    `is_strict` cases ask for more than MUSTs; `side` is the side that is tested.
+    """
+
+    id: str
+    clause: Clause
+    doc: str
+    start: Start
+    versions: tuple[int, ...]
+    side: str
+    run: Callable[[Trial], None] = field(repr=False, compare=False)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether breaking it is no breach of a MUST."""
+        return self.clause.strength != "must"
+
+
+CASES: Final[dict[str, ProbeCase]] = {}
+"""Every case that was read in, by its id."""
+
+
+def case(
+    name: str, clause: Clause, start: Start = "connection", versions: tuple[int, ...] = (1, 2), side: str = "agent"
+) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
+    """Enter a function into the table."""
+
+    def enter(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
+        assert name not in CASES, name
+        assert run.__doc__, name
+        CASES[name] = ProbeCase(name, clause, cleandoc(run.__doc__), start, versions, side, run)
+        return run
+
+    return enter
+
+
+def load() -> dict[str, ProbeCase]:
+    """The whole table, in the order in which the cases run."""
+    for name in MODULES:
+        import_module(f"acpgen.probe.cases.{name}")  # where they enter themselves
+    order = {f"acpgen.probe.cases.{name}": place for place, name in enumerate(MODULES)}
+    return dict(sorted(CASES.items(), key=lambda item: order[item[1].run.__module__]))
+
+
+def full(case: ProbeCase, version: int) -> str:
+    """The name of a case in a report: for which version it ran. The handshake itself is of none."""
+    return case.id if case.start == "program" else f"v{version}/{case.id}"
+
+
+def chosen(wanted: Iterable[str], known: Iterable[str]) -> set[str]:
+    """The names that stand below one of those wanted: `transports`, `transports/junk`, `v1/transports`, `v2`."""
+    found: set[str] = set()
+    for name in known:
+        bare = name.partition("/")[2] if name[:2] in ("v1", "v2") else name
+        if any(
+            one in (name, bare) or f"{name}/".startswith(f"{one}/") or f"{bare}/".startswith(f"{one}/")
+            for one in wanted
+        ):
+            found.add(name)
+    return found

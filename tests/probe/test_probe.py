@@ -1,0 +1,290 @@
+"""`acpgen probe`: an agent that is right breaks nothing, and one with a defect breaks exactly what the defect is about."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from acpgen.probe import asking, driver, registry
+from acpgen.probe.conformance import Conformance
+from acpgen.probe.report import written
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
+SECONDS: Final = 2.0
+"""What an answer may take: the agents here answer at once, and a busy machine is no finding."""
+
+DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
+    "agrees on any version": (
+        ("initialization",),
+        {("initialization/newer-version", "must"), ("initialization/older-version", "note")},
+    ),
+    "refuses newer versions": (("initialization",), {("initialization/newer-version", "must")}),
+    "only version 1 when asked for more": (("initialization",), {("initialization/newer-version", "must")}),
+    "ends at malformed versions": (("initialization",), {("initialization/malformed-version", "must")}),
+    "ends at early requests": (("initialization",), {("initialization/early-request", "must")}),
+    "refuses _meta": (("extensibility",), {("extensibility/meta", "must")}),
+    "text between messages": (("initialization/answer",), {("not-json", "must")}),
+    "answers unknown methods": (("v1/json-rpc/unknown-method",), {("json-rpc/unknown-method", "must")}),
+    "wrong code": (
+        ("v1/json-rpc/unknown-method", "v1/extensibility"),
+        {("json-rpc/unknown-method", "must"), ("extensibility/unknown-request", "note")},
+    ),
+    "silent about extensions": (("v1/extensibility",), {("extensibility/unknown-request", "must")}),
+    "answers notifications": (("v1/json-rpc/unknown-notification",), {("json-rpc/unknown-notification", "must")}),
+    "ends at unknown notifications": (
+        ("v1/json-rpc/unknown-notification",),
+        {("json-rpc/unknown-notification", "must")},
+    ),
+    "ends at unknown sessions": (("v1/json-rpc/unknown-session",), {("json-rpc/unknown-session", "must")}),
+    "prompts in no session": (("v1/json-rpc/unknown-session",), {("json-rpc/unknown-session", "should")}),
+    "negative ids": (("v1/json-rpc/ids",), {("json-rpc/ids", "must"), ("response-without-request", "must")}),
+    "ids as doubles": (("v1/json-rpc/id-of-64-bits",), {("json-rpc/id-of-64-bits", "should")}),
+    "internal error for params": (("v1/json-rpc/params-malformed",), {("json-rpc/params-malformed", "should")}),
+    "one id for all sessions": (
+        ("v1/session-setup/new",),
+        {("session-setup/new", "must"), ("session-id-in-use", "must")},
+    ),
+    "number for a session": (("v1/session-setup/new",), {("result-malformed", "must")}),
+    "takes any cursor": (("v1/session-list",), {("session-list/invalid-cursor", "should")}),
+    "deletes only what is there": (
+        ("v1/session-delete",),
+        {("session-delete/unknown", "should"), ("session-delete/twice", "should")},
+    ),
+    "lists what was deleted": (("v1/session-delete",), {("deleted-session-listed", "must")}),
+    "refuses its own modes": (("v1/session-modes",), {("session-modes/set", "must")}),
+    "text alone": (("v1/prompt-turn/text", "v1/prompt-turn/resource-link"), {("prompt-turn/resource-link", "must")}),
+    "error when cancelled": (("v1/prompt-turn/cancel-after-update",), {("cancelled-prompt-failed", "must")}),
+    "closes before the turn ends": (
+        ("v1/session-setup/close-during-turn",),
+        {("session-setup/close-during-turn", "must")},
+    ),
+    "splits at separators": (
+        ("v1/transports/separators-in-text",),
+        {("transports/separators-in-text", "must")},
+    ),
+    "ends at a blank line": (("v1/transports/blank-lines",), {("transports/blank-lines", "should")}),
+    "ends at junk": (("v1/transports/junk",), {("transports/junk", "should")}),
+    "ends at a long line": (("v1/transports/long-line",), {("transports/long-line", "should")}),
+    "answers a batch of notifications": (
+        ("v2/transports/batch-of-notifications",),
+        {("transports/batch-of-notifications", "must"), ("batch-empty", "must")},
+    ),
+    "goes on after the end": (("initialization/answer",), {("transports/end-of-input", "note")}),
+}
+"""What each defect of the agent breaks, in these cases, and at which level."""
+
+
+def agent(defect: str = "") -> tuple[str, ...]:
+    return (sys.executable, str(HERE / "agent.py"), *([defect] if defect else []))
+
+
+def probed(*cases: str, defect: str = "", **more: Any) -> Conformance:
+    return driver.run(driver.Wanted(agent(defect), seed=7, seconds=SECONDS, cases=cases, **more))
+
+
+def told(report: Conformance) -> set[tuple[str, str]]:
+    return {(finding.rule, finding.level) for finding in report.findings}
+
+
+def test_an_agent_that_is_right_breaks_nothing_and_is_reached_everywhere() -> None:
+    report = probed()
+    assert not report.findings, written(report, "text")
+    assert report.verdict == "passes"
+    assert report.versions == (1, 2)
+    missed = {one.case: one.reason for one in report.not_reached}
+    assert set(missed) == {
+        "v1/session-setup/additional-directories",
+        "v2/session-setup/additional-directories",
+        "v1/session-config-options/set",
+        "v2/session-config-options/set",
+    }, missed
+    table = registry.load()
+    wanted = {
+        registry.full(case, version) for case in table.values() if case.side == "agent" for version in case.versions
+    }
+    assert set(report.reached) | set(missed) == wanted
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defect_is_found_where_it_is(defect: str) -> None:
+    cases, wanted = DEFECTS[defect]
+    report = probed(*cases, defect=defect)
+    assert told(report) == wanted, written(report, "text")
+    assert report.verdict == ("breaks" if any(level == "must" for _, level in wanted) else "passes")
+    for finding in report.findings:
+        assert finding.transcript
+        assert finding.message
+        assert finding.clause.says
+
+
+def test_what_cannot_be_reached_without_a_login_is_said_with_the_reason() -> None:
+    report = probed("v1/session-setup", "v1/prompt-turn", defect="needs a login")
+    assert not report.findings, written(report, "text")
+    missed = {one.case: one.reason for one in report.not_reached}
+    assert missed["v1/prompt-turn/text"] == "session/new needs a login: -32000 Authentication required"
+    assert missed["v1/session-setup/new"] == missed["v1/prompt-turn/text"]
+
+
+@pytest.mark.parametrize("defect", ["ends at once", "says nothing"])
+def test_an_agent_that_says_nothing_never_passes(defect: str) -> None:
+    report = driver.run(driver.Wanted(agent(defect), seed=7, seconds=0.3))
+    assert report.verdict == "not judged"
+    assert report.code == 1
+    assert not report.reached
+    assert all("the program" in one.reason or "version" in one.reason for one in report.not_reached)
+
+
+def test_a_program_that_answers_nothing_but_words_is_found_out() -> None:
+    code = "import sys\nfor line in sys.stdin: print('what?', flush=True)"
+    report = driver.run(driver.Wanted((sys.executable, "-c", code), seed=7, seconds=0.5))
+    assert ("not-json", "must") in told(report)
+    assert report.code == 1
+
+
+def test_the_time_for_all_is_kept_and_what_was_left_out_is_said() -> None:
+    report = probed(total=1.0)
+    assert report.seconds < 10
+    assert any(one.reason == "the 1 s for the whole probe were over" for one in report.not_reached)
+
+
+def test_nothing_of_the_program_is_left_behind(tmp_path: Path) -> None:
+    mark = tmp_path / "child"
+    code = (
+        "import subprocess, sys, os\n"
+        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"open({str(mark)!r}, 'w').write(str(child.pid))\n"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    )
+    command_ = (sys.executable, "-c", code, str(HERE / "agent.py"))
+    report = driver.run(driver.Wanted(command_, seed=7, seconds=SECONDS, cases=("initialization/answer",)))
+    assert report.reached
+    state = Path(f"/proc/{mark.read_text()}/stat")
+    assert not state.exists() or state.read_text().split()[2] == "Z", "it has ended, if nobody has taken note yet"
+
+
+def test_the_program_has_a_home_of_its_own_and_few_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SECRET_TIDE", "1")
+    monkeypatch.setenv("PASSED_TIDE", "2")
+    seen = tmp_path / "seen"
+    code = f"import os, json; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))"
+    driver.run(
+        driver.Wanted(
+            (sys.executable, "-c", code),
+            seed=1,
+            seconds=0.3,
+            cases=("initialization/answer",),
+            variables=("PASSED_TIDE",),
+        )
+    )
+    found = json.loads(seen.read_text())
+    assert "SECRET_TIDE" not in found
+    assert found["PASSED_TIDE"] == "2"
+    assert found["HOME"] != os.environ.get("HOME")
+    assert not Path(found["HOME"]).exists(), "the scratch folder is gone"
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator"), "NO_COLOR": "1"}
+    command_ = [sys.executable, "-m", "acpgen", "probe", *arguments]
+    return subprocess.run(command_, env=environment, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_report_in_json_has_what_is_promised() -> None:
+    done = run("--format", "json", "--seed", "5", "--case", "v1/json-rpc/unknown-method", "--", *agent("wrong code"))
+    assert done.returncode == 1, done.stderr
+    report = json.loads(done.stdout)
+    assert report["seed"] == 5
+    assert report["reached"] == ["v1/json-rpc/unknown-method"]
+    assert report["not_reached"] == []
+    (finding,) = report["findings"]
+    assert set(finding) == {"rule", "requirement", "level", "message", "transcript", "reproduce"}
+    assert finding["level"] == "must"
+    assert finding["transcript"][-1]["message"]["error"]["code"] == -32603
+    assert json.loads(finding["reproduce"]["message"])["method"].startswith("acpgen/")
+
+
+def test_the_same_seed_says_the_same() -> None:
+    def drawn(seed: str) -> list[str]:
+        arguments = (
+            "--format",
+            "json",
+            "--seed",
+            seed,
+            "--case",
+            "v1/json-rpc/unknown-method",
+            "--",
+            *agent("wrong code"),
+        )
+        return [finding["reproduce"]["message"] for finding in json.loads(run(*arguments).stdout)["findings"]]
+
+    assert drawn("5") == drawn("5") != drawn("6")
+
+
+def test_the_list_names_every_case_and_strict_ones_apart() -> None:
+    done = run("--list")
+    assert done.returncode == 0
+    demanded, advised = done.stdout.split("Advised, or not said (strict)")
+    for case in registry.load().values():
+        if case.side == "agent":
+            assert f"  {case.id}" in (advised if case.is_strict else demanded)
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+
+
+def test_a_case_that_does_not_exist_is_refused() -> None:
+    done = run("--case", "transports/junkk", "--", *agent())
+    assert done.returncode == 2
+    assert "there is no case 'transports/junkk' here" in done.stderr
+    assert "transports/junk" in done.stderr
+
+
+def test_a_command_that_does_not_start_exits_with_two() -> None:
+    done = run("--", "no-such-agent")
+    assert done.returncode == 2
+    assert "no-such-agent: this command cannot be started" in done.stderr
+    assert run().returncode == 2
+
+
+def test_the_text_fits_80_columns_and_strict_counts_what_is_advised() -> None:
+    arguments = ("--seed", "1", "--case", "v1/transports/blank-lines", "--", *agent("ends at a blank line"))
+    done = run(*arguments)
+    assert done.returncode == 0, done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert "SHOULD transports/blank-lines" in done.stdout
+    assert run("--strict", *arguments).returncode == 1
+
+
+def test_a_baseline_lets_known_findings_pass_and_tells_what_is_gone(tmp_path: Path) -> None:
+    file = tmp_path / "baseline.json"
+    arguments = ("--seed", "1", "--case", "v1/json-rpc/unknown-method")
+    assert run("--write-baseline", str(file), *arguments, "--", *agent("wrong code")).returncode == 0
+    known = run("--baseline", str(file), *arguments, "--", *agent("wrong code"))
+    assert known.returncode == 0, known.stdout
+    assert "1 known finding" in known.stdout
+    gone = run("--baseline", str(file), *arguments, "--", *agent())
+    assert gone.returncode == 0
+    assert "gone: json-rpc/unknown-method" in gone.stdout
+    other = run("--baseline", str(file), *arguments, "--", *agent("answers unknown methods"))
+    assert other.returncode in (0, 1)
+    (tmp_path / "bad.json").write_text("[]")
+    refused = run("--baseline", str(tmp_path / "bad.json"), *arguments, "--", *agent())
+    assert refused.returncode == 2
+    assert "this is no baseline" in refused.stderr
+
+
+def test_names_of_cases_choose_by_section_and_version() -> None:
+    names = ["initialization/answer", "v1/transports/junk", "v2/transports/junk", "v1/json-rpc/ids"]
+    assert registry.chosen(["transports"], names) == {"v1/transports/junk", "v2/transports/junk"}
+    assert registry.chosen(["v1"], names) == {"v1/transports/junk", "v1/json-rpc/ids"}
+    assert registry.chosen(["transports/junk"], names) == {"v1/transports/junk", "v2/transports/junk"}
+    assert registry.chosen(["transport"], names) == set()
+    assert asking.seed(3) == 3
