@@ -11,13 +11,13 @@ Strength: TypeAlias = Literal["must", "should", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A demand. `number` is that of the table of requirements, where it has one."""
+    """A demand. `number` is that of the table of requirements, or its id there, where it has one."""
 
     document: str
     section: str
     strength: Strength
     says: str
-    number: int | None = None
+    number: int | str | None = None
 
     def __str__(self) -> str:
         number = f"requirement {self.number}" if self.number is not None else ""

@@ -114,12 +114,12 @@ def _where(pointer: str) -> str:
     return f" (at {pointer})" if pointer else ""
 
 
-def _clause(rule: str, numbers: tuple[int, ...], level: Strength) -> Clause:
+def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength) -> Clause:
     """What the documents demand where this rule is broken."""
-    for number in numbers:
-        if number in _requirements():
-            document, section, says = _requirements()[number]
-            return Clause(document, section, level, says, number)
+    for each in requirements:
+        if each in _requirements():
+            document, section, says = _requirements()[each]
+            return Clause(document, section, level, says, each)
     found = borrowed.monitor.RULES.get(rule)
     says = " ".join(found.doc.split()) if found is not None else rule
     says = re.split(r"(?<=[.]) ", says)[0]
@@ -131,8 +131,8 @@ def _clause(rule: str, numbers: tuple[int, ...], level: Strength) -> Clause:
 
 
 @cache
-def _requirements() -> dict[int, tuple[str, str, str]]:
-    """Document, section and words of each row of the table of requirements, by number."""
+def _requirements() -> dict[int | str, tuple[str, str, str]]:
+    """Document, section and words of each row of the table of requirements, by number or id."""
     file = resources.schema() / "requirements.json"
     try:
         table = json.loads(file.read_text("utf-8"))
@@ -140,6 +140,6 @@ def _requirements() -> dict[int, tuple[str, str, str]]:
         return {}
     titles = {one["id"]: one["title"] for one in table["documents"]}
     return {
-        one["number"]: (titles.get(one["document"], one["document"]), str(one.get("section", "")), one["says"])
+        one.get("number", one.get("id")): (titles.get(one["document"], one["document"]), str(one.get("section", "")), one["says"])
         for one in table["rules"]
     }
