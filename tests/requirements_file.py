@@ -37,6 +37,9 @@ KEYS: Final = (
     *("schema", "validator", "lint", "monitor", "functions", "bindings", "probe", "documentation", "tests"),
 )
 
+WIDTH: Final = 120
+"""Characters of a line of code, as the formatter counts them."""
+
 HEAD: Final = '''\
 """Which requirements of the protocols' own pages stand behind which rule, by protocol and by the method or capability that a
 breach is about; an empty word stands for every breach. `tests/requirements_file.py` writes this from `schema/requirements.json`.
@@ -128,6 +131,10 @@ def behind(table: Mapping[str, Any]) -> str:
         for protocol, words in sorted(by_protocol.items()):
             lines.append(f"        {quoted(protocol)}: {{")
             for word, ids in sorted(words.items()):
+                single = f"            {quoted(word)}: ({quoted(ids[0])},),"
+                if len(ids) == 1 and len(single) <= WIDTH:
+                    lines.append(single)
+                    continue
                 lines.append(f"            {quoted(word)}: (")
                 lines += [f"                {quoted(each)}," for each in ids]
                 lines.append("            ),")

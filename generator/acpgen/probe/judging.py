@@ -140,6 +140,10 @@ def _requirements() -> dict[int | str, tuple[str, str, str]]:
         return {}
     titles = {one["id"]: one["title"] for one in table["documents"]}
     return {
-        one.get("number", one.get("id")): (titles.get(one["document"], one["document"]), str(one.get("section", "")), one["says"])
+        one.get("number", one.get("id")): (
+            titles.get(one["document"], one["document"]),
+            str(one.get("section", "")),
+            one["says"],
+        )
         for one in table["rules"]
     }

@@ -15,28 +15,16 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/overview/baseline-methods/1",
                 "acp/v2/authentication/advertising-authentication/1",
             ),
-            "session/close": (
-                "acp/v2/session-setup/closing-active-sessions/1",
-            ),
-            "session/list": (
-                "acp/v2/session-list/overview/2",
-            ),
-            "session/request_permission": (
-                "acp/v2/overview/baseline-methods/3",
-            ),
-            "session/resume": (
-                "acp/v2/session-setup/resuming-sessions/1",
-            ),
-            "session/set_config_option": (
-                "acp/v2/schema/setsessionconfigoptionrequest/1",
-            ),
+            "session/close": ("acp/v2/session-setup/closing-active-sessions/1",),
+            "session/list": ("acp/v2/session-list/overview/2",),
+            "session/request_permission": ("acp/v2/overview/baseline-methods/3",),
+            "session/resume": ("acp/v2/session-setup/resuming-sessions/1",),
+            "session/set_config_option": ("acp/v2/schema/setsessionconfigoptionrequest/1",),
         },
     },
     "auth-method-not-offered": {
         "acp/v2": {
-            "": (
-                "acp/v2/authentication/agent-handled-authentication/2",
-            ),
+            "": ("acp/v2/authentication/agent-handled-authentication/2",),
             "none": (
                 "acp/v2/overview/baseline-methods/2",
                 "acp/v2/authentication/advertising-authentication/2",
@@ -50,59 +38,37 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "base64-malformed": {
         "acp/v2": {
-            "audio": (
-                "acp/v2/content/audio-content/1",
-            ),
-            "image": (
-                "acp/v2/content/image-content/1",
-            ),
-            "resource": (
-                "acp/v2/content/embedded-resource/1",
-            ),
-            "terminal_output_chunk": (
-                "acp/v2/tool-calls/display-only-terminals/10",
-            ),
-            "terminal_update": (
-                "acp/v2/tool-calls/display-only-terminals/7",
-            ),
+            "audio": ("acp/v2/content/audio-content/1",),
+            "image": ("acp/v2/content/image-content/1",),
+            "resource": ("acp/v2/content/embedded-resource/1",),
+            "terminal_output_chunk": ("acp/v2/tool-calls/display-only-terminals/10",),
+            "terminal_update": ("acp/v2/tool-calls/display-only-terminals/7",),
         },
     },
     "batch-empty": {
         "acp/v2": {
-            "": (
-                "acp/v2/transports/json-rpc-batch-messages/3",
-            ),
+            "": ("acp/v2/transports/json-rpc-batch-messages/3",),
         },
     },
     "batch-of-unbatchable": {
         "acp/v2": {
-            "": (
-                "acp/v2/transports/json-rpc-batch-messages/11",
-            ),
+            "": ("acp/v2/transports/json-rpc-batch-messages/11",),
         },
     },
     "cancel-not-offered": {
         "acp/v2": {
-            "terminal/cancel": (
-                "acp/v2/schema/cancelterminalrequest/1",
-            ),
-            "tool_call/cancel": (
-                "acp/v2/schema/canceltoolcallrequest/1",
-            ),
+            "terminal/cancel": ("acp/v2/schema/cancelterminalrequest/1",),
+            "tool_call/cancel": ("acp/v2/schema/canceltoolcallrequest/1",),
         },
     },
     "cancel-of-unknown-request": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/cancelrequestnotification/1",
-            ),
+            "": ("acp/v2/schema/cancelrequestnotification/1",),
         },
     },
     "cancelled-request-unanswered": {
         "acp/v2": {
-            "": (
-                "acp/v2/cancellation/cancel_request-notification/4",
-            ),
+            "": ("acp/v2/cancellation/cancel_request-notification/4",),
         },
     },
     "cancelled-turn-ended-otherwise": {
@@ -125,46 +91,30 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "command-name-invalid": {
         "acp/v2": {
-            "unique": (
-                "acp/v2/schema/command/2",
-            ),
-            "whitespace": (
-                "acp/v2/schema/command/1",
-            ),
+            "unique": ("acp/v2/schema/command/2",),
+            "whitespace": ("acp/v2/schema/command/1",),
         },
     },
     "config-option-inconsistent": {
         "acp/v2": {
-            "": (
-                "acp/v2/session-config-options/default-values-and-graceful-degradation/1",
-            ),
-            "currentValue": (
-                "acp/v2/schema/sessionconfigselect/1",
-            ),
-            "unique": (
-                "acp/v2/schema/sessionconfigselect/3",
-            ),
+            "": ("acp/v2/session-config-options/default-values-and-graceful-degradation/1",),
+            "currentValue": ("acp/v2/schema/sessionconfigselect/1",),
+            "unique": ("acp/v2/schema/sessionconfigselect/3",),
         },
     },
     "config-option-not-offered": {
         "acp/v2": {
-            "value": (
-                "acp/v2/session-config-options/setting-a-config-option/2",
-            ),
+            "value": ("acp/v2/session-config-options/setting-a-config-option/2",),
         },
     },
     "cursor-not-given": {
         "acp/v2": {
-            "": (
-                "acp/v2/session-list/pagination/2",
-            ),
+            "": ("acp/v2/session-list/pagination/2",),
         },
     },
     "deleted-session-listed": {
         "acp/v2": {
-            "": (
-                "acp/v2/session-delete/semantics/1",
-            ),
+            "": ("acp/v2/session-delete/semantics/1",),
         },
     },
     "elicitation-content-unfit": {
@@ -177,85 +127,59 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "elicitation-id-in-use": {
         "acp/v2": {
-            "": (
-                "acp/v2/elicitation/url-completion/1",
-            ),
+            "": ("acp/v2/elicitation/url-completion/1",),
         },
     },
     "elicitation-not-asked": {
         "acp/v2": {
-            "": (
-                "acp/v2/elicitation/url-completion/4",
-            ),
+            "": ("acp/v2/elicitation/url-completion/4",),
         },
     },
     "elicitation-of-unknown-request": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/elicitationrequestscope/1",
-            ),
+            "": ("acp/v2/schema/elicitationrequestscope/1",),
         },
     },
     "elicitation-refused-otherwise": {
         "acp/v2": {
-            "": (
-                "acp/v2/elicitation/url-completion/6",
-            ),
+            "": ("acp/v2/elicitation/url-completion/6",),
         },
     },
     "envelope-malformed": {
         "acp/v2": {
-            "agent": (
-                "acp/v2/transports/stdio/4",
-            ),
-            "client": (
-                "acp/v2/transports/stdio/5",
-            ),
+            "agent": ("acp/v2/transports/stdio/4",),
+            "client": ("acp/v2/transports/stdio/5",),
         },
     },
     "error-malformed": {
         "acp/v2": {
-            "": (
-                "acp/v2/overview/error-handling/2",
-            ),
+            "": ("acp/v2/overview/error-handling/2",),
         },
     },
     "field-used-without-capability": {
         "acp/v2": {
-            "": (
-                "acp/v2/initialization/capabilities/3",
-            ),
-            "additionalDirectories": (
-                "acp/v2/session-setup/additional-workspace-roots/3",
-            ),
+            "": ("acp/v2/initialization/capabilities/3",),
+            "additionalDirectories": ("acp/v2/session-setup/additional-workspace-roots/3",),
         },
     },
     "history-after-answer": {
         "acp/v2": {
-            "session/update": (
-                "acp/v2/session-setup/resuming-sessions/8",
-            ),
+            "session/update": ("acp/v2/session-setup/resuming-sessions/8",),
         },
     },
     "history-not-requested": {
         "acp/v2": {
-            "": (
-                "acp/v2/session-setup/resuming-sessions/3",
-            ),
+            "": ("acp/v2/session-setup/resuming-sessions/3",),
         },
     },
     "icon-not-fetchable": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/icon/1",
-            ),
+            "": ("acp/v2/schema/icon/1",),
         },
     },
     "id-in-use": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/requestid/3",
-            ),
+            "": ("acp/v2/schema/requestid/3",),
         },
     },
     "idle-without-running": {
@@ -292,12 +216,8 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "message-before-initialize": {
         "acp/v2": {
-            "session/delete": (
-                "acp/v2/session-delete/overview/1",
-            ),
-            "session/list": (
-                "acp/v2/session-list/overview/1",
-            ),
+            "session/delete": ("acp/v2/session-delete/overview/1",),
+            "session/list": ("acp/v2/session-list/overview/1",),
             "session/load": (
                 "acp/v2/initialization/overview/1",
                 "acp/v2/session-setup/overview/1",
@@ -306,9 +226,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/initialization/overview/1",
                 "acp/v2/session-setup/overview/1",
             ),
-            "session/prompt": (
-                "acp/v2/prompt-lifecycle/overview/1",
-            ),
+            "session/prompt": ("acp/v2/prompt-lifecycle/overview/1",),
             "session/resume": (
                 "acp/v2/initialization/overview/1",
                 "acp/v2/session-setup/overview/1",
@@ -317,12 +235,8 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "method-unknown": {
         "acp/v2": {
-            "": (
-                "acp/v2/extensibility/custom-requests/1",
-            ),
-            "authenticate": (
-                "acp/v2/migration/method-changes/1",
-            ),
+            "": ("acp/v2/extensibility/custom-requests/1",),
+            "authenticate": ("acp/v2/migration/method-changes/1",),
             "fs/read_text_file": (
                 "acp/v2/migration/method-changes/1",
                 "acp/v2/rfds/client-filesystem-terminal-capabilities/what-we-propose-to-do-about-it/2",
@@ -330,9 +244,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "fs/write_text_file": (
                 "acp/v2/rfds/client-filesystem-terminal-capabilities/what-we-propose-to-do-about-it/2",
             ),
-            "session/set_mode": (
-                "acp/v2/migration/method-changes/1",
-            ),
+            "session/set_mode": ("acp/v2/migration/method-changes/1",),
             "terminal/create": (
                 "acp/v2/migration/method-changes/1",
                 "acp/v2/rfds/client-filesystem-terminal-capabilities/what-we-propose-to-do-about-it/2",
@@ -341,9 +253,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "method-used-without-capability": {
         "acp/v2": {
-            "": (
-                "acp/v2/initialization/capabilities/3",
-            ),
+            "": ("acp/v2/initialization/capabilities/3",),
             "delete": (
                 "acp/v2/initialization/session-capabilities/2",
                 "acp/v2/session-delete/checking-support/1",
@@ -353,9 +263,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/overview/optional-methods/1",
                 "acp/v2/elicitation/checking-support/2",
             ),
-            "fork": (
-                "acp/v2/migration/scope-stable-v2-and-draft-surfaces/1",
-            ),
+            "fork": ("acp/v2/migration/scope-stable-v2-and-draft-surfaces/1",),
         },
     },
     "not-json": {
@@ -364,19 +272,13 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/transports/overview/1",
                 "acp/v2/transports/stdio/1",
             ),
-            "agent": (
-                "acp/v2/transports/stdio/4",
-            ),
-            "client": (
-                "acp/v2/transports/stdio/5",
-            ),
+            "agent": ("acp/v2/transports/stdio/4",),
+            "client": ("acp/v2/transports/stdio/5",),
         },
     },
     "patch-malformed": {
         "acp/v2": {
-            "envelope": (
-                "acp/v2/tool-calls/diffs/6",
-            ),
+            "envelope": ("acp/v2/tool-calls/diffs/6",),
             "path": (
                 "acp/v2/tool-calls/diffs/5",
                 "acp/v2/schema/diffpatchformat/1",
@@ -394,16 +296,12 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "permission-options-repeated": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/permissionoption/1",
-            ),
+            "": ("acp/v2/schema/permissionoption/1",),
         },
     },
     "permission-outcome-not-offered": {
         "acp/v2": {
-            "": (
-                "acp/v2/tool-calls/requesting-permission/9",
-            ),
+            "": ("acp/v2/tool-calls/requesting-permission/9",),
         },
     },
     "prompt-not-reported": {
@@ -416,40 +314,28 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "response-without-request": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/requestid/2",
-            ),
+            "": ("acp/v2/schema/requestid/2",),
         },
     },
     "roots-not-resent": {
         "acp/v2": {
-            "session/resume": (
-                "acp/v2/session-setup/additional-workspace-roots/2",
-            ),
+            "session/resume": ("acp/v2/session-setup/additional-workspace-roots/2",),
         },
     },
     "roots-where-none-belong": {
         "acp/v2": {
-            "session/update": (
-                "acp/v2/session-list/updating-session-metadata/2",
-            ),
+            "session/update": ("acp/v2/session-list/updating-session-metadata/2",),
         },
     },
     "server-variable-repeated": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/mcpserverstdio/1",
-            ),
+            "": ("acp/v2/schema/mcpserverstdio/1",),
         },
     },
     "session-closed": {
         "acp/v2": {
-            "session/request_permission": (
-                "acp/v2/schema/closesessionrequest/6",
-            ),
-            "session/update": (
-                "acp/v2/schema/closesessionrequest/6",
-            ),
+            "session/request_permission": ("acp/v2/schema/closesessionrequest/6",),
+            "session/update": ("acp/v2/schema/closesessionrequest/6",),
         },
     },
     "session-id-in-use": {
@@ -462,37 +348,27 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "session-not-open": {
         "acp/v2": {
-            "session/prompt": (
-                "acp/v2/prompt-lifecycle/overview/1",
-            ),
+            "session/prompt": ("acp/v2/prompt-lifecycle/overview/1",),
         },
     },
     "session-resumed-elsewhere": {
         "acp/v2": {
-            "": (
-                "acp/v2/schema/resumesessionrequest/1",
-            ),
+            "": ("acp/v2/schema/resumesessionrequest/1",),
         },
     },
     "terminal-updates-in-one-batch": {
         "acp/v2": {
-            "": (
-                "acp/v2/rfds/terminal-output/live-output-chunks/1",
-            ),
+            "": ("acp/v2/rfds/terminal-output/live-output-chunks/1",),
         },
     },
     "update-after-cancelled": {
         "acp/v2": {
-            "": (
-                "acp/v2/prompt-lifecycle/cancellation/8",
-            ),
+            "": ("acp/v2/prompt-lifecycle/cancellation/8",),
         },
     },
     "variant-used-without-capability": {
         "acp/v2": {
-            "": (
-                "acp/v2/initialization/capabilities/3",
-            ),
+            "": ("acp/v2/initialization/capabilities/3",),
             "audio": (
                 "acp/v2/prompt-lifecycle/1-user-message/1",
                 "acp/v2/content/audio-content/2",
