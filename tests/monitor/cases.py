@@ -29,6 +29,7 @@ from monitor.scripts import (
     v2,
 )
 from monitor.turn_cases import TURN_CASES
+from monitor.version_two_cases import VERSION_TWO_CASES
 
 ROOTS = [EXTRA]
 LISTED = info(additionalDirectories=ROOTS)
@@ -719,7 +720,7 @@ CASES = (
     ),
 )
 
-CASES = (*CASES, *TURN_CASES, *CONTENT_CASES)
+CASES = (*CASES, *TURN_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
 
 MCP_CASES = (
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),

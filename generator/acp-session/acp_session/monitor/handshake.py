@@ -7,7 +7,7 @@ from typing import Final
 
 from .events import Event, Found, reach, shown, text
 from .kept import key
-from .rule import rule
+from .rule import ACP, rule
 from .state import Connection
 
 _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
@@ -67,7 +67,7 @@ def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Fo
             )
 
 
-@rule("result", methods=("initialize",), level="should", protocols=("acp/v2",))
+@rule("result", methods=("initialize",), level="should", protocols=ACP)
 def version_above_requested(event: Event, _connection: Connection) -> Iterator[Found]:
     """An agent of version 2 answers `initialize` with a higher version than the client asked for."""
     request = event.request
