@@ -32,13 +32,12 @@ HOMES: Final = {
 }
 """The test that tries every requirement enforced in this way, one by one."""
 
+LINE: Final = 120
+
 KEYS: Final = (
     *("number", "id", "document", "section", "protocols", "level", "who", "says", "methods"),
     *("schema", "validator", "lint", "monitor", "functions", "bindings", "probe", "documentation", "tests"),
 )
-
-WIDTH: Final = 120
-"""Characters of a line of code, as the formatter counts them."""
 
 HEAD: Final = '''\
 """Which requirements of the protocols' own pages stand behind which rule, by protocol and by the method or capability that a
@@ -131,13 +130,13 @@ def behind(table: Mapping[str, Any]) -> str:
         for protocol, words in sorted(by_protocol.items()):
             lines.append(f"        {quoted(protocol)}: {{")
             for word, ids in sorted(words.items()):
-                single = f"            {quoted(word)}: ({quoted(ids[0])},),"
-                if len(ids) == 1 and len(single) <= WIDTH:
-                    lines.append(single)
-                    continue
-                lines.append(f"            {quoted(word)}: (")
-                lines += [f"                {quoted(each)}," for each in ids]
-                lines.append("            ),")
+                alone = f"            {quoted(word)}: ({quoted(ids[0])},),"
+                if len(ids) == 1 and len(alone) <= LINE:
+                    lines.append(alone)
+                else:
+                    lines.append(f"            {quoted(word)}: (")
+                    lines += [f"                {quoted(each)}," for each in ids]
+                    lines.append("            ),")
             lines.append("        },")
         lines.append("    },")
     return HEAD + "\n".join([*lines, "}"]) + "\n" if found else f"{HEAD}{{}}\n"

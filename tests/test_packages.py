@@ -91,8 +91,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         **{subject: set(MONITOR_LEAVES) for subject in SUBJECTS},
         "rules": {"rule", *SUBJECTS},
         "intake": set(MONITOR_LEAVES) - {"rule"},
-        "observe": {"events", "intake", "json_types", "kept", "rules", "state"},
-        "__init__": {"observe", "rules"},
+        "beyond": {"events", "json_types"},
+        "requirements": set(),
+        "observe": {"beyond", "events", "intake", "json_types", "kept", "requirements", "rules", "state", "versions"},
+        "__init__": {"observe", "requirements", "rules"},
     },
 }
 

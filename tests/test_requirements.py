@@ -238,7 +238,7 @@ def breaches() -> tuple[tuple[str, str, tuple[int | str, ...]], ...]:
 
 
 def uninvited() -> Iterator[Sequence[Said]]:
-    """Each message that the vectors call valid, sent to a peer of ACP that advertised nothing."""
+    """Each message that the vectors call valid, sent to a peer of ACP that advertised nothing; one of each method as the first."""
     told = {"name": "tour", "version": "1"}
     for protocol, asked, answer in (
         ("acp/v1", {"protocolVersion": 1}, {"protocolVersion": 1}),
@@ -246,9 +246,15 @@ def uninvited() -> Iterator[Sequence[Said]]:
     ):
         handshake = [client("initialize", asked, id_="init"), result("agent", "init", answer)]
         for file in sorted((ROOT / "generated" / "vectors" / protocol / "methods").glob("*.jsonl")):
-            for row in map(json.loads, file.read_text("utf-8").splitlines()):
-                if row["valid"] and is_object(row.get("message")) and "method" in row["message"]:
-                    yield [*handshake, (row["sender"], row["message"])]
+            rows = [row for row in map(json.loads, file.read_text("utf-8").splitlines()) if row["valid"]]
+            rows = [row for row in rows if is_object(row.get("message"))]
+            calls = [(row["sender"], row["message"]) for row in rows if "method" in row["message"]]
+            before = [] if file.stem == "initialize" else handshake
+            yield from ([*before, call] for call in calls)
+            yield from ([call] for call in calls[:1])
+            for row in rows if "id" in calls[0][1] else ():
+                if "result" in row["message"]:
+                    yield [*before, calls[0], (row["sender"], {**row["message"], "id": calls[0][1]["id"]})]
 
 
 @pytest.mark.parametrize("identifier", of("probe"), ids=label)

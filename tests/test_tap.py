@@ -114,7 +114,7 @@ def test_an_agent_that_closes_its_output_is_seen_to_do_so() -> None:
 
 def test_an_agent_ends_when_its_client_is_gone() -> None:
     code = "import sys,time\nwhile True:\n    print('x' * 1000, flush=True); time.sleep(0.01)"
-    process = tap(agent=python(code))
+    process = tap("--grace", "0.5", agent=python(code))
     assert process.stdout is not None
     assert process.stdin is not None
     process.stdout.read(10)
@@ -126,7 +126,7 @@ def test_an_agent_ends_when_its_client_is_gone() -> None:
 
 
 def test_an_agent_ends_when_its_client_is_gone_though_it_never_reads() -> None:
-    process = tap(agent=python("import time; time.sleep(60)"))
+    process = tap("--grace", "0.5", agent=python("import time; time.sleep(60)"))
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(b"x" * 60_000)  # as much as fits, twice: into the pipe to the tap, and into the one behind it
@@ -137,6 +137,86 @@ def test_an_agent_ends_when_its_client_is_gone_though_it_never_reads() -> None:
     assert process.wait(40) == 128 + signal.SIGTERM
     assert process.stderr is not None
     process.stderr.close()
+
+
+STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"])
+print(os.getpid(), child.pid, flush=True)
+time.sleep(600)
+"""
+"""An agent that heeds neither the end of its input nor a signal, with a process of its own."""
+
+
+def has_ended(process: int) -> bool:
+    """Whether a process is gone, or only waits to be collected."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state in "ZX"
+
+
+def wait_for_the_end_of(*processes: int) -> None:
+    deadline = time.monotonic() + 30
+    while not all(map(has_ended, processes)):
+        assert time.monotonic() < deadline, "an orphan"
+        time.sleep(0.05)
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look at processes")
+
+
+@needs_proc
+def test_an_agent_that_ignores_the_end_of_its_client_is_ended_with_all_that_it_started() -> None:
+    process = tap("--grace", "0.5", agent=python(STUBBORN))
+    assert process.stdout is not None
+    agent, child = map(int, process.stdout.readline().split())
+    _, err = process.communicate(b"", timeout=60)
+    assert process.returncode == 128 + signal.SIGKILL
+    assert b"still ran 0.5 seconds after its client's input had ended" in err
+    wait_for_the_end_of(agent, child)
+
+
+@needs_proc
+def test_nothing_of_the_agent_is_left_when_the_tap_is_killed() -> None:
+    process = tap(agent=python(STUBBORN))
+    assert process.stdout is not None
+    agent, child = map(int, process.stdout.readline().split())
+    process.kill()
+    process.communicate(timeout=60)
+    wait_for_the_end_of(agent, child)
+
+
+def test_a_grace_that_is_none_exits_with_two() -> None:
+    process = tap("--grace", "-1", agent=["cat"])
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert b"--grace" in err
+
+
+def test_blank_lines_are_recorded_and_read_back(tmp_path: Path) -> None:
+    tape = tmp_path / "tape"
+    process = tap("--record", tape, "--report", tmp_path / "report", agent=["cat"])
+    line = b'{"jsonrpc":"2.0","method":"_x"}\n'
+    out, _ = process.communicate(b"\n" + line + b" \r\n", timeout=60)
+    assert out == b"\n" + line + b" \r\n"
+    rows = [json.loads(row) for row in tape.read_text().splitlines() if b'"client"' in row.encode()]
+    assert [row.get("text") for row in rows] == ["", None, " \r"]
+    with tape.open("rb") as file:
+        verdicts = [
+            verdict for verdict in judged(recording.lines(file), strict_versions(), None) if verdict.sender == "client"
+        ]
+    assert [(verdict.kind, verdict.is_valid) for verdict in verdicts] == [
+        ("blank", True),
+        ("notification", True),
+        ("blank", True),
+    ]
+
+
+def strict_versions() -> dict[Any, Any]:
+    return {one.contract.version: one for one in judge.versions(())}
 
 
 AGENT_IN_FOREGROUND = """

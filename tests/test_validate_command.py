@@ -272,6 +272,7 @@ BARE: list[Said] = [
     ("client", {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 99}}),
     ("agent", {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 99}}),
 ]
+MODE = {"sessionId": "s", "modeId": "m"}
 ORPHAN: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {"sessions": 7}}
 GAP = b'{"from": "client", "gap": true}\n'
 BOTH = [
@@ -295,7 +296,7 @@ BOTH = [
         ("--session", recorded(v1()[0], UNKNOWN, LATER), (1, 2)),
         ("", lines(GOOD, {**ORPHAN, "id": 2}), (1, 1)),
         ("--sender agent", lines(ORPHAN), (0, 1)),
-        ("", lines(*BOTH, ORPHAN), (2, 1)),
+        ("--protocol acp/v1", lines(*BOTH, ORPHAN), (2, 1)),
         ("--protocol acp/v2", lines([ORPHAN, ORPHAN]), (0, 1)),
         ("", recorded(*v1()) + GAP, (2, 1)),
         ("--session", recorded(*v1()) + GAP, (2, 1)),
@@ -321,6 +322,40 @@ def test_what_is_not_judged_is_neither_right_nor_exit_code_zero(
     text = acpgen("validate", *options.split(), "--allow-unjudged", given=content)
     assert text.returncode == 0, text.stdout
     assert b": wrong" not in text.stdout
+
+
+WITHOUT_VERSION: list[Said] = [
+    ("client", {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}),
+    ("agent", {"jsonrpc": "2.0", "id": 0, "result": {"agentCapabilities": {}}}),
+]
+ONLY_V1: Said = ("client", {"jsonrpc": "2.0", "id": 1, "method": "session/set_mode", "params": MODE})
+BAD_IN_BOTH: Said = client("session/new", {"cwd": 5, "mcpServers": []}, id_=2)
+
+
+@pytest.mark.parametrize("options", ["", "--session"])
+def test_without_a_version_only_what_all_versions_say_alike_is_judged(options: str) -> None:
+    ran = acpgen("validate", *options.split(), "--format", "json", given=recorded(ONLY_V1))
+    assert ran.returncode == 1
+    assert b'"not_judged": 1' in ran.stdout or options
+    assert b"name the protocol to judge by (--protocol)" in ran.stdout
+    named = acpgen("validate", *options.split(), "--protocol", "acp/v2", given=recorded(ONLY_V1))
+    assert b"wrong client request session/set_mode" in named.stdout
+    ran = acpgen("validate", *options.split(), given=recorded(*WITHOUT_VERSION, ONLY_V1, BAD_IN_BOTH))
+    told = ran.stdout.decode()
+    assert "2: wrong agent result initialize" in told
+    assert "4: wrong client request session/new" in told and "/params/cwd: a string is expected, not 5" in told
+    assert "3: not judged client request session/set_mode: no `initialize` has named the version" in told or options
+    assert "1 not judged" in ran.stderr.decode() or options
+
+
+@pytest.mark.parametrize("protocol", ["acp/v1", "acp/v2"])
+@pytest.mark.parametrize("options", ["", "--session"])
+def test_a_protocol_that_is_named_judges_though_the_answer_names_no_version(options: str, protocol: str) -> None:
+    given = recorded(*WITHOUT_VERSION, BAD_IN_BOTH)
+    ran = acpgen("validate", *options.split(), "--protocol", protocol, given=given)
+    assert ran.returncode == 1
+    assert b"/params/cwd: a string is expected, not 5" in ran.stdout
+    assert b"not judged" not in ran.stdout + ran.stderr
 
 
 def test_what_is_wrong_stays_wrong_where_something_else_is_not_judged() -> None:

@@ -477,12 +477,20 @@ def tap(
         ),
     ] = None,
     format_: Annotated[str, typer.Option("--format", metavar="FORMAT", help="Of the report: text or json.")] = "text",
+    grace: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help="When the client's input has ended and the command still runs so long after, end it and what it started.",
+        ),
+    ] = 10,
     ref: Ref = None,
 ) -> None:
     """Run an agent or server with a monitor on its standard input and output. Every byte passes through as it came.
 
-    Ends when either side ends, with the agent's exit code; 1 if that is 0 and judging ended early. 2: the command cannot be started, or
-    a file cannot be written.
+    Ends when the command ends, with its exit code; 1 if that is 0 and judging ended early. 2: the command cannot be started, or
+    a file cannot be written. The command does not outlive this one.
     """
     from acpgen import judge, recording
     from acpgen import tap as work
@@ -522,7 +530,7 @@ def tap(
                     return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        code = work.tap(command, make, tell, say, tape, sides=sides)
+        code = work.tap(command, make, tell, say, tape, sides=sides, grace=grace)
     work.end(code)
 
 

@@ -850,6 +850,16 @@ class InvalidExample(Fault):
 
 
 @dataclass
+class BadOverlay(Fault):
+    """Something in a folder that extends another one, and does not fit what it extends."""
+
+    reason: str
+
+    def what(self) -> str:
+        return f"{self.reason}."
+
+
+@dataclass
 class BadMaterial(Fault):
     """A page, a release or a table beside the schemas that the docs cannot take in."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -105,7 +106,18 @@ def _require_two_peers(strict: Strict, name: str) -> None:
 
 def monitor(protocols: Iterable[Strict], *, fixed: bool = False) -> Monitor:
     """A monitor that knows these versions of one protocol. With `fixed` they judge whatever version the peers agree on."""
-    return borrowed.monitor.Monitor(protocols, fixed=fixed)
+    known = list(protocols)
+    names = [strict.contract.name for strict in known]
+    return borrowed.monitor.Monitor(known, fixed=fixed, unstable=lambda: list(_channels(names)))
+
+
+def _channels(names: Iterable[str]) -> Iterator[Strict]:
+    """The unstable channels of protocols: `acp/unstable/v1` beside `acp/v1`. Others have none."""
+    for name in names:
+        family, slash, version = name.rpartition("/")
+        if slash and not family.endswith("/unstable"):
+            with contextlib.suppress(Faults):
+                yield strict(find(f"{family}/unstable/{version}"))
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
@@ -114,9 +126,30 @@ def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:
     return value, tuple((problem.pointer, problem.sentence) for problem in problems)
 
 
+def cited(requirements: Sequence[int | str]) -> str:
+    """The requirements behind a breach, in a line of text."""
+    found: str = borrowed.monitor.cited(requirements)
+    return found
+
+
 def is_unknown(version: object, protocols: Mapping[Any, Strict]) -> bool:
     """Whether a version of a handshake is none of these."""
     return borrowed.versions.is_unknown(version, protocols)
+
+
+def is_named(version: object, protocols: Mapping[Any, Strict]) -> bool:
+    """Whether a handshake names one of these versions."""
+    return borrowed.versions.is_named(version, protocols)
+
+
+def unclear(versions: Iterable[object]) -> str:
+    """Why a message is not judged that versions judge differently, while nobody has said which is spoken."""
+    return borrowed.versions.unclear(versions)
+
+
+def no_schema() -> str:
+    """Why messages of a version that is not known are not judged."""
+    return borrowed.versions.NO_SCHEMA
 
 
 def spoken(version: object, protocols: Mapping[Any, Strict], in_force: Strict | None, *, fixed: bool) -> Strict | None:

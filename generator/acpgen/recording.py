@@ -1,6 +1,6 @@
 """Recorded conversations: JSON Lines of `{"from": "client" | "agent", "message": …, "at": RFC 3339}`, read and written a line at a time.
 
-A line that was no JSON is recorded as `text` in place of `message`. `"gap": true` stands where lines went by unrecorded.
+A line that was no JSON is recorded as `text` in place of `message`, a blank one too. `"gap": true` stands where lines went by unrecorded.
 """
 
 from __future__ import annotations
@@ -88,11 +88,15 @@ def lines(stream: BinaryIO, longest: int = LONGEST) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one line of a recording holds: who said it, and the message as JSON, or the text that was none; or that some is missing."""
+    """What one line of a recording holds: who said it, and the message as JSON, or the text that was none; or that some is missing.
+
+    A blank line is no message, and breaks nothing.
+    """
 
     sender: str
     message: Any = None
     is_gap: bool = False
+    is_blank: bool = False
 
 
 def said(value: object, sides: tuple[str, ...]) -> Said | str:
@@ -104,7 +108,7 @@ def said(value: object, sides: tuple[str, ...]) -> Said | str:
     if "message" in value:
         return Said(value["from"], value["message"])
     if isinstance(value.get("text"), str):
-        return Said(value["from"], value["text"])
+        return Said(value["from"], value["text"], is_blank=not value["text"].strip())
     if value.get("gap") is True:
         return Said(value["from"], is_gap=True)
     return "a recorded line has a 'message', or 'text' that was no JSON"

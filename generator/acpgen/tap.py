@@ -1,5 +1,9 @@
 """Sits on stdio between a client and an agent or server: every byte passes through as it came, and a monitor listens.
 
+The agent does not outlive the client for long, nor this process: it has a process group of its own, which is ended some time after the
+client's input has. If this process is killed, a guard kills that group, and on Linux the kernel the agent itself; without a guard, as in
+the foreground of a terminal elsewhere, the agent only reads the end of its input then.
+
 Copying never waits for the monitor or the recording. What was read is queued for them, then written on at once; if they fall so far
 behind that the queue is full, they are told that they missed something, and go on from there. Standard error is the agent's own.
 """
@@ -35,8 +39,11 @@ ROOM: Final = 64 << 20
 
 ACP_SIDES: Final = ("client", "agent")
 
+GRACE: Final = 10.0
+"""Seconds that an agent has to end after its client's input has ended, before it is told to."""
+
 PATIENCE: Final = 5.0
-"""Seconds that an agent has to end after its client is gone, before it is told to, and again before it is made to."""
+"""Seconds that an agent has to end after it was told to, before it is made to. Listeners have as long to finish."""
 
 LINGER: Final = 1.0
 """Seconds that are waited for the last output of an agent that has ended, where something else still holds its standard output."""
@@ -126,13 +133,14 @@ class Splitter:
     left out.
     """
 
-    def __init__(self, longest: int = LONGEST) -> None:
+    def __init__(self, longest: int = LONGEST, *, keeps_blank: bool = False) -> None:
+        self._keeps_blank = keeps_blank
         self._parts: dict[str, bytearray] = {}
         self._broken: set[str] = set()
         self._longest = longest
 
     def lines(self, chunk: Chunk) -> Generator[tuple[str, bytes | None]]:
-        """The lines that a chunk completes, blank ones left out."""
+        """The lines that a chunk completes, blank ones only if they are kept."""
         if chunk.data is None:
             self._parts.clear()
             self._broken = {"client", "agent"}
@@ -146,7 +154,7 @@ class Splitter:
         for line in whole:
             if chunk.sender in self._broken:
                 self._broken.discard(chunk.sender)
-            elif line.strip():
+            elif self._keeps_blank or line.strip():
                 yield chunk.sender, bytes(line)
         if len(rest) > self._longest:
             rest = bytearray()
@@ -211,7 +219,7 @@ class Recorder:
 
     def __init__(self, file: BinaryIO, sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES) -> None:
         self._file, self._sides = file, sides
-        self._splitter = Splitter()
+        self._splitter = Splitter(keeps_blank=True)
 
     def take(self, chunk: Chunk) -> None:
         """Write what a chunk completes."""
@@ -240,14 +248,18 @@ def tap(
     record: BinaryIO | None = None,
     room: int = ROOM,
     sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
+    grace: float = GRACE,
 ) -> int:
     """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. Where
     that is 0 and judging ended early, it is 1.
 
     `report` is handed each breach as it is found, `say` what people should know besides; `sides` are what a recording calls the client
-    and the command. Raises `Faults` if the command does not start.
+    and the command. Some `grace` seconds after the client's input has ended, the command and what it started are told to end, and then
+    made to. Raises `Faults` if the command does not start.
     """
-    agent = _start(command)
+    group = os.name == "posix" and not _in_foreground()  # in the foreground keys that signal must reach it
+    agent = _start(command, is_leader=group)
+    guard = _guard(agent.pid) if group else None
     sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
     watcher, recorder = Watcher(make, report), Recorder(record, sides) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
@@ -260,7 +272,12 @@ def tap(
         downstream = _Copy("agent", agent.stdout.fileno(), 1, listeners)
         for copy in (upstream, downstream):
             copy.thread.start()
-        _wait(agent, upstream, downstream)
+        told = _wait(agent, upstream, downstream, grace, is_leader=group)
+    if guard is not None:
+        guard.kill()
+        guard.wait()
+    if told:
+        say(told)
     judging = ""
     for listener, finish in zip(listeners, (watcher.finish, recorder.finish if recorder else None), strict=False):
         listener.close(PATIENCE)
@@ -312,35 +329,93 @@ def _shut(end: int) -> None:
     os.close(nothing)
 
 
-def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], *, is_leader: bool) -> subprocess.Popen[bytes]:
     try:
         # The command is the user's own, given for exactly this.
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603
+        return subprocess.Popen(  # noqa: S603
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            process_group=0 if is_leader else None,
+            preexec_fn=_dies_with(os.getpid()),
+        )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
 
 
-def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy) -> None:
-    """Return when the agent has ended and its output is passed on. An agent whose client is gone is told to end, and then made to."""
+def _dies_with(parent: int) -> Callable[[], None] | None:
+    """What a child calls before it becomes the agent, so that the kernel kills it when `parent` ends; `None` where no kernel does."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+
+    try:
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+    except (OSError, AttributeError):  # a system without this library; the end of its input tells the agent too
+        return None
+
+    def ask() -> None:
+        prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:  # it has ended already
+            os._exit(1)
+
+    return ask
+
+
+def _guard(group: int) -> subprocess.Popen[bytes] | None:
+    """A process that waits for the end of this one, and then kills a process group; `None` where it cannot be started."""
+    script = 'read -r _; kill -s KILL -- "-$0"'
+    nothing = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(  # noqa: S603
+            ["/bin/sh", "-c", script, str(group)],
+            stdin=subprocess.PIPE,
+            stdout=nothing,
+            stderr=nothing,
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+
+
+def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy, grace: float, *, is_leader: bool) -> str:
+    """Return when the agent has ended and its output is passed on, with a sentence for people where it did not end by itself.
+
+    An agent whose client has ended its input, or reads no more, is told to end after `grace` seconds, and then made to.
+    """
     gone: float | None = None
+    told = ""
     while True:
         try:
             agent.wait(0.05)
             break
         except subprocess.TimeoutExpired:
             # An agent that does not read leaves the copy to it stuck, so that alone its source shows that the client has ended.
-            is_over = not upstream.thread.is_alive() or _is_torn(upstream.source)
-            if gone is None and (downstream.broken or (is_over and _is_torn(downstream.target))):
+            if gone is None and (downstream.broken or not upstream.thread.is_alive() or _is_torn(upstream.source)):
                 gone = time.monotonic()
-            if gone is not None:
-                waited = time.monotonic() - gone
-                with contextlib.suppress(OSError):
-                    if waited > 2 * PATIENCE:
-                        agent.kill()
-                    elif waited > PATIENCE:
-                        agent.terminate()
+            waited = 0.0 if gone is None else time.monotonic() - gone
+            if waited > grace and not told:
+                told = f"The command still ran {grace:g} seconds after its client's input had ended, and was ended (--grace)."
+                _send(agent, signal.SIGTERM, is_leader=is_leader)
+            if waited > grace + PATIENCE:
+                _send(agent, getattr(signal, "SIGKILL", signal.SIGTERM), is_leader=is_leader)
+    if told:
+        _send(
+            agent, getattr(signal, "SIGKILL", signal.SIGTERM), is_leader=is_leader
+        )  # what the command started, and left behind
     downstream.thread.join(LINGER)
+    return told
+
+
+def _send(agent: subprocess.Popen[bytes], number: int, *, is_leader: bool) -> None:
+    """Signal the agent, and all of its process group where it has one of its own."""
+    with contextlib.suppress(OSError):
+        if is_leader:
+            os.killpg(agent.pid, number)
+        else:
+            agent.send_signal(number)
 
 
 def _is_torn(end: int) -> bool:

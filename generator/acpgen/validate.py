@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +30,6 @@ _AMBIGUOUS: Final = (
     "the result was not judged: both sides have an open request with this id, and nobody says who answers"
 )
 _PARTLY: Final = "some messages were not judged, or not wholly"
-_NO_SCHEMA: Final = "no schema is known for the version that the peers agreed on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +48,8 @@ class LineProblem:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on one line. `kind` is request, notification, result, error, batch, message, gap or end; `earlier` lines are counted
-    as `line` is. `note` says why the line, or a part of it, was not judged.
+    """The verdict on one line. `kind` is request, notification, result, error, batch, message, blank, gap or end; `earlier` lines are
+    counted as `line` is. `note` says why the line, or a part of it, was not judged.
     """
 
     line: int
@@ -122,11 +121,12 @@ def judged(
     """A verdict for each line: a message, or the line of a recording.
 
     `sender` sent those that do not say it; without, it is told from the method, or from the request that is answered. Of several
-    versions the one that `initialize` names judges, and the first one until then. What is of another version is not judged; with
-    `fixed` it is, and the version is a problem.
+    versions the one that `initialize` names judges. Until one is named, all of them do, and what they judge differently is not judged.
+    What is of another version is not judged; with `fixed` it is, and the version is a problem.
     """
     reader = next(iter(protocols.values()))
     strict: Strict | None = reader
+    is_named = False
     sides = reader.contract.peers
     open_ = _Open()
     for line in lines:
@@ -148,16 +148,29 @@ def judged(
             if content.is_gap:
                 yield Verdict(line.number, content.sender, "gap", "", problems, _MISSING, line.end)
                 continue
+            if content.is_blank:
+                yield Verdict(line.number, content.sender, "blank", "", problems, end=line.end)
+                continue
             speaker, value = content.sender, content.message
-        message = _Message(value, strict, sides, open_, speaker)
+        others = () if is_named or strict is None else tuple(one for one in protocols.values() if one is not strict)
+        message = _Message(value, (strict, *others) if strict is not None else (), sides, open_, speaker)
         spoken = judge.spoken(message.version, protocols, strict, fixed=fixed) if message.is_handshake else strict
+        if message.is_handshake:
+            is_named = judge.is_named(message.version, protocols)
+            others = () if is_named or judge.is_unknown(message.version, protocols) else others
         verdict = message.verdict(spoken or strict, line)
+        if any(message.verdict(other, line).is_valid != verdict.is_valid for other in others):
+            verdict = replace(_envelope(verdict), note=judge.unclear(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
-            envelope = tuple(problem for problem in verdict.problems if problem.rule == "envelope")
-            verdict = replace(verdict, problems=envelope, note=_NO_SCHEMA)
+            verdict = replace(_envelope(verdict), note=judge.no_schema())
         more = _differing(message, protocols) if fixed else ()
         yield replace(verdict, problems=(*problems, *verdict.problems, *more))
         strict = spoken or (strict if message.kind == "request" else None)
+
+
+def _envelope(verdict: Verdict) -> Verdict:
+    """A verdict on the envelope alone, which every version has."""
+    return replace(verdict, problems=tuple(problem for problem in verdict.problems if problem.rule == "envelope"))
 
 
 def _inside(problem: LineProblem) -> LineProblem:
@@ -179,12 +192,13 @@ class _Message:
     """A message with its sender and method, as far as the stream tells them."""
 
     def __init__(
-        self, value: Any, strict: Strict | None, sides: tuple[str, ...], open_: _Open, sender: str | None
+        self, value: Any, judges: Sequence[Strict], sides: tuple[str, ...], open_: _Open, sender: str | None
     ) -> None:
         self.value, self.open, self.method = value, open_, ""
         self.version: object = None
         self.kind = _kind(value)
-        known = sender or self._sender(strict, sides)
+        self._methods: dict[int, str | None] = {}
+        known = sender or self._sender(judges, sides)
         self.sender = known or sides[0]
         self.peer = sides[1] if self.sender == sides[0] else sides[0]
         self.askers = (self.peer,) if known else sides
@@ -200,13 +214,13 @@ class _Message:
             body = value.get("result" if self.kind == "result" else "params")
             self.version = body.get("protocolVersion") if is_object(body) else None
 
-    def _sender(self, strict: Strict | None, sides: tuple[str, ...]) -> str | None:
+    def _sender(self, judges: Sequence[Strict], sides: tuple[str, ...]) -> str | None:
         """Who must have sent it; `None` if both may."""
         for item in self.value if is_array(self.value) else [self.value]:
             kind, other = _kind(item), None
-            if kind in ("request", "notification") and strict is not None:
-                route = strict.route(item["method"], is_request=kind == "request")
-                other = route.side if route is not None and route.side in sides else None
+            if kind in ("request", "notification"):
+                routes = [strict.route(item["method"], is_request=kind == "request") for strict in judges]
+                other = next((route.side for route in routes if route is not None and route.side in sides), None)
             elif kind in ("result", "error"):
                 askers = self.open.askers(item.get("id"), sides)
                 other = askers[0] if len(askers) == 1 else None
@@ -231,7 +245,7 @@ class _Message:
     def verdict(self, strict: Strict | None, line: Line) -> Verdict:
         name = (line.number, self.sender, self.kind, self.method)
         if strict is None:
-            return Verdict(*name, note=_NO_SCHEMA, end=line.end)
+            return Verdict(*name, note=judge.no_schema(), end=line.end)
         unjudged = self._unjudged(strict)
         problems = strict.judge(
             self.value,
@@ -244,7 +258,9 @@ class _Message:
 
     def _answered(self, id_: object) -> str | None:
         """The method of the request that an item of a batch answers."""
-        return self.open.answer(self.peer, id_) if len(self.open.askers(id_, self.askers)) == 1 else None
+        if len(self.open.askers(id_, self.askers)) == 1:
+            self._methods[_key(id_)] = self.open.answer(self.peer, id_)
+        return self._methods.get(_key(id_))
 
     def _unjudged(self, strict: Strict) -> dict[str, str]:
         """Why some of it is not judged, by the place that the schema would complain of."""
@@ -280,6 +296,9 @@ def conversation(lines: Iterable[Line], monitor: Monitor) -> Iterator[Verdict]:
         if content.is_gap:
             missed = tuple(map(_breach, monitor.lose(_MISSING)))
             yield Verdict(number, content.sender, "gap", "", (*repeated, *missed), monitor.unjudged, end)
+            continue
+        if content.is_blank:
+            yield Verdict(number, content.sender, "blank", "", repeated, end=end)
             continue
         breaches = monitor.observe(content.sender, content.message, index=number)
         method = breaches[0].method if breaches else _method(content.message)
@@ -339,7 +358,7 @@ def as_text(verdict: Verdict) -> str:
 
 def _told(problem: LineProblem) -> str:
     name = f"{problem.level} {problem.rule}" if problem.level else ""
-    numbers = f" (requirement {', '.join(map(str, problem.requirements))})" if problem.requirements else ""
+    numbers = f" ({judge.cited(problem.requirements)})" if problem.requirements else ""
     since = f" [line {problem.earlier}]" if problem.earlier is not None else ""
     parts = [f"{name}{numbers}", problem.pointer, problem.sentence]
     return f"{': '.join(part for part in parts if part)}{since}"

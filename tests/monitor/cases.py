@@ -48,6 +48,8 @@ SELECT = {
     "options": [{"value": "swell", "name": "Swell"}],
 }
 
+SWITCH = {"id": "calm", "name": "Calm seas", "type": "boolean", "currentValue": True}
+
 
 def set_option(name: str, value: str) -> tuple[str, object]:
     return client("session/set_config_option", {"sessionId": "s", "configId": name, "value": value}, id_="o")
@@ -60,6 +62,7 @@ def malformed(roots: object) -> list[tuple[str, object]]:
 CASES = (
     # --- JSON-RPC ---
     Case("not-json", [*v1(), ("agent", b"starting up...")], ""),
+    Case("not-json", [*v1(), ("client", b"Host: tides.example.org")], "", name="by the client"),
     Case(
         "not-json",
         [*v1(), ("agent", b'{"jsonrpc":"2.0","method":"_x","params":"\\ud800"}')],
@@ -308,6 +311,15 @@ CASES = (
         earlier=-2,
         name="of type terminal",
     ),
+    Case(
+        "auth-method-of-unknown-type",
+        [
+            *v2(authMethods=[{"type": "env_var", "methodId": "key", "name": "Key"}]),
+            client("auth/login", {"methodId": "key"}, id_=1),
+        ],
+        "/params/methodId",
+        earlier=-2,
+    ),
     # --- capabilities ---
     Case("method-used-without-capability", [*v1({}), client("session/list", {}, id_=1)], "/method", -2, (72,)),
     Case(
@@ -367,6 +379,27 @@ CASES = (
         "/params/mcpServers/0/type",
         -2,
         name="a server",
+    ),
+    Case(
+        "variant-used-without-capability",
+        [*OPEN, prompt({"type": "audio", "data": "", "mimeType": "audio/wav"})],
+        "/params/prompt/0/type",
+        -4,
+        name="a sound",
+    ),
+    Case(
+        "variant-used-without-capability",
+        [*OPEN, prompt({"type": "resource", "resource": {"uri": "file:///a", "text": "a"}})],
+        "/params/prompt/0/type",
+        -4,
+        name="an embedded resource",
+    ),
+    Case(
+        "variant-used-without-capability",
+        [*OPEN, update(sessionUpdate="config_option_update", configOptions=[SWITCH])],
+        "/params/update/configOptions/0/type",
+        -5,
+        name="a switch",
     ),
     Case(
         "variant-used-without-capability",

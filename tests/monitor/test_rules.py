@@ -391,7 +391,7 @@ def test_the_monitor_of_the_distribution_knows_the_versions_of_the_installed_bin
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     first, last = ran.stdout.splitlines()
-    assert first.startswith("must: message 0 from the client: envelope-malformed: ")
+    assert first.startswith("must: message 0 from the client: envelope-malformed (requirement acp/v1/")
     assert last == "() 1"
 
 

@@ -26,7 +26,7 @@ def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     if best is Mechanism.NONE or (name == "openat2" and best is not Mechanism.OPENAT2):
         pytest.skip(f"this platform has no {name}")
     if name == "walk":
-        monkeypatch.setattr("acp_session.containment._has_openat2", lambda: False)
+        monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
     assert guarantees().mechanism.value == name
     return name
 

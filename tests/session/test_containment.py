@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import ctypes
 import errno
 import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from acp_bindings import v1
 
 from acp_session.containment import (
     Mechanism,
     Place,
     Refused,
+    Root,
     bind,
     contains,
     guarantees,
@@ -26,10 +34,11 @@ from acp_session.containment import (
     open_regular,
     places,
     reach,
-    remove_folders,
 )
 from acp_session.errors import RequestError
-from acp_session.workspace import ClientWorkspace
+from acp_session.filesystem import FilePolicy, FileSystem
+from acp_session.handles import MOST_PARTS
+from acp_session.workspace import ClientWorkspace, RootSet, scope
 from session.conftest import PATHS
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
@@ -174,6 +183,174 @@ def test_a_root_replaced_by_another_directory_is_refused(tree: Path, mechanism: 
             open_file(root, ("secret.txt",), os.O_RDONLY)
 
 
+def test_a_root_removed_and_made_again_is_another_one(tmp_path: Path, mechanism: str) -> None:
+    """The number of a directory that is held open is not given to another one."""
+    for number in range(50):
+        place = tmp_path / "r"
+        place.mkdir(exist_ok=True)
+        root = bind(str(place))
+        place.rmdir()
+        place.mkdir()
+        (place / "a.txt").write_text("other")
+        with pytest.raises(Refused, match="replaced"):
+            open_file(root, ("a.txt",), os.O_RDONLY)
+        assert not is_within([root], bind(str(place))), number
+        (place / "a.txt").unlink()
+
+
+def test_a_closed_root_opens_nothing_and_what_was_opened_stays_open(tree: Path, mechanism: str) -> None:
+    root = bind(str(tree / "app"))
+    file = open_file(root, ("src", "a.txt"), os.O_RDONLY)
+    root.close()
+    root.close()
+    with pytest.raises(Refused, match="closed"):
+        open_file(root, ("src", "a.txt"), os.O_RDONLY)
+    assert os.read(file, 100)
+    os.close(file)
+    with pytest.raises(Refused, match="not open"):
+        open_file(replace(root, handle=None), ("src", "a.txt"), os.O_RDONLY)
+
+
+def test_a_root_that_nothing_refers_to_is_closed(tree: Path) -> None:
+    before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+    roots = [bind(str(tree / "app")) for _ in range(50)]
+    del roots
+    assert not before or len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_root_may_be_closed_while_others_use_it(tree: Path, mechanism: str) -> None:
+    """A descriptor that was closed may be another file by then; nobody gets one of those."""
+    for _ in range(30):
+        root = bind(str(tree / "app"))
+        wrong: list[bytes] = []
+
+        def use(root: Root = root, wrong: list[bytes] = wrong) -> None:
+            for _ in range(50):
+                try:
+                    file = open_file(root, ("src", "a.txt"), os.O_RDONLY)
+                except Refused:
+                    continue
+                found = os.read(file, 100)
+                os.close(file)
+                if found != (tree / "app" / "src" / "a.txt").read_bytes():
+                    wrong.append(found)
+
+        threads = [threading.Thread(target=use) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        root.close()
+        others = [os.open(tree / "outside" / "secret.txt", os.O_RDONLY) for _ in range(10)]
+        for thread in threads:
+            thread.join()
+        for other in others:
+            os.close(other)
+        assert not wrong
+
+
+def steps_of(work: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many calls to the system that open or look something up a piece of work makes."""
+    count = 0
+    with monkeypatch.context() as patch:
+        for name in ("open", "readlink", "lstat", "stat", "mkdir", "rmdir"):
+            real = getattr(os, name)
+
+            def counted(*arguments: Any, real: Callable[..., Any] = real, **named: Any) -> Any:
+                nonlocal count
+                count += 1
+                return real(*arguments, **named)
+
+            patch.setattr(os, name, counted)
+        work()
+    return count
+
+
+@pytest.mark.parametrize("ends", ["written", "refused"])
+def test_a_write_takes_steps_in_proportion_to_the_depth(
+    tmp_path: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    files = FileSystem(FilePolicy())
+    root = RootSet.bind(scope(str(tmp_path)))
+    asyncio.run(files.attach("s", root, clean=False))
+
+    def write(depth: int) -> None:
+        name = "x" * 300 if ends == "refused" else "a.txt"
+        path = f"{tmp_path}/{depth}/" + "d/" * depth + name
+        request = v1.WriteTextFileRequest(session_id="s", path=path, content="new")
+        with contextlib.suppress(RequestError) if ends == "refused" else contextlib.nullcontext():
+            asyncio.run(files.write_text_file(request))
+
+    write(1)
+    few, many = (steps_of(partial(write, depth), monkeypatch) for depth in (50, 200))
+    assert many < 4.2 * few
+
+
+def test_what_lies_deeper_than_any_path_may_is_refused(tmp_path: Path, mechanism: str) -> None:
+    root = bind(str(tmp_path))
+    with pytest.raises(OSError, match="too long"):
+        reach([root], f"{tmp_path}/" + "d/" * (MOST_PARTS + 1) + "a.txt", lambda place: 0)
+
+
+def test_a_pipe_put_in_the_place_of_a_file_after_the_look_is_not_waited_for(
+    tree: Path, mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The opening must not wait for a writer, and what was opened must be looked at again."""
+    from acp_session import containment
+
+    root = bind(str(tree / "app"))
+    os.mkfifo(tree / "pipe")
+    looked = vars(containment)["_require_regular"]
+    seen: list[str] = []
+
+    def then_swapped(mode: int, name: str) -> None:
+        looked(mode, name)
+        if not seen:
+            seen.append(name)
+            os.rename(tree / "pipe", tree / "app" / "src" / "a.txt")
+
+    monkeypatch.setattr(containment, "_require_regular", then_swapped)
+    found: list[BaseException | None] = []
+
+    def work() -> None:
+        try:
+            os.close(open_regular(root, ("src", "a.txt"), os.O_RDONLY))
+        except OSError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive(), "it waits for somebody to write into the pipe"
+    assert [getattr(error, "errno", None) for error in found] == [errno.EINVAL]
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.EINTR])
+def test_an_opening_that_the_system_could_not_finish_is_tried_again(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """`openat2` answers EAGAIN where something on the path was renamed meanwhile."""
+    from acp_session import mechanism
+
+    if guarantees().mechanism is not Mechanism.OPENAT2:
+        pytest.skip("this platform has no openat2")
+    root = bind(str(tree / "app"))
+    real = vars(mechanism)["_syscall"]()
+    calls: list[int] = []
+
+    def busy() -> Callable[..., int]:
+        def call(*arguments: Any) -> int:
+            calls.append(1)
+            if len(calls) % 4:
+                ctypes.set_errno(number)
+                return -1
+            return int(real(*arguments))
+
+        return call
+
+    monkeypatch.setattr(mechanism, "_syscall", busy)
+    os.close(open_file(root, ("src", "a.txt"), os.O_RDONLY))
+    assert len(calls) > 4
+
+
 def test_only_regular_files_are_opened(tree: Path, mechanism: str) -> None:
     os.mkfifo(tree / "app" / "pipe")
     root = bind(str(tree / "app"))
@@ -187,10 +364,10 @@ def test_only_regular_files_are_opened(tree: Path, mechanism: str) -> None:
 
 def test_folders_are_made_without_following_links(tree: Path, mechanism: str) -> None:
     root = bind(str(tree / "app"))
-    folder, made = make_folder(root, ("new", "deeper"))
-    os.close(folder)
-    assert made == 2
-    remove_folders(root, ("new", "deeper"), made)
+    folder = make_folder(root, ("new", "deeper"))
+    assert folder.made == ("new", "deeper")
+    folder.remove_made()
+    folder.close()
     assert not (tree / "app" / "new").exists()
     with pytest.raises(OSError, match="symbolic links"):
         make_folder(root, ("to-outside", "new"))
@@ -269,8 +446,8 @@ def test_a_grant_does_not_reach_across_a_mount_point(mounts: Path, mechanism: st
 
 def test_a_platform_without_any_mechanism_opens_nothing(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = bind(str(tree / "app"))
-    monkeypatch.setattr("acp_session.containment._has_openat2", lambda: False)
-    monkeypatch.setattr("acp_session.containment._has_walk", lambda: False)
+    monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
+    monkeypatch.setattr("acp_session.mechanism._has_walk", lambda: False)
     found = guarantees()
     assert (found.mechanism, found.enforced, found.links, found.mounts, found.atomic) == (
         Mechanism.NONE,
@@ -307,8 +484,8 @@ def test_a_mount_that_cannot_be_told_is_refused(tree: Path, monkeypatch: pytest.
     def unknown(descriptor: int) -> int:
         raise OSError(errno.EXDEV, "the mount of a file cannot be told")
 
-    monkeypatch.setattr("acp_session.containment._has_openat2", lambda: False)
-    monkeypatch.setattr("acp_session.containment._mount", unknown)
+    monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
+    monkeypatch.setattr("acp_session.mechanism._mount", unknown)
     with pytest.raises(Refused, match="mount point"):
         content(f"{tree}/app/src/a.txt", tree / "app")
 

@@ -14,9 +14,9 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "generator" / "acp-session" / "acp_session"
 MODULES = (
     *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
-    *("versioning", "workspace"),
+    *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
 )
-WITH_EXAMPLES = frozenset(MODULES) - {"atomic"}
+WITH_EXAMPLES = frozenset(MODULES) - {"atomic", "containment", "handles", "workers"}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import errno
 import os
 import random
@@ -27,8 +28,9 @@ from acp_session.containment import Refused, bind, guarantees
 from acp_session.errors import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_session.filesystem import DEFAULT_LIMIT, FileEvent, FilePolicy, FileSystem
 from acp_session.sensitive import SECRETS, is_denied
-from acp_session.text import lines
+from acp_session.text import lines, lines_of
 from acp_session.versioning import GitStage
+from acp_session.workers import Workers
 from acp_session.workspace import RootSet, scope
 from session.conftest import PATHS
 
@@ -149,8 +151,8 @@ def test_a_platform_without_guarantees_advertises_and_opens_nothing(
 ) -> None:
     client = Client(tmp_path)
     make("app/a.txt")
-    monkeypatch.setattr("acp_session.containment._has_openat2", lambda: False)
-    monkeypatch.setattr("acp_session.containment._has_walk", lambda: False)
+    monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
+    monkeypatch.setattr("acp_session.mechanism._has_walk", lambda: False)
     found = client.files.capabilities()
     assert (found.read_text_file, found.write_text_file) == (False, False)
     assert refusal(client.read, "app/a.txt").code == METHOD_NOT_FOUND
@@ -240,6 +242,56 @@ def test_size_limits_hold_both_ways(tmp_path: Path, make: Make) -> None:
     assert refusal(client.write, "app/new.txt", "ééééééé").message == "the content is larger than 10 bytes"
     assert (tmp_path / "app" / "new.txt").read_text() == "0123456789"
     assert FilePolicy().max_read == FilePolicy().max_write == 10 * 1024 * 1024
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_lines_of_a_file_of_any_size_are_read(tmp_path: Path, make: Make, encoding: str) -> None:
+    client = Client(tmp_path, FilePolicy(max_read=100))
+    make("app/large.txt", "".join(f"line {number} ü\r\n" for number in range(1, 200_000)).encode(encoding))
+    assert client.read("app/large.txt", line=1, limit=2) == "line 1 ü\r\nline 2 ü\r\n"
+    assert client.read("app/large.txt", limit=1) == "line 1 ü\r\n"
+    assert client.read("app/large.txt", line=150_000, limit=1) == "line 150000 ü\r\n"
+    assert client.read("app/large.txt", line=199_999) == "line 199999 ü\r\n"
+    assert client.read("app/large.txt", line=200_001, limit=5) == ""
+    assert client.read("app/large.txt", line=9, limit=0) == ""
+    assert "ask for lines" in refusal(client.read, "app/large.txt").message
+    assert "ask for fewer" in refusal(client.read, "app/large.txt", line=5, limit=50).message
+    assert "ask for fewer" in refusal(client.read, "app/large.txt", line=5).message
+
+
+@given(
+    st.text(st.sampled_from("ab\n\r\u00fc\U0001f30a"), max_size=60),
+    st.integers(0, 12) | st.none(),
+    st.integers(0, 12) | st.none(),
+    st.integers(1, 7),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32-le"]),
+)
+def test_lines_that_come_in_chunks_are_those_of_the_whole(
+    content: str, line: int | None, limit: int | None, step: int, encoding: str
+) -> None:
+    raw = content.encode(encoding)
+    if encoding == "utf-32-le":
+        raw = codecs.BOM_UTF32_LE + raw
+    chunks = [raw[:8], *(raw[at : at + step] for at in range(8, len(raw), step))]
+    assert lines_of(lambda: chunks, line, limit, 1000) == lines(content, line, limit)
+
+
+def test_a_large_file_is_looked_through_no_further_than_the_policy_says(tmp_path: Path, make: Make) -> None:
+    client = Client(tmp_path, FilePolicy(max_read=10, max_look=1_000_000))
+    path = make("app/large.txt", b"\n" * 999_990)
+    with path.open("r+b") as file:
+        file.truncate(1 << 40)
+    assert client.read("app/large.txt", line=500_000, limit=3) == "\n\n\n"
+    assert "binary" in refusal(client.read, "app/large.txt", line=999_992, limit=1).message
+    path.write_bytes(b"x" * 2_000_000)
+    assert "first 1000000 bytes" in refusal(client.read, "app/large.txt", line=2, limit=1).message
+
+
+def test_large_files_in_a_named_encoding_are_read_by_lines(tmp_path: Path, make: Make) -> None:
+    make("app/large.txt", ("é\n" * 1000).encode("latin-1"))
+    client = Client(tmp_path, FilePolicy(max_read=10, fallback_encoding="latin-1"))
+    assert client.read("app/large.txt", line=900, limit=1) == "é\n"
+    assert "not UTF-8" in refusal(Client(tmp_path, FilePolicy(max_read=10)).read, "app/large.txt", line=3).message
 
 
 def test_a_file_that_grows_while_it_is_read_stays_within_the_limit(
@@ -391,6 +443,43 @@ PAGE = (r"\.env", r"\.secret", r"(?i)credentials", r"(?i)password", r"(?i)privat
 """The patterns of the file-system page."""
 
 
+@pytest.mark.parametrize(
+    "name", ["src/password/hash.py", "credentials/README.md", "my.env/notes.md", "private-keys/doc.txt"]
+)
+def test_names_of_secrets_are_names_of_files(tmp_path: Path, name: str) -> None:
+    client = Client(tmp_path)
+    client.write(f"app/{name}", "new")
+    assert client.read(f"app/{name}") == "new"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(".vscode/tasks.json", "sub/.vscode/TASKS.json", ".husky/pre-commit", ".github/workflows/ci.yml"),
+        *(
+            ".github/actions/x/action.yml",
+            ".devcontainer/devcontainer.json",
+            ".gitlab-ci.yml",
+            ".bashrc",
+            ".gitmodules",
+        ),
+        *(".pre-commit-config.yaml", "app.code-workspace", "link/ci.yml"),
+    ],
+)
+def test_files_that_other_programs_run_are_read_and_not_written(tmp_path: Path, make: Make, name: str) -> None:
+    client = Client(tmp_path)
+    make("app/.github/workflows/ci.yml")
+    if name.startswith("link/"):
+        (tmp_path / "app" / "link").symlink_to(".github/workflows")
+    else:
+        make(f"app/{name}")
+    assert client.read(f"app/{name}") == "inside\n"
+    assert refusal(client.write, f"app/{name}", "new").code == REFUSED
+    assert client.read(f"app/{name}") == "inside\n"
+    client.write("app/.github/dependabot.md", "new")
+    client.write("app/workflows/tasks.json", "new")
+
+
 @given(st.from_regex("|".join(f"(?:{pattern.removeprefix('(?i)')})" for pattern in PAGE)))
 def test_everything_that_the_page_calls_sensitive_is_off_limits(name: str) -> None:
     if all(re.search(pattern, name) is None for pattern in PAGE):
@@ -481,7 +570,11 @@ def test_an_extension_may_hold_dots(tmp_path: Path, make: Make) -> None:
         ({"denied": ("config/*.key",)}, "matches no name"),
         ({"denied": (".ssh/",)}, "matches no name"),
         ({"denied": ("",)}, "matches no name"),
+        ({"denied_folders": ("a/b",)}, "matches no name"),
+        ({"denied_for_writing": ("a//b",)}, "matches no name"),
         ({"hard_links": "refused"}, "hard_links"),
+        ({"in_place": "always"}, "in_place"),
+        ({"max_look": -1}, "limit"),
         ({"max_read": -1}, "limit"),
         ({"max_write": -1}, "limit"),
         ({"extensions": ".md"}, "dot"),
@@ -854,6 +947,63 @@ def test_the_user_is_told_of_every_step_and_never_of_contents(tmp_path: Path) ->
     ]
     assert events[-1].reason == "there is no such file or directory"
     assert "CONTENT" not in str(events)
+
+
+def test_the_user_is_told_of_every_refusal(tmp_path: Path, make: Make) -> None:
+    events: list[FileEvent] = []
+
+    async def told(event: FileEvent) -> None:
+        await asyncio.sleep(0)
+        events.append(event)
+
+    client = Client(tmp_path, FilePolicy(max_write=10), notify=told)
+    refusal(client.write, "app/a.txt", "x" * 11)
+    refusal(client.write, "app/a.txt", "a\0b")
+    refusal(client.read, "app/a\0b")
+    refusal(client.read, f"{tmp_path}/outside/a.txt")
+    refusal(
+        client.run, client.files.read_text_file(v1.ReadTextFileRequest.model_construct(session_id="s", path="C:\\a"))
+    )
+    client.files.detach("s")
+    refusal(client.read, "app/a.txt")
+    reasons = [event.reason for event in events if event.phase == "failed"]
+    assert [event.phase for event in events] == ["started", "failed"] * 6
+    for reason, part in zip(
+        reasons, ("larger than 10", "binary", "NUL", "outside", "absolute", "no workspace roots"), strict=True
+    ):
+        assert part in reason
+
+
+def test_more_requests_than_may_wait_are_refused_and_nothing_is_begun(tmp_path: Path, make: Make) -> None:
+    make("app/a.txt", "old")
+    workers = Workers(1, most_waiting=2, most_bytes=100)
+    client = Client(tmp_path, workers=workers)
+    go = threading.Event()
+
+    async def crowd() -> list[Any]:
+        busy = asyncio.ensure_future(workers.run(lambda check: go.wait(30)))
+        await asyncio.sleep(0)
+        large = client.files.write_text_file(client.writing("app/a.txt", "x" * 101))
+        works = [client.files.read_text_file(client.reading("app/a.txt")) for _ in range(3)]
+        tasks = [asyncio.ensure_future(work) for work in (large, *works)]
+        await asyncio.sleep(0.01)
+        go.set()
+        await busy
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    found = client.run(crowd())
+    assert [type(one) for one in found] == [RequestError, v1.ReadTextFileResponse, RequestError, RequestError]
+    assert {one.message for one in found if isinstance(one, RequestError)} == {
+        "too many requests for files are under way; try again later"
+    }
+    assert client.read("app/a.txt") == "old"
+
+
+def test_nothing_is_served_after_the_end(tmp_path: Path, make: Make) -> None:
+    make("app/a.txt")
+    client = Client(tmp_path)
+    client.files.close()
+    assert "no workspace roots" in refusal(client.read, "app/a.txt").message
 
 
 def test_a_hook_that_fails_is_the_programs_own_error(tmp_path: Path) -> None:

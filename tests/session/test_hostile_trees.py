@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from acp_session.containment import (
-    MOST_LINKS,
     Refused,
     bind,
     guarantees,
@@ -26,10 +25,10 @@ from acp_session.containment import (
     open_regular,
     places,
     reach,
-    remove_folders,
 )
 from acp_session.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
 from acp_session.filesystem import FilePolicy
+from acp_session.handles import MOST_LINKS
 from acp_session.workspace import RootSet, scope
 from session.test_filesystem import Client, refusal, temporary_files
 
@@ -200,11 +199,16 @@ def test_a_name_that_is_too_long_fails_and_leaves_nothing(tmp_path: Path, mechan
 def test_a_path_that_names_a_directory_is_no_file(tmp_path: Path, make: Make, end: str) -> None:
     client = Client(tmp_path)
     make("app/a.txt")
-    for name in ("a.txt", "new.txt"):
+    (tmp_path / "app" / "folder").mkdir()
+    for name, code, message in (
+        ("a.txt", NOT_FOUND, "there is no such file or directory"),
+        ("folder", INTERNAL_ERROR, "it is a directory"),
+        ("new.txt", INTERNAL_ERROR, "it is a directory"),
+    ):
         for error in (refusal(client.read, f"{tmp_path}/app/{name}{end}"), refusal(client.write, f"app/{name}/.", "x")):
-            assert (error.code, error.message) == (INTERNAL_ERROR, "it is a directory")
+            assert (error.code, error.message) == (code, message)
     assert refusal(client.read, f"{tmp_path}/outside{end}").code == REFUSED
-    assert os.listdir(tmp_path / "app") == ["a.txt"]
+    assert sorted(os.listdir(tmp_path / "app")) == ["a.txt", "folder"]
 
 
 # --- odd files -------------------------------------------------------------------------------------------------------
@@ -307,8 +311,8 @@ def test_what_somebody_else_made_on_the_way_stays(
             raise FileExistsError
 
     monkeypatch.setattr("acp_session.containment.os.mkdir", raced)
-    folder, made = make_folder(root, ("a", "b", "c"))
-    os.close(folder)
-    assert made == 1
-    remove_folders(root, ("a", "b", "c"), made)
+    folder = make_folder(root, ("a", "b", "c"))
+    assert folder.made == ("c",)
+    folder.remove_made()
+    folder.close()
     assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["a", "a/b"]

@@ -119,6 +119,41 @@ def test_nothing_outside_is_read_or_written_while_directories_become_links(swapp
     print(dict(seen))
 
 
+GRANT_SECONDS = float(os.environ.get("ACP_SESSION_RACE_SECONDS", "10" if "CI" in os.environ else "3"))
+
+
+def test_no_directory_outside_is_granted_while_a_part_of_its_path_becomes_a_link(swapped: Path, mechanism: str) -> None:
+    """The middle of the path is exchanged in one step, again and again, while roots are bound under a policy."""
+    outside = (swapped / "outside" / "d" / "e").stat().st_ino
+
+    def grant(path: str) -> str | None:
+        return None if path.startswith(f"{swapped}/app/") else "it was not granted"
+
+    seen = Counter[str]()
+    end = time.monotonic() + GRANT_SECONDS
+    while time.monotonic() < end:
+        try:
+            roots = RootSet.bind(scope(f"{swapped}/app/d/e"), grant)
+        except RequestError as error:
+            seen[str(error.code)] += 1
+            continue
+        with roots:
+            seen["bound"] += 1
+            assert roots.roots[0].identity[1] != outside
+            try:
+                file = roots.open("x.txt")
+            except (RequestError, OSError):
+                seen["not read"] += 1
+                continue
+            try:
+                assert os.read(file, 100) == b"inside"
+            finally:
+                os.close(file)
+            seen["read"] += 1
+    assert min(seen["bound"], seen[str(REFUSED)]) > 20, seen
+    print(dict(seen))
+
+
 def test_the_race_catches_a_check_that_is_apart_from_its_use(swapped: Path) -> None:
     """The same swaps against what the document's example does: resolve, compare, read."""
     root = os.path.realpath(f"{swapped}/app")

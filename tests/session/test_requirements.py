@@ -313,7 +313,12 @@ def a_request_without_the_field_is_accepted(base: Path) -> None:
         assert method(new(f"{base}/app")).scope == scope(f"{base}/app") == Scope(f"{base}/app")
 
 
-@requirement(63, "acp/v2/session-setup/working-directory/4")
+@requirement(
+    63,
+    "acp/v2/session-setup/working-directory/4",
+    "acp/v1/session-setup/working-directory/2",
+    "acp/v1/session-setup/working-directory/4",
+)
 def the_working_directory_is_the_first_root(base: Path) -> None:
     found = scope("/w", ["/b", "/a"], flavour="posix")
     assert found.paths == ("/w", "/b", "/a")
@@ -355,7 +360,7 @@ def one_rule_normalises(base: Path) -> None:
     assert matches(stored, cwd=odd, additional=[f"{odd}/z//"], flavour="posix")
 
 
-@requirement(20, "acp/v2/session-setup/working-directory/3")
+@requirement(20, "acp/v2/session-setup/working-directory/3", "acp/v1/session-setup/working-directory/3")
 def relative_paths_are_meant_from_cwd(base: Path) -> None:
     (base / "lib" / "only.txt").touch()
     assert bound_to(base).scope.absolute("only.txt") == f"{base}/app/only.txt"
@@ -459,7 +464,7 @@ def file_requests_are_held_in_the_roots_of_their_session(base: Path) -> None:
     assert code_of(write_file, base, f"{base}/outside/a.txt", "x") == REFUSED
 
 
-@requirement(56)
+@requirement(56, "acp/v1/session-list/listing-sessions/6")
 def listed_roots_hold_until_a_lifecycle_request(base: Path) -> None:
     client = ClientWorkspace(granted=[str(base)])
     client.learn(v1.SessionInfo(session_id="s", cwd=f"{base}/app", additional_directories=[f"{base}/lib"]))
@@ -483,8 +488,8 @@ def what_is_claimed_is_enforced_or_nothing_is_opened(base: Path) -> None:
     assert held.links
     assert code_of(read_file, base, f"{base}/outside/a.txt") == REFUSED
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("acp_session.containment._has_openat2", lambda: False)
-        patch.setattr("acp_session.containment._has_walk", lambda: False)
+        patch.setattr("acp_session.mechanism._has_openat2", lambda: False)
+        patch.setattr("acp_session.mechanism._has_walk", lambda: False)
         assert not guarantees().enforced
         assert not FileSystem().capabilities().read_text_file
         assert code_of(RootSet.bind, scope(f"{base}/app")) == REFUSED
@@ -708,6 +713,15 @@ def an_unknown_subject_gets_a_plain_prompt_or_is_declined(base: Path) -> None:
     assert not decide(request, cancel(request)).allowed
 
 
+@requirement("acp/v1/prompt-turn/cancellation/3", "acp/v1/tool-calls/requesting-permission/5")
+def a_permission_of_a_cancelled_turn_is_answered_as_cancelled(base: Path) -> None:
+    call = v1.ToolCallUpdate(tool_call_id="c")
+    once = v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")
+    request = v1.RequestPermissionRequest(session_id="s", tool_call=call, options=[once])
+    assert json.loads(v1.encode(cancel(request))) == {"outcome": {"outcome": "cancelled"}}
+    assert not decide(request, cancel(request)).allowed
+
+
 @requirement(99, "acp/v2/schema/toolcallpermissionsubject/1")
 def prompt_words_do_not_reach_the_tool_call(base: Path) -> None:
     call = v2.ToolCallUpdate(tool_call_id="c", title="Edit")
@@ -761,7 +775,7 @@ def sizes_are_checked(base: Path) -> None:
     assert (base / "app" / "a.txt").read_text() == "app"
 
 
-@requirement(112)
+@requirement(112, "acp/v1/file-system/writing-files/1")
 def folders_are_made_and_files_replaced_as_a_whole(base: Path) -> None:
     write_file(base, f"{base}/app/new/deep/a.txt", "new")
     assert (base / "app" / "new" / "deep" / "a.txt").read_text() == "new"

@@ -14,6 +14,7 @@ import pytest
 from acp_bindings import v1
 
 from acp_session import containment
+from acp_session import mechanism as opening
 from acp_session.containment import guarantees
 from acp_session.errors import INTERNAL_ERROR, NOT_FOUND, REFUSED, RequestError
 from acp_session.filesystem import FilePolicy, FileSystem
@@ -80,7 +81,7 @@ def test_a_link_put_in_place_before_any_call_leads_nowhere(
     in_place = {name: counted(getattr(os, name)) for name in CALLS if hasattr(os, name)}
     for name, function in in_place.items():
         monkeypatch.setattr(os, name, function)
-    monkeypatch.setattr(containment, "_openat2", counted(vars(containment)["_openat2"]))
+    monkeypatch.setattr(opening, "_openat2", counted(vars(opening)["_openat2"]))
 
     while step <= calls:
         step += 1
@@ -134,14 +135,14 @@ def before_each(
         for name in CALLS:
             if hasattr(os, name):
                 monkeypatch.setattr(os, name, counted(getattr(os, name)))
-        monkeypatch.setattr(containment, "_openat2", counted(vars(containment)["_openat2"]))
+        monkeypatch.setattr(opening, "_openat2", counted(vars(opening)["_openat2"]))
 
         def ended() -> int:
             nonlocal at_work
             at_work = False
             monkeypatch.undo()
             if mechanism == "walk":
-                monkeypatch.setattr(containment, "_has_openat2", lambda: False)
+                monkeypatch.setattr(opening, "_has_openat2", lambda: False)
             return calls
 
         return ended

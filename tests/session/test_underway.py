@@ -6,7 +6,6 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from acp_session import atomic
 from acp_session.containment import guarantees
 from acp_session.errors import REFUSED, RequestError
 from acp_session.filesystem import FileEvent
+from acp_session.workers import Workers
 from acp_session.workspace import RootSet, scope
 from session.test_filesystem import Client, temporary_files
 
@@ -99,7 +99,8 @@ def test_a_request_under_way_does_not_outlive_its_roots(
 def test_a_request_that_waits_for_a_thread_opens_nothing_afterwards(
     tmp_path: Path, make: Make, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    client = Client(tmp_path)
+    workers = Workers(1)
+    client = Client(tmp_path, workers=workers)
     make("app/a.txt", "old")
     opened: list[str] = []
 
@@ -110,8 +111,8 @@ def test_a_request_that_waits_for_a_thread_opens_nothing_afterwards(
     go = threading.Event()
 
     async def run() -> None:
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
-        busy = asyncio.ensure_future(asyncio.to_thread(go.wait, 30))
+        busy = asyncio.ensure_future(workers.run(lambda check: go.wait(30)))
+        await asyncio.sleep(0)
         tasks: list[asyncio.Future[Any]] = [
             asyncio.ensure_future(client.files.read_text_file(client.reading("app/a.txt"))),
             asyncio.ensure_future(client.files.write_text_file(client.writing("app/a.txt", "new"))),

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .containment import (
+    Folder,
     Refused,
     Root,
     identity,
@@ -27,8 +28,8 @@ from .containment import (
     open_folder,
     open_regular_in,
     open_syncable_folder,
-    remove_folders,
 )
+from .handles import MOST_PARTS
 
 if sys.platform != "win32":
     import fcntl
@@ -62,18 +63,27 @@ class Old:
 
 @dataclass(slots=True)
 class Target:
-    """A file about to be written: the open directory it belongs in, how many directories were made for it, what is there now."""
+    """A file about to be written: the open directory it belongs in, with those that were made for it, and what is there now."""
 
     root: Root
     parts: tuple[str, ...]
-    folder: int
-    made: int
+    within: Folder
     old: Old | None
+
+    @property
+    def folder(self) -> int:
+        """The descriptor of its directory."""
+        return self.within.descriptor
 
     @property
     def name(self) -> str:
         """The file's name in its directory."""
         return self.parts[-1]
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the file may be written and its directory may not, so that it cannot be replaced."""
+        return self.old is not None and not os.access(".", os.W_OK | os.X_OK, dir_fd=self.folder, effective_ids=True)
 
 
 def prepare(root: Root, parts: Sequence[str]) -> Target:
@@ -84,19 +94,19 @@ def prepare(root: Root, parts: Sequence[str]) -> Target:
     """
     if not parts:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), root.path)
-    folder, made = make_folder(root, parts[:-1])
+    folder = make_folder(root, parts[:-1])
     try:
-        return Target(root, tuple(parts), folder, made, _existing(folder, parts[-1]))
+        return Target(root, tuple(parts), folder, _existing(folder.descriptor, parts[-1]))
     except BaseException:
-        os.close(folder)
-        remove_folders(root, parts[:-1], made)
+        folder.remove_made()
+        folder.close()
         raise
 
 
 def abandon(target: Target) -> None:
     """Close a target and remove the directories that were made for it."""
+    target.within.remove_made()
     _close(target)
-    remove_folders(target.root, target.parts[:-1], target.made)
 
 
 def replace(
@@ -124,19 +134,52 @@ def replace(
         raise
     try:
         if durable:
-            _sync_folders(target)
+            target.within.sync_made(_sync)
     finally:
         _close(target)
 
 
-def recover(root: Root) -> tuple[str, ...]:
+def overwrite(
+    target: Target, content: bytes, *, durable: bool = True, check: Callable[[], None] = lambda: None
+) -> None:
+    """Give a file its new content where it stands, and close the target. The one way in which a crash can leave a mixture.
+
+    Room for the new content is taken first, so that a full disk changes nothing. Raises as `replace` does, and `Refused` for a file with
+    further names, which would all change.
+    """
+    old = target.old
+    try:
+        if old is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target.name)
+        if old.has_other_names:
+            raise Refused("/".join(target.parts), "the file has further names, and its directory may not be written")
+        if len(content) > old.status.st_size and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(old.descriptor, 0, len(content))
+        try:
+            check()
+            _require_in_place(target)
+        except BaseException:
+            os.ftruncate(old.descriptor, old.status.st_size)
+            raise
+        os.lseek(old.descriptor, 0, os.SEEK_SET)
+        _fill(old.descriptor, content)
+        os.ftruncate(old.descriptor, len(content))
+        if durable:
+            _sync(old.descriptor)
+    finally:
+        _close(target)
+
+
+def recover(root: Root, check: Callable[[], None] = lambda: None) -> tuple[str, ...]:
     """Remove the temporary files that a killed program left in a root, and return their paths below it.
 
-    Those of living writers stay. Other file systems mounted below the root, and directories that may not be read, are left out.
+    Those of living writers stay. Other file systems mounted below the root, directories that may not be read, and
+    those that lie deeper than any path may lead are left out. `check` is called for each directory and may raise to stop.
     """
     removed: list[str] = []
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
+        check()
         parts = waiting.pop()
         try:
             folder = open_syncable_folder(root, parts)
@@ -145,7 +188,7 @@ def recover(root: Root) -> tuple[str, ...]:
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
+                    if entry.is_dir(follow_symlinks=False) and len(parts) < MOST_PARTS:
                         waiting.append((*parts, entry.name))
                     elif TEMPORARY.fullmatch(entry.name) and _remove_stale(folder, entry.name):
                         removed.append("/".join((*parts, entry.name)))
@@ -277,20 +320,6 @@ def _require_in_place(target: Target) -> None:
         os.close(folder)
 
 
-def _sync_folders(target: Target) -> None:
-    """Bring the file's name, and the names of the directories made for it, to the disk."""
-    depth = len(target.parts) - 1
-    for length in range(depth, depth - target.made - 1, -1):
-        try:
-            folder = open_syncable_folder(target.root, target.parts[:length])
-        except (PermissionError, FileNotFoundError):
-            continue  # may be written and not read, or is gone already
-        try:
-            _sync(folder)
-        finally:
-            os.close(folder)
-
-
 def _sync(descriptor: int) -> None:
     if sys.platform == "darwin":
         fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
@@ -335,6 +364,6 @@ def _lockable(folder: int, name: str) -> int:
 
 
 def _close(target: Target) -> None:
-    os.close(target.folder)
+    target.within.close()
     if target.old is not None:
         os.close(target.old.descriptor)

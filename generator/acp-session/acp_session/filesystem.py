@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import inspect
 import os
 import secrets
-import threading
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, TypeVar
@@ -28,120 +28,21 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from acp_bindings import ErrorResponse, Request, Response, v1
 
 from . import text
-from .atomic import TEMPORARY, Old, Target, abandon, prepare, read_at_most, recover, replace
-from .containment import Place, Refused, Root, bind, guarantees, open_regular, reach
+from .atomic import Old, Target, abandon, overwrite, prepare, read_at_most, recover, replace
+from .containment import Place, Refused, Root, bind, guarantees, open_folder, open_regular, reach
 from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
-from .sensitive import SECRETS, VERSION_CONTROL, folded, is_denied
+from .policy import DEFAULT_LIMIT, FilePolicy
+from .workers import Busy, Workers
 from .workspace import RootSet
+
+__all__ = ["DEFAULT_LIMIT", "FileEvent", "FilePolicy", "FileSystem", "Notify", "Stage"]
+
+Action: TypeAlias = Literal["read", "write"]
+Phase: TypeAlias = Literal["started", "done", "failed"]
 
 T = TypeVar("T")
 
-DEFAULT_LIMIT: Final = 10 * 1024 * 1024
-"""10 MiB, the limit of the file-system page."""
-
 _TRIES: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class FilePolicy:
-    """What a client lets an agent do with files inside the roots. Sizes are in bytes.
-
-    `read`, `write`: which of the two methods there are. `max_read`, `max_write`: the size of a file that is read, and of one that is
-    written. `extensions`: if given, only names that end in one of them (with the dot, in any case; `""` admits names without one).
-    `denied`, `denied_for_writing`: wildcards for single names, of files and folders anywhere below a root, that are off limits.
-    `hard_links`: whether a file that has further names, which may lie outside, is read. `fallback_encoding`: how to read what is not
-    UTF-8 and has no byte order mark; `None` refuses it. `keep_form`: whether a write keeps the encoding, mark and line ends of the
-    file it replaces. `backups`: a folder, best outside the roots, that gets the old content before each write
-    (`<name>.<time>.<random>.bak`, readable by its owner only); an old file larger than both limits is not replaced then. `durable`:
-    whether a write is on the disk before it is answered.
-
-    Raises `ValueError` for a setting that would protect nothing, `LookupError` for an encoding that does not exist.
-    """
-
-    read: bool = True
-    write: bool = True
-    max_read: int = DEFAULT_LIMIT
-    max_write: int = DEFAULT_LIMIT
-    extensions: frozenset[str] | None = None
-    denied: tuple[str, ...] = SECRETS
-    denied_for_writing: tuple[str, ...] = VERSION_CONTROL
-    hard_links: Literal["refuse", "read"] = "refuse"
-    fallback_encoding: str | None = None
-    keep_form: bool = True
-    backups: str | None = None
-    durable: bool = True
-
-    def __post_init__(self) -> None:
-        if self.max_read < 0 or self.max_write < 0:
-            raise ValueError("a limit is a number of bytes, 0 or more")
-        if self.hard_links not in ("refuse", "read"):
-            raise ValueError("'hard_links' is 'refuse' or 'read'")
-        for patterns in (self.denied, self.denied_for_writing):
-            if isinstance(patterns, str):
-                raise ValueError(f"wildcards are a tuple: ({patterns!r},)")
-            for pattern in patterns:
-                if not pattern or "/" in pattern:
-                    raise ValueError(f"the wildcard {pattern!r} matches no name: names hold no '/'")
-        for extension in self.extensions or ():
-            if extension and not extension.startswith("."):
-                raise ValueError(f"the extension {extension!r} must begin with a dot")
-        if self.fallback_encoding is not None:
-            "".encode(self.fallback_encoding)  # raises LookupError for an unknown name
-        if self.backups is not None and not os.path.isabs(self.backups):  # noqa: PTH117
-            raise ValueError("the folder for backups must be an absolute path")
-
-    def objection(self, place: Place, *, writing: bool) -> str | None:
-        """Why a place is off limits, as the end of a sentence, or `None`.
-
-        >>> root = Root("/srv", "/srv", (0, 0))
-        >>> FilePolicy().objection(Place(root, (".env",), "/srv/.env"), writing=False)
-        'the name is one that secrets have'
-        >>> FilePolicy(extensions=frozenset({".md"})).objection(Place(root, ("a.exe",), "/srv/a.exe"), writing=False)
-        "files of the type '.exe' are not allowed"
-        """
-        asked = _asked(place)
-        names = (*place.parts, *asked)
-        if is_denied(names, self.denied):
-            return "the name is one that secrets have"
-        if any(TEMPORARY.fullmatch(name) for name in names):
-            return "the name belongs to a file that is being written"
-        if writing and is_denied(names, self.denied_for_writing):
-            return "version control keeps its own data there"
-        if self.extensions is not None:
-            for name in (*place.parts[-1:], *asked[-1:]):
-                if not _ends_in(folded(name), self.extensions):
-                    extension = os.path.splitext(folded(name))[1][:80]  # noqa: PTH122
-                    return (
-                        f"files of the type {extension!r} are not allowed"
-                        if extension
-                        else "files without a type are not allowed"
-                    )
-        return None
-
-
-def _asked(place: Place) -> tuple[str, ...]:
-    """The names of the path as it was asked for, without those that it shares with its root: a link may have the telling name."""
-    names = _names(place.path)
-    shared = (_shared(names, _names(declared)) for declared in (place.root.path, place.root.real))
-    return names[max(shared) :] or names[-1:]
-
-
-def _names(path: str) -> tuple[str, ...]:
-    return tuple(name for name in path.split("/") if name not in ("", "."))
-
-
-def _shared(names: tuple[str, ...], others: tuple[str, ...]) -> int:
-    return next(
-        (i for i, (a, b) in enumerate(zip(names, others, strict=False)) if a != b), min(len(names), len(others))
-    )
-
-
-def _ends_in(name: str, extensions: Iterable[str]) -> bool:
-    has_none = not os.path.splitext(name)[1]  # noqa: PTH122
-    return any(
-        name.endswith(end) and len(name) > len(end) if end else has_none
-        for end in (extension.casefold() for extension in extensions)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,20 +54,21 @@ class FileEvent:
 
     session_id: str
     path: str
-    action: Literal["read", "write"]
-    phase: Literal["started", "done", "failed"]
+    action: Action
+    phase: Phase
     reason: str = ""
 
 
-Notify: TypeAlias = "Callable[[FileEvent], object]"
+Notify: TypeAlias = "Callable[[FileEvent], Awaitable[object] | object]"
 Stage: TypeAlias = "Callable[[str], Awaitable[object]]"
 
 
 class FileSystem:
     """Handlers for the two file methods, for any number of sessions and concurrent requests of one event loop.
 
-    `notify` is told of every step of every request, in the event loop. `stage` is awaited with the real path of every file written;
-    `acp_session.versioning.GitStage()` is one. What these two raise is an error of your program and is passed on unchanged.
+    `notify` is told of every step of every request, refusals included, in the event loop; what it returns is awaited where it can be.
+    `stage` is awaited with the real path of every file written; `acp_session.versioning.GitStage()` is one. What these two raise is an
+    error of your program and is passed on unchanged. `workers` runs the work; one of its own has four threads.
     """
 
     def __init__(
@@ -175,8 +77,10 @@ class FileSystem:
         *,
         notify: Notify = lambda event: None,
         stage: Stage | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.policy = policy or FilePolicy()
+        self._workers = workers or Workers()
         self._notify = notify
         self._stage = stage
         self._sessions: dict[str, RootSet] = {}
@@ -202,30 +106,32 @@ class FileSystem:
         self._sessions[session_id] = roots
         removed: list[str] = []
         if clean:
-            backups = (
-                [] if self.policy.backups is None else [await asyncio.to_thread(_backup_root, self.policy.backups)]
-            )
-            for root in (*roots.roots, *backups):
-                removed.extend(f"{root.path.rstrip('/')}/{path}" for path in await asyncio.to_thread(recover, root))
+            removed += await self._workers.run(lambda check: _recovered(roots.roots, check))
+            if self.policy.backups is not None:
+                backups = self.policy.backups
+                removed += await self._workers.run(lambda check: _recovered_backups(backups, check))
         return tuple(dict.fromkeys(removed))
 
     def detach(self, session_id: str) -> None:
         """Let a session use nothing any more. A request that is under way fails, unless it has changed its file already."""
         self._sessions.pop(session_id, None)
 
+    def close(self) -> None:
+        """Let no session use anything any more, and let the threads end."""
+        self._sessions.clear()
+        self._workers.close()
+
     async def read_text_file(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
         """Handle `fs/read_text_file`: the text of a file, or `limit` lines from `line` on (counted from 1).
 
-        The text is decoded; a byte order mark is no part of it. Line ends are as in the file. Raises `RequestError`.
+        The text is decoded; a byte order mark is no part of it. Line ends are as in the file. A file that is larger than `max_read` is
+        read as far as the lines that are asked for. Raises `RequestError`.
         """
-        roots = self._roots(params.session_id, "fs/read_text_file", allowed=self.policy.read)
-        path = _absolute(params.path)
 
-        def work(check: Callable[[], None]) -> str:
-            whole = _read(roots, path, self.policy, check)
-            return text.lines(whole, params.line, params.limit)
+        def work(roots: RootSet, check: Callable[[], None]) -> str:
+            return _read(roots, params, self.policy, check)
 
-        content = await self._told(params.session_id, roots, path, "read", work)
+        content = await self._told(params.session_id, params.path, "read", work)
         return v1.ReadTextFileResponse(content=content)
 
     async def write_text_file(self, params: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
@@ -234,16 +140,12 @@ class FileSystem:
         If the request is cancelled, the file is left alone or has been replaced when the cancellation arrives; nothing happens
         later. Raises `RequestError`.
         """
-        roots = self._roots(params.session_id, "fs/write_text_file", allowed=self.policy.write)
-        path = _absolute(params.path)
-        _require_writable_text(path, params.content, self.policy)
-        real = await self._told(
-            params.session_id,
-            roots,
-            path,
-            "write",
-            lambda check: _write(roots, path, params.content, self.policy, check),
-        )
+
+        def work(roots: RootSet, check: Callable[[], None]) -> str:
+            _require_writable_text(params.path, params.content, self.policy)
+            return _write(roots, params.path, params.content, self.policy, check)
+
+        real = await self._told(params.session_id, params.path, "write", work, weight=len(params.content))
         if self._stage is not None:
             await self._stage(real)
         return v1.WriteTextFileResponse()
@@ -263,8 +165,10 @@ class FileSystem:
             return ErrorResponse(request.id, body, request.method)
         return Response(request.id, result, request.method)
 
-    def _roots(self, session_id: str, method: str, *, allowed: bool) -> RootSet:
+    def _roots(self, session_id: str, action: Action) -> RootSet:
+        allowed = self.policy.read if action == "read" else self.policy.write
         if not allowed or not guarantees().enforced:
+            method = f"fs/{action}_text_file"
             raise RequestError(METHOD_NOT_FOUND, f"{method} is not supported here", {"method": method})
         roots = self._sessions.get(session_id)
         if roots is None:
@@ -274,12 +178,43 @@ class FileSystem:
     async def _told(
         self,
         session_id: str,
-        roots: RootSet,
         path: str,
-        action: Literal["read", "write"],
-        work: Callable[[Callable[[], None]], T],
+        action: Action,
+        work: Callable[[RootSet, Callable[[], None]], T],
+        *,
+        weight: int = 0,
     ) -> T:
+        """Do the work of a request, and tell of its beginning and its end."""
         finished: list[T] = []
+
+        async def tell(phase: Phase, reason: str = "") -> None:
+            found = self._notify(FileEvent(session_id, path, action, phase, reason))
+            if inspect.isawaitable(found):
+                await found
+
+        await tell("started")
+        try:
+            await self._done(session_id, path, action, work, weight, finished)
+        except RequestError as error:
+            await tell("failed", error.message)
+            raise
+        except asyncio.CancelledError:
+            await (tell("done") if finished else tell("failed", "the request was cancelled"))
+            raise
+        await tell("done")
+        return finished[0]
+
+    async def _done(
+        self,
+        session_id: str,
+        path: str,
+        action: Action,
+        work: Callable[[RootSet, Callable[[], None]], T],
+        weight: int,
+        finished: list[T],
+    ) -> None:
+        roots = self._roots(session_id, action)
+        _require_absolute(path)
 
         def run(check: Callable[[], None]) -> None:
             def check_roots_too() -> None:
@@ -288,26 +223,20 @@ class FileSystem:
                     raise refused(path, "the session has other workspace roots by now")
 
             check_roots_too()  # it may have waited for a thread
-            finished.append(_mapped(path, lambda: work(check_roots_too)))
+            finished.append(_mapped(path, lambda: work(roots, check_roots_too)))
 
-        self._notify(FileEvent(session_id, path, action, "started"))
         try:
-            await _in_thread(run)
-        except RequestError as error:
-            self._notify(FileEvent(session_id, path, action, "failed", error.message))
-            raise
-        except asyncio.CancelledError:
-            stopped = FileEvent(session_id, path, action, "failed", "the request was cancelled")
-            self._notify(FileEvent(session_id, path, action, "done") if finished else stopped)
-            raise
-        self._notify(FileEvent(session_id, path, action, "done"))
-        return finished[0]
+            await self._workers.run(run, weight=weight)
+        except Busy:
+            raise failed(path, "too many requests for files are under way; try again later") from None
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read(roots: RootSet, path: str, policy: FilePolicy, check: Callable[[], None]) -> str:
+def _read(roots: RootSet, params: v1.ReadTextFileRequest, policy: FilePolicy, check: Callable[[], None]) -> str:
+    path = params.path
+
     def opened(place: Place) -> int:
         _require_allowed(place, policy, writing=False)
         return open_regular(place.root, place.parts, os.O_RDONLY)
@@ -317,18 +246,39 @@ def _read(roots: RootSet, path: str, policy: FilePolicy, check: Callable[[], Non
         status = os.fstat(file)
         if status.st_nlink > 1 and policy.hard_links == "refuse":
             raise Refused(path, "the file has further names, which may lie outside the workspace roots")
-        if status.st_size > policy.max_read:
-            raise failed(path, f"the file is larger than {policy.max_read} bytes")
-        raw = read_at_most(file, policy.max_read + 1)  # it may grow while it is read
-    finally:
-        os.close(file)
-    check()
-    if len(raw) > policy.max_read:
-        raise failed(path, f"the file is larger than {policy.max_read} bytes")
-    try:
-        return text.decoded(raw, policy.fallback_encoding)
+        # It may grow while it is read.
+        raw = read_at_most(file, policy.max_read + 1) if status.st_size <= policy.max_read else None
+        check()
+        if raw is not None and len(raw) <= policy.max_read:
+            return text.lines(text.decoded(raw, policy.fallback_encoding), params.line, params.limit)
+        if params.line is None and params.limit is None:
+            raise failed(
+                path, f"the file is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'"
+            )
+        return _lines(file, params, policy, check)
     except text.NotText as error:
         raise failed(path, f"the file cannot be read as text: {error}") from None
+    finally:
+        os.close(file)
+
+
+def _lines(file: int, params: v1.ReadTextFileRequest, policy: FilePolicy, check: Callable[[], None]) -> str:
+    """The lines asked for, of a file that is too large to be read as a whole."""
+
+    def chunks() -> Iterator[bytes]:
+        os.lseek(file, 0, os.SEEK_SET)
+        left = policy.max_look
+        while chunk := os.read(file, min(left, 1 << 18)):
+            check()
+            left -= len(chunk)
+            yield chunk
+            if not left:
+                raise failed(params.path, f"the lines lie beyond the first {policy.max_look} bytes of the file")
+
+    try:
+        return text.lines_of(chunks, params.line, params.limit, policy.max_read, policy.fallback_encoding)
+    except text.TooLong:
+        raise failed(params.path, f"the lines are larger than {policy.max_read} bytes; ask for fewer") from None
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -360,7 +310,10 @@ def _write(roots: RootSet, path: str, content: str, policy: FilePolicy, check: C
             abandon(target)
             raise
         try:
-            replace(target, new, durable=policy.durable, check=check)
+            if policy.in_place == "when-needed" and target.is_fixed:
+                overwrite(target, new, durable=policy.durable, check=check)
+            else:
+                replace(target, new, durable=policy.durable, check=check)
         except FileNotFoundError:
             if tries_left == 1:
                 raise
@@ -401,25 +354,42 @@ def _back_up(path: str, name: str, old: Old, policy: FilePolicy) -> None:
     time = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     short = os.fsdecode(os.fsencode(name)[:150])
     parts = (f"{short}.{time}.{secrets.token_hex(4)}.bak",)
-    replace(prepare(_backup_root(policy.backups), parts), raw, durable=policy.durable, mode=0o600)
+    with _backup_root(policy.backups) as root:
+        replace(prepare(root, parts), raw, durable=policy.durable, mode=0o600)
 
 
-def _backup_root(path: str) -> Root:
+@contextmanager
+def _backup_root(path: str) -> Generator[Root, None, None]:
     os.makedirs(path, mode=0o700, exist_ok=True)  # noqa: PTH103
-    return bind(path)
+    root = bind(path)
+    try:
+        yield root
+    finally:
+        root.close()
+
+
+def _recovered(roots: Iterable[Root], check: Callable[[], None]) -> list[str]:
+    return [f"{root.path.rstrip('/')}/{path}" for root in roots for path in recover(root, check)]
+
+
+def _recovered_backups(path: str, check: Callable[[], None]) -> list[str]:
+    with _backup_root(path) as root:
+        return _recovered((root,), check)
 
 
 # --- both ------------------------------------------------------------------------------------------------------------
 
 
-def _absolute(path: str) -> str:
+def _require_absolute(path: str) -> None:
     if not path.startswith("/"):
         raise RequestError(INVALID_PARAMS, "'path' must be an absolute path", {"path": path, "pointer": "/path"})
-    return path
 
 
 def _require_allowed(place: Place, policy: FilePolicy, *, writing: bool) -> None:
     if place.path.endswith(("/", "/.")):
+        # What the path says is a directory. Where it is a file, there is no such directory.
+        with suppress(FileNotFoundError):
+            os.close(open_folder(place.root, place.parts))
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), place.path)
     objection = policy.objection(place, writing=writing)
     if objection is not None:
@@ -454,28 +424,3 @@ def _answered(path: str, error: OSError) -> RequestError:
             return failed(path, "the file would be larger than the system allows; it is unchanged")
         case number:
             return failed(path, f"the operating system reports: {os.strerror(number or errno.EIO).lower()}")
-
-
-class _Stopped(Exception):
-    """The request was cancelled before anything was changed."""
-
-
-async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
-    """Run `work` in a thread. A cancellation is told to it by the function it is given, and waits until it has ended."""
-    stop = threading.Event()
-
-    def check() -> None:
-        if stop.is_set():
-            raise _Stopped
-
-    task = asyncio.ensure_future(asyncio.to_thread(work, check))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        stop.set()
-        while not task.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([task])
-        if not task.cancelled():
-            task.exception()  # looked at, so that nobody complains
-        raise

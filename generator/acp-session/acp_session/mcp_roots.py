@@ -36,7 +36,7 @@ from .containment import (
     require_enforceable,
 )
 from .errors import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestError, refused
-from .workspace import RootSet, normalise
+from .workspace import MOST_ROOTS, RootSet, normalise
 
 Consent: TypeAlias = "Callable[[str], Awaitable[bool]]"
 """Asks the user whether a directory may be shown to servers."""
@@ -315,8 +315,8 @@ class RootsCache:
 def bound(result: roots.ListRootsResult) -> ServerRoots:
     """A client's answer as roots of this machine. What is no plain `file://` URI or no directory that can be used is kept apart."""
     usable: list[Root] = []
-    unusable: list[tuple[str, str]] = []
-    for root in result.roots:
+    unusable = [(root.uri, f"the list has more than {MOST_ROOTS} roots") for root in result.roots[MOST_ROOTS:]]
+    for root in result.roots[:MOST_ROOTS]:
         try:
             usable.append(bind(path_of(root.uri)))
         except ValueError as error:

@@ -39,14 +39,11 @@ SECRETS: Final = (
     ".my.cnf",
     ".vault-token",
     ".htpasswd",
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
 )
-"""Wildcards for names of files and folders that hold secrets, neither read nor written by default."""
+"""Wildcards for names of files that hold secrets, neither read nor written by default."""
+
+SECRET_FOLDERS: Final = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker")
+"""Names of folders that hold secrets: nothing in them is read or written by default."""
 
 VERSION_CONTROL: Final = (".git", "git~[0-9]*", ".hg", ".svn", ".bzr", ".jj")
 """Names of folders (or files) of version control, not written by default: their hooks and settings run programs.
@@ -55,16 +52,39 @@ VERSION_CONTROL: Final = (".git", "git~[0-9]*", ".hg", ".svn", ".bzr", ".jj")
 """
 
 
+RUN_BY_TOOLS: Final = (
+    *(".vscode/tasks.json", ".vscode/launch.json", ".vscode/settings.json", "*.code-workspace"),
+    *(".idea/runConfigurations", ".fleet/run.json", ".zed/tasks.json", ".zed/settings.json"),
+    *(".devcontainer", ".devcontainer.json", ".husky", ".lefthook*", "lefthook*", ".pre-commit-config.y*ml"),
+    *(".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".circleci", ".buildkite", ".travis.yml"),
+    *("azure-pipelines.y*ml", "bitbucket-pipelines.yml", "Jenkinsfile", ".forgejo/workflows", ".gitea/workflows"),
+    *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile"),
+    *(".zlogin", ".config/fish", ".mise.toml", "mise.toml", ".tool-versions", ".gitconfig", ".gitmodules"),
+)
+"""Files that editors, shells, hooks and services of continuous integration run or take commands from, not written by default.
+
+`*.env*` among the secrets covers `.envrc`. Build files (`Makefile`, `package.json`, `conftest.py`) are what an agent is asked to write
+and run when somebody asks for a build; they are not here.
+"""
+
+
 def is_denied(parts: Sequence[str], patterns: Iterable[str]) -> bool:
-    r"""Whether a component of a path below its root matches a pattern.
+    r"""Whether a component of a path below its root matches a pattern, or components in a row do, for a pattern with `/`.
 
     Case, compatibility forms, invisible characters, and dots and spaces at the end make no difference: some file systems ignore them.
 
     >>> [is_denied(["src", name], SECRETS) for name in (".env", "ID_RSA", "Credentials.json", ".e\u200bnv", "environment.ts")]
     [True, True, True, True, False]
     """
-    expression = _expression(tuple(patterns))
-    return any(expression.match(folded(part)) is not None for part in parts)
+    names = tuple(map(folded, parts))
+    single, rows = _expressions(tuple(patterns))
+    if any(single.match(name) is not None for name in names):
+        return True
+    return any(
+        all(expression.match(name) is not None for expression, name in zip(row, names[start:], strict=False))
+        for row in rows
+        for start in range(len(names) - len(row) + 1)
+    )
 
 
 def folded(name: str) -> str:
@@ -75,5 +95,13 @@ def folded(name: str) -> str:
 
 
 @cache
-def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(folded(pattern)) for pattern in patterns) if patterns else r"(?!)")
+def _expressions(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], tuple[tuple[re.Pattern[str], ...], ...]]:
+    rows = [pattern.split("/") for pattern in patterns]
+    return (
+        _expression([row[0] for row in rows if len(row) == 1]),
+        tuple(tuple(_expression([name]) for name in row) for row in rows if len(row) > 1),
+    )
+
+
+def _expression(names: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(translate(folded(name)) for name in names) if names else r"(?!)")

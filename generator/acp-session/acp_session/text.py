@@ -7,6 +7,7 @@ user has named for everything else, if any. Nothing is guessed.
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -110,6 +111,75 @@ def lines(text: str, line: int | None, limit: int | None) -> str:
     """
     start = _after(text, 0, max(line or 1, 1) - 1)
     return text[start:] if limit is None else text[start : _after(text, start, limit)]
+
+
+def lines_of(
+    chunks: Callable[[], Iterable[bytes]], line: int | None, limit: int | None, most: int, fallback: str | None = None
+) -> str:
+    r"""`lines` of a file that comes in chunks and is read no further than needed; `most` bytes of UTF-8 at most.
+
+    `chunks` begins anew at each call. Whether it is text is told of what is read alone. Raises `NotText`, `TooLong`.
+
+    >>> lines_of(lambda: [b"a\nb", b"\r\nc"], 2, 1, most=100)
+    'b\r\n'
+    """
+    first = next(iter(chunks()), b"")
+    mark, encoding = _mark(first)
+    try:
+        return _streamed(chunks(), mark, encoding, line, limit, most)
+    except UnicodeDecodeError:
+        if mark or fallback is None:
+            raise NotText(f"it is not {encoding.upper()} text") from None
+    try:
+        return _streamed(chunks(), mark, fallback, line, limit, most)
+    except UnicodeDecodeError:
+        raise NotText(f"it is neither UTF-8 nor {fallback} text") from None
+
+
+class TooLong(ValueError):
+    """What was asked for is larger than the limit."""
+
+
+def _streamed(
+    chunks: Iterable[bytes], mark: bytes, encoding: str, line: int | None, limit: int | None, most: int
+) -> str:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    to_skip, to_take = max(line or 1, 1) - 1, limit
+    found: list[str] = []
+    if to_take == 0:
+        return ""
+    for text in _decoded(chunks, decoder, mark):
+        if "\0" in text:
+            raise NotText("it is binary: it holds NUL characters")
+        begin = 0
+        if to_skip:
+            present = text.count("\n")
+            if present < to_skip:
+                to_skip -= present
+                continue
+            begin, to_skip = _after(text, 0, to_skip), 0
+        part = text[begin:]
+        if to_take is not None:
+            present = part.count("\n")
+            if present >= to_take:
+                part, to_take = part[: _after(part, 0, to_take)], 0
+            else:
+                to_take -= present
+        most -= len(part.encode("utf-8", "surrogatepass"))
+        if most < 0:
+            raise TooLong
+        found.append(part)
+        if to_take == 0:
+            break
+    return "".join(found)
+
+
+def _decoded(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder, mark: bytes) -> Iterator[str]:
+    rest = len(mark)
+    for chunk in chunks:
+        yield decoder.decode(chunk[rest:])
+        rest = 0
+    yield decoder.decode(b"", final=True)
 
 
 _STRIDE: Final = 65536

@@ -18,7 +18,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
 from acp_bindings import MISSING
 
@@ -30,6 +30,9 @@ T = TypeVar("T")
 Flavour: TypeAlias = Literal["posix", "windows"]
 NATIVE: Final[Flavour] = "windows" if os.name == "nt" else "posix"
 """The path rules of this machine."""
+
+MOST_ROOTS: Final = 256
+"""Entries of `additionalDirectories`; each root of a session is a directory that is held open."""
 
 Grant: TypeAlias = "Callable[[str], str | None]"
 """A policy: told a directory, it returns why it cannot be granted, or `None` if it can.
@@ -197,6 +200,9 @@ def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tup
     if not isinstance(additional, list | tuple):
         yield "/additionalDirectories", "must be an array"
         return
+    if len(cast("Sequence[object]", additional)) > MOST_ROOTS:
+        yield "/additionalDirectories", f"must hold at most {MOST_ROOTS} entries"
+        return
     for index, entry in enumerate(cast("Sequence[object]", additional)):
         reason = _path_problem(entry, flavour)
         if reason is not None:
@@ -231,8 +237,8 @@ def _entries(additional: object) -> list[str]:
 class RootSet:
     """A scope bound to directories: what the session's file accesses are checked against, `cwd` first.
 
-    The binding holds no descriptor and needs no closing. It remembers which directories were meant: another directory that takes the
-    place of a root is refused.
+    The directories are held open, a descriptor each, so another one that takes the place of a root is noticed and refused. They are closed
+    by `close`, at the end of a `with` block, or when nothing refers to them any more.
     """
 
     scope: Scope
@@ -244,7 +250,24 @@ class RootSet:
 
         Raises `RequestError` that names the entry: -32002 where there is no such directory, -32001 where it is refused.
         """
-        return cls(found, tuple(_bound(_entry(index), path, grant) for index, path in enumerate(found.paths)))
+        roots: list[Root] = []
+        try:
+            for index, path in enumerate(found.paths):
+                roots.append(_bound(_entry(index), path, grant))
+        except BaseException:
+            _close(roots)
+            raise
+        return cls(found, tuple(roots))
+
+    def close(self) -> None:
+        """Let the directories go: nothing is opened in them any more. What was opened before stays open."""
+        _close(self.roots)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def contains(self, path: str) -> bool:
         """Whether a path, made absolute against `cwd` and with its links followed, lies in a root; `False` where that cannot be
@@ -330,10 +353,20 @@ def _bound(entry: str, path: str, grant: Grant = lambda path: None) -> Root:
         raise _ungranted(path, entry, os.strerror(error.errno or errno.EIO).lower()) from None
     except Refused as error:
         raise _ungranted(path, entry, error.reason) from None
-    reason = grant(root.real) if root.real != path else None
+    try:
+        reason = grant(root.real) if root.real != path else None
+    except BaseException:
+        root.close()
+        raise
     if reason is not None:
+        root.close()
         raise _ungranted(path, entry, reason)
     return root
+
+
+def _close(roots: Iterable[Root]) -> None:
+    for root in roots:
+        root.close()
 
 
 def _ungranted(path: str, entry: str, reason: str) -> RequestError:
@@ -455,7 +488,10 @@ class ClientWorkspace:
         return roots.scope.as_listed() if advertised else MISSING
 
     def establish(self, session_id: str, roots: RootSet) -> None:
-        """Note the roots of a session whose lifecycle request the agent has answered."""
+        """Note the roots of a session whose lifecycle request the agent has answered. Those that it had before are closed."""
+        before = self._sessions.get(session_id)
+        if before is not None and before is not roots:
+            before.close()
         self._sessions[session_id] = roots
         self._established.add(session_id)
 
@@ -473,9 +509,18 @@ class ClientWorkspace:
         return roots
 
     def forget(self, session_id: str) -> None:
-        """Note that a session has ended: nothing is opened for it any more."""
-        self._sessions.pop(session_id, None)
+        """Note that a session has ended: its roots are closed, so that nothing is opened for it any more."""
+        roots = self._sessions.pop(session_id, None)
+        if roots is not None:
+            roots.close()
         self._established.discard(session_id)
+
+    def close(self) -> None:
+        """Note that the connection has ended: all roots are closed, those of the sessions and the granted ones."""
+        for session_id in tuple(self._sessions):
+            self.forget(session_id)
+        _close(self._granted)
+        self._granted.clear()
 
     def roots(self, session_id: str) -> RootSet:
         """The roots that hold for a session. Raises `RequestError` -32602 for a session that has none."""
@@ -488,5 +533,6 @@ class ClientWorkspace:
         roots = RootSet.bind(found)
         for index, root in enumerate(roots.roots):
             if not is_within(self._granted, root):
+                roots.close()
                 raise _ungranted(root.path, _entry(index), "the user has not granted it")
         return roots

@@ -234,8 +234,12 @@ def _mismatches(
     if role == "result" and "request" not in roles:
         yield f"{method} has a result and no request. Add a '…Request' with the same 'x-method'."
     first = nodes[0]
-    if node.schema.get("x-side") != first.schema.get("x-side"):
-        yield f"{first.name} says that the {first.schema.get('x-side')} handles {method}. Give both the same 'x-side'."
+    is_notification = role == "notification"
+    alike = next(
+        (one for one, its in zip(nodes, roles, strict=True) if (its == "notification") == is_notification), first
+    )
+    if node.schema.get("x-side") != alike.schema.get("x-side"):
+        yield f"{alike.name} says that the {alike.schema.get('x-side')} handles {method}. Give both the same 'x-side'."
     if node.schema.get("x-unstable") != first.schema.get("x-unstable"):
         yield f"{first.name} and {node.name} are not both stable, though both belong to {method}. Mark both or none."
 

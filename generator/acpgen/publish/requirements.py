@@ -140,6 +140,7 @@ class _View:
     """A requirement as the pages show it; `ways` are their titles, `narrowed` the protocols where they are not all of its document's."""
 
     rule: Requirement
+    anchor: Markdown
     who: str
     ways: str
     narrowed: str
@@ -198,7 +199,9 @@ def _view(rule: Requirement, document: NormativeDocument, shelf: Mapping[str, _S
     ]
     narrowed = ", ".join(rule.protocols) if rule.protocols != document.protocols else ""
     ways = ", ".join(WAYS[key] for key in rule.ways)
-    return _View(rule, PEERS[rule.who], ways, narrowed, tuple(line for line in lines if line.phrases))
+    return _View(
+        rule, Markdown(rule.anchor), PEERS[rule.who], ways, narrowed, tuple(line for line in lines if line.phrases)
+    )
 
 
 def _method_links(rule: Requirement, shelf: Mapping[str, _Shelf]) -> Iterator[Markdown]:

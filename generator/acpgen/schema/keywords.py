@@ -131,6 +131,8 @@ TABLE: Final = (
     Keyword("x-null", "annotates", is_of_field=True),
     Keyword("x-unknown", "annotates"),
     Keyword("x-unstable", "annotates", is_of_field=True),
+    Keyword("x-extends", "annotates"),
+    Keyword("x-adds", "annotates"),
     Keyword("x-name", "annotates"),
     Keyword("x-was", "annotates", is_of_field=True),
     Keyword("x-migration", "annotates"),

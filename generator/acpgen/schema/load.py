@@ -38,6 +38,7 @@ from acpgen.errors import (
 )
 from acpgen.pointers import follow, plain_pointer
 from acpgen.schema.drafts import BY_NAME, Draft, address, draft_of
+from acpgen.schema.overlay import extended
 from acpgen.schema.positions import DEEPEST, LONGEST_INTEGER, JsonProblem, line_and_column, problems
 from acpgen.schema.walk import is_definition, is_object
 
@@ -96,17 +97,21 @@ class Documents:
 class Source:
     """Files as they were found, not yet understood. `root` is how people know the folder that the paths are relative to.
 
-    `references` are address, path and bytes of what lies elsewhere; such a path is relative to no root.
+    `references` are address, path and bytes of what lies elsewhere; such a path is relative to no root. `taken` says of files that
+    were taken over from another folder where they lie.
     """
 
     name: str
     root: str
     files: tuple[tuple[str, bytes], ...] = field(repr=False)
     references: tuple[tuple[str, str, bytes], ...] = field(default=(), repr=False)
+    taken: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     def at(self, path: str) -> str:
         """The place of one file, for people."""
         file = path.partition("#")[0]
+        if file in self.taken:
+            return self.taken[file] + path.removeprefix(file)
         is_inside = any(file == each for each, _ in self.files) or not self.is_beside(file)
         if not self.root or not is_inside:
             return path
@@ -132,11 +137,17 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
     """The bytes of a schema, and of what its references may lead to. Raises `Faults`."""
     mode = _mode(source)
     if stat.S_ISDIR(mode):
-        found = Source(name or source.resolve().name, place(source), read_folder(source))
+        files, taken = extended(read_folder(source), place(source), lambda other: read_folder(source / other), parsed)
+        found = Source(name or source.resolve().name, place(source), files, taken=taken)
     else:
         content = read_bytes(source, LARGEST)
         found = Source(name or source.stem, place(source.parent), ((source.name, content),))
     return with_references(found, references)
+
+
+def parsed(content: bytes, at: str) -> JSON:
+    """The value of a file of strict JSON. Raises `Faults`."""
+    return parse_json(decode(content, at), at)
 
 
 def with_references(source: Source, references: References) -> Source:

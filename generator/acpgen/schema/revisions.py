@@ -6,15 +6,17 @@ Git is asked for objects alone, by commands that run no filter, hook, driver or 
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acpgen.errors import Fault, Faults, LinkRefused, NoMergeBase, NoRevision, NotFound, TooLarge
-from acpgen.schema.load import LARGEST, Source
+from acpgen.schema.load import LARGEST, Source, parsed
+from acpgen.schema.overlay import extended
 
 if TYPE_CHECKING:
     import subprocess
@@ -224,6 +226,17 @@ class Contents:
 
     def source(self, place: Location, *, name: str, shown: str) -> Source:
         """The files of a schema as a commit has them; `shown` is what people call the commit. Raises `Faults`."""
+
+        def read_folder(other: str) -> tuple[tuple[str, bytes], ...]:
+            return self._files(replace(place, path=posixpath.normpath(posixpath.join(place.path, other))), shown)[1]
+
+        folder, files = self._files(place, shown)
+        root = f"{shown}:{folder}"
+        whole, taken = (files, {}) if folder != place.path else extended(files, root, read_folder, parsed)
+        return Source(name, root, whole, taken=taken)
+
+    def _files(self, place: Location, shown: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:
+        """The folder of a schema in a commit, and its files with their contents. Raises `Faults`."""
         found = self._listed(place)
         if not found:
             raise Faults([NotFound(at=f"{shown}:{place.path}")])
@@ -241,8 +254,7 @@ class Contents:
         if faults:
             raise Faults(faults)
         contents = self._read([each.identity for each in regular])
-        files = tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
-        return Source(name, f"{shown}:{folder}", files)
+        return folder, tuple((each.path.removeprefix(folder).lstrip("/"), contents[each.identity]) for each in regular)
 
     def _listed(self, place: Location) -> list[_Blob]:
         """The schema files of a commit; hidden files and folders are left out."""

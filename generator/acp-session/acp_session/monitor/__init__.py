@@ -11,8 +11,8 @@ capability, and what must be there once it is advertised, it reads from the sche
 is bounded on endless connections.
 """
 
-from .observe import Breach, Monitor
+from .observe import Breach, Monitor, cited
 from .requirements import BEHIND
 from .rules import RULES, Rule
 
-__all__ = ["BEHIND", "RULES", "Breach", "Monitor", "Rule"]
+__all__ = ["BEHIND", "RULES", "Breach", "Monitor", "Rule", "cited"]

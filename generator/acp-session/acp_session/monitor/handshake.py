@@ -100,3 +100,15 @@ def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Fo
     elif kind == "terminal":
         sentence = f"the method {shown(wanted)} is of type 'terminal' and is never passed to the agent"
         yield Found(event.below("methodId"), sentence, connection.initialized, word="terminal")
+
+
+@rule("request", methods=("authenticate", "auth/login"), level="note")
+def auth_method_of_unknown_type(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client logs in by a method of a type that the protocol does not have. Only a type says whether its methods are passed to the
+    agent, so nobody can tell whether this one may be. Types that begin with `_` are the peers' own.
+    """
+    wanted = text(event.body, "methodId")
+    kind = None if wanted is None or connection.auth_methods is None else connection.auth_methods.get(key(wanted) or "")
+    if kind is not None and kind not in ("agent", "terminal") and not kind.startswith("_"):
+        sentence = f"the method {shown(wanted)} is of the unknown type {shown(kind)}: whether the agent is asked for it is not known"
+        yield Found(event.below("methodId"), sentence, connection.initialized)

@@ -62,7 +62,7 @@ def _request(connection: Connection, event: Event) -> None:
         _offer(connection, event, event.body)
         if connection.asked is None:
             connection.asked, connection.refused = event.index, None
-        connection.strict = connection.speaking(reach(event.body, "protocolVersion")) or connection.strict
+        connection.speak(reach(event.body, "protocolVersion"), is_agreed=False)
     session = connection.session(request.session)
     if event.method in ("session/load", "session/resume") and request.session is not None:
         if session is None:
@@ -202,7 +202,7 @@ def _offer(connection: Connection, event: Event, payload: Any) -> None:
 
 def _initialized(connection: Connection, event: Event) -> None:
     connection.initialized = event.index
-    connection.strict = connection.speaking(reach(event.body, "protocolVersion"))
+    connection.speak(reach(event.body, "protocolVersion"), is_agreed=True)
     _offer(connection, event, event.body)
     methods: dict[str, str] = {}
     for method in items(event.body, "authMethods"):

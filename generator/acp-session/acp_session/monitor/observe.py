@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
+from .beyond import Beyond
 from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, reach
 from .intake import apply
 from .json_types import is_array, is_object
@@ -14,6 +15,7 @@ from .kept import brief, key
 from .requirements import BEHIND
 from .rules import RULES, Rule
 from .state import Connection
+from .versions import NO_SCHEMA, unclear
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict, Violation
@@ -39,24 +41,43 @@ class Breach:
     sentence: str
 
     def __str__(self) -> str:
-        numbers = f" (requirement {', '.join(map(str, self.requirements))})" if self.requirements else ""
+        numbers = f" ({cited(self.requirements)})" if self.requirements else ""
         since = f" [since message {self.earlier}]" if self.earlier is not None else ""
         where = f" at {self.pointer}" if self.pointer else ""
         who = f" from the {self.sender}" if self.sender else ""
         return f"{self.level}: message {self.index}{who}: {self.rule}{numbers}: {self.sentence}{where}{since}"
 
 
+def cited(requirements: Sequence[Requirement]) -> str:
+    """The requirements behind a breach in a line of text: the first few, which are the nearest, and how many more there are."""
+    more = len(requirements) - CITED
+    names = ", ".join(map(str, requirements[:CITED]))
+    return f"requirement {names}" if more <= 0 else f"requirement {names} and {more} more"
+
+
+CITED: Final = 3
+
+
 class Monitor:
     """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.strict.STRICT`); without, those of
     ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
 
-    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged.
+    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Where a
+    message holds what only the unstable channel of its version has, a note says so; `unstable` gives these channels when one is needed.
     """
 
-    def __init__(self, protocols: Iterable[Strict] | None = None, *, fixed: bool = False) -> None:
+    def __init__(
+        self,
+        protocols: Iterable[Strict] | None = None,
+        *,
+        fixed: bool = False,
+        unstable: Callable[[], Iterable[Strict]] | None = None,
+    ) -> None:
         known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
         self._connection: Final = Connection(known, is_fixed=fixed)
         self._chosen: dict[tuple[Kind, str, bool, bool], tuple[Rule, ...]] = {}
+        nothing: Callable[[], Iterable[Strict]] = tuple
+        self._beyond: Final = Beyond(unstable or (_installed_channels if protocols is None else nothing))
         self._index = 0
         self._reasons: list[str] = []
         self._unjudged: dict[str, _Unjudged] = {}
@@ -122,7 +143,9 @@ class Monitor:
         event = self._event(_kind(value), index, sender, value, at)
         event.repeated = repeated
         self._note(event)
+        strict = self._connection.strict
         yield from self._judge(event)
+        yield from (_unstable(event, found) for found in self._beyond.look(event, strict))
         self._apply(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
@@ -149,10 +172,12 @@ class Monitor:
         elif kind in ("request", "notification"):
             event.method, event.id, params = value["method"], value.get("id"), value.get("params")
             event.body = {} if params is None else params
-        is_foreign = False
+        is_foreign, others = False, connection.others
         if event.method == "initialize" and kind in ("request", "result"):
-            speaking = connection.speaking(reach(event.body, "protocolVersion"))
+            version = reach(event.body, "protocolVersion")
+            speaking = connection.speaking(version)
             strict, is_foreign = speaking or strict, speaking is None
+            others = () if connection.is_said(version) else others
         if strict is None:
             event.unjudged = NO_SCHEMA
         else:
@@ -160,6 +185,10 @@ class Monitor:
             if event.route is None and event.method and kind != "error":
                 event.unjudged = strict.contract.unjudged(event.method, is_request=kind != "notification")
             event.problems = strict.judge(value, sender=sender, method=event.method or None)
+            judged = [other.judge(value, sender=sender, method=event.method or None) for other in others]
+            if any(bool(problems) != bool(event.problems) for problems in judged):
+                event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
+                event.unjudged = unclear(connection.protocols)
             if is_foreign and (event.problems or kind == "result"):  # what is wrong here may be right in that version
                 event.problems = tuple(problem for problem in event.problems if problem.rule == "envelope")
                 event.unjudged = NO_SCHEMA
@@ -199,7 +228,6 @@ class Monitor:
         return chosen
 
 
-NO_SCHEMA: Final = "no schema is known for the version that the peers agreed on"
 ORPHAN: Final = "the result was not judged: its request was not seen"
 
 
@@ -234,9 +262,8 @@ def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> B
     about = event if found.about is None else found.about
     if connection.strict is not None:
         words = BEHIND.get(rule.id, {}).get(connection.strict.contract.name, {})
-        ids = (
-            each for word in dict.fromkeys(("", about.method, about.sender, found.word)) for each in words.get(word, ())
-        )
+        named = (found.word, about.method, about.sender, "")
+        ids = (each for word in dict.fromkeys(named) for each in words.get(word, ()))
         requirements = tuple(dict.fromkeys((*requirements, *ids)))
     return Breach(
         rule.id,
@@ -249,6 +276,19 @@ def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> B
         found.earlier,
         found.sentence,
     )
+
+
+def _unstable(event: Event, found: Found) -> Breach:
+    place, method = json_pointer(found.path), brief(event.method)
+    return Breach("only-unstable", "note", (), event.index, event.sender, method, place, None, found.sentence)
+
+
+def _installed_channels() -> tuple[Strict, ...]:
+    """The unstable channels of ACP in the installed bindings."""
+    from acp_bindings.unstable.v1.strict import STRICT as V1
+    from acp_bindings.unstable.v2.strict import STRICT as V2
+
+    return (V1, V2)
 
 
 def _installed() -> tuple[Strict, ...]:

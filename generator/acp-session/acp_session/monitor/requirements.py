@@ -6,6 +6,14 @@ from typing import Final
 
 BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "advertised-method-missing": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/baseline-methods/1",
+                "acp/v1/overview/baseline-methods/2",
+                "acp/v1/initialization/terminal/1",
+                "acp/v1/initialization/session-capabilities/1",
+            ),
+        },
         "acp/v2": {
             "auth/login": (
                 "acp/v2/overview/baseline-methods/1",
@@ -23,6 +31,13 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "auth-method-not-offered": {
+        "acp/v1": {
+            "": (
+                "acp/v1/authentication/protocol-driven-authentication/1",
+                "acp/v1/authentication/protocol-driven-authentication/2",
+                "acp/v1/authentication/terminal-authentication/4",
+            ),
+        },
         "acp/v2": {
             "": ("acp/v2/authentication/agent-handled-authentication/2",),
             "none": (
@@ -66,12 +81,26 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": ("acp/v2/schema/cancelrequestnotification/1",),
         },
     },
+    "cancelled-prompt-failed": {
+        "acp/v1": {
+            "": ("acp/v1/prompt-turn/cancellation/6",),
+        },
+    },
     "cancelled-request-unanswered": {
+        "acp/v1": {
+            "": ("acp/v1/cancellation/cancel_request-notification/4",),
+        },
         "acp/v2": {
             "": ("acp/v2/cancellation/cancel_request-notification/4",),
         },
     },
     "cancelled-turn-ended-otherwise": {
+        "acp/v1": {
+            "": (
+                "acp/v1/prompt-turn/stop-reasons/2",
+                "acp/v1/prompt-turn/cancellation/5",
+            ),
+        },
         "acp/v2": {
             "": (
                 "acp/v2/prompt-lifecycle/cancellation/5",
@@ -82,6 +111,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "close-without-cancel": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/closing-a-session/2",),
+        },
         "acp/v2": {
             "": (
                 "acp/v2/session-setup/closing-active-sessions/3",
@@ -103,6 +135,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "config-option-not-offered": {
+        "acp/v1": {
+            "": ("acp/v1/session-config-options/from-the-client/1",),
+        },
         "acp/v2": {
             "value": ("acp/v2/session-config-options/setting-a-config-option/2",),
         },
@@ -113,6 +148,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "deleted-session-listed": {
+        "acp/v1": {
+            "": ("acp/v1/session-delete/semantics/1",),
+        },
         "acp/v2": {
             "": ("acp/v2/session-delete/semantics/1",),
         },
@@ -146,28 +184,51 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "envelope-malformed": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/error-handling/1",
+                "acp/v1/transports/introduction/1",
+            ),
+        },
         "acp/v2": {
             "agent": ("acp/v2/transports/stdio/4",),
             "client": ("acp/v2/transports/stdio/5",),
         },
     },
     "error-malformed": {
+        "acp/v1": {
+            "": ("acp/v1/overview/error-handling/1",),
+        },
         "acp/v2": {
             "": ("acp/v2/overview/error-handling/2",),
         },
     },
     "field-used-without-capability": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/capabilities/3",),
+        },
         "acp/v2": {
             "": ("acp/v2/initialization/capabilities/3",),
             "additionalDirectories": ("acp/v2/session-setup/additional-workspace-roots/3",),
         },
     },
+    "file-access-outside-roots": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/working-directory/5",),
+        },
+    },
     "history-after-answer": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/loading-a-session/4",),
+        },
         "acp/v2": {
             "session/update": ("acp/v2/session-setup/resuming-sessions/8",),
         },
     },
     "history-not-requested": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/resuming-a-session/2",),
+        },
         "acp/v2": {
             "": ("acp/v2/session-setup/resuming-sessions/3",),
         },
@@ -198,6 +259,11 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
     },
+    "list-result-outside-filter": {
+        "acp/v1": {
+            "": ("acp/v1/session-list/listing-sessions/2",),
+        },
+    },
     "login-variable-repeated": {
         "acp/v2": {
             "": (
@@ -215,6 +281,13 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "message-before-initialize": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/introduction/1",),
+            "session/delete": ("acp/v1/session-delete/introduction/1",),
+            "session/list": ("acp/v1/session-list/introduction/1",),
+            "session/new": ("acp/v1/session-setup/introduction/1",),
+            "session/prompt": ("acp/v1/prompt-turn/introduction/1",),
+        },
         "acp/v2": {
             "session/delete": ("acp/v2/session-delete/overview/1",),
             "session/list": ("acp/v2/session-list/overview/1",),
@@ -234,6 +307,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "method-unknown": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/extension-methods/1",),
+        },
         "acp/v2": {
             "": ("acp/v2/extensibility/custom-requests/1",),
             "authenticate": ("acp/v2/migration/method-changes/1",),
@@ -252,6 +328,63 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "method-used-without-capability": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/capabilities/3",),
+            "elicitation/create": (
+                "acp/v1/elicitation/checking-support/1",
+                "acp/v1/elicitation/checking-support/2",
+            ),
+            "fs/read_text_file": (
+                "acp/v1/prompt-turn/5-tool-invocation-and-status-reporting/4",
+                "acp/v1/file-system/checking-support/1",
+                "acp/v1/file-system/checking-support/2",
+            ),
+            "fs/write_text_file": (
+                "acp/v1/prompt-turn/5-tool-invocation-and-status-reporting/4",
+                "acp/v1/file-system/checking-support/1",
+                "acp/v1/file-system/checking-support/2",
+            ),
+            "logout": (
+                "acp/v1/overview/optional-methods/1",
+                "acp/v1/authentication/advertising-authentication/2",
+                "acp/v1/authentication/logging-out/1",
+            ),
+            "session/close": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-setup/checking-support/5",
+                "acp/v1/session-setup/checking-support/6",
+            ),
+            "session/delete": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-delete/introduction/1",
+                "acp/v1/session-delete/checking-support/1",
+                "acp/v1/session-delete/checking-support/2",
+            ),
+            "session/list": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-list/checking-support/1",
+                "acp/v1/session-list/checking-support/2",
+            ),
+            "session/load": (
+                "acp/v1/overview/optional-methods/1",
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-setup/checking-support/1",
+                "acp/v1/session-setup/checking-support/2",
+            ),
+            "session/resume": (
+                "acp/v1/initialization/session-capabilities/2",
+                "acp/v1/session-setup/checking-support/3",
+                "acp/v1/session-setup/checking-support/4",
+            ),
+            "terminal/create": (
+                "acp/v1/terminals/checking-support/1",
+                "acp/v1/terminals/checking-support/2",
+            ),
+            "terminal/kill": ("acp/v1/terminals/checking-support/2",),
+            "terminal/output": ("acp/v1/terminals/checking-support/2",),
+            "terminal/release": ("acp/v1/terminals/checking-support/2",),
+            "terminal/wait_for_exit": ("acp/v1/terminals/checking-support/2",),
+        },
         "acp/v2": {
             "": ("acp/v2/initialization/capabilities/3",),
             "delete": (
@@ -266,7 +399,20 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "fork": ("acp/v2/migration/scope-stable-v2-and-draft-surfaces/1",),
         },
     },
+    "mode-not-offered": {
+        "acp/v1": {
+            "": ("acp/v1/session-modes/from-the-client/1",),
+        },
+    },
     "not-json": {
+        "acp/v1": {
+            "": (
+                "acp/v1/transports/introduction/1",
+                "acp/v1/transports/stdio/2",
+            ),
+            "agent": ("acp/v1/transports/stdio/5",),
+            "client": ("acp/v1/transports/stdio/6",),
+        },
         "acp/v2": {
             "": (
                 "acp/v2/transports/overview/1",
@@ -287,6 +433,12 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "permission-not-cancelled": {
+        "acp/v1": {
+            "": (
+                "acp/v1/prompt-turn/cancellation/3",
+                "acp/v1/tool-calls/requesting-permission/5",
+            ),
+        },
         "acp/v2": {
             "": (
                 "acp/v2/prompt-lifecycle/cancellation/3",
@@ -295,11 +447,17 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "permission-options-repeated": {
+        "acp/v1": {
+            "": ("acp/v1/tool-calls/permission-options/1",),
+        },
         "acp/v2": {
             "": ("acp/v2/schema/permissionoption/1",),
         },
     },
     "permission-outcome-not-offered": {
+        "acp/v1": {
+            "": ("acp/v1/tool-calls/requesting-permission/3",),
+        },
         "acp/v2": {
             "": ("acp/v2/tool-calls/requesting-permission/9",),
         },
@@ -312,14 +470,51 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
     },
+    "request-unanswered": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/communication-model/1",
+                "acp/v1/initialization/introduction/3",
+                "acp/v1/prompt-turn/4-check-for-completion/1",
+                "acp/v1/extensibility/custom-requests/2",
+            ),
+        },
+    },
     "response-without-request": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/error-handling/2",
+                "acp/v1/extensibility/custom-requests/2",
+            ),
+        },
         "acp/v2": {
             "": ("acp/v2/schema/requestid/2",),
+        },
+    },
+    "result-malformed": {
+        "acp/v1": {
+            "": ("acp/v1/cancellation/cancel_request-notification/4",),
+        },
+    },
+    "result-null": {
+        "acp/v1": {
+            "": (
+                "acp/v1/authentication/protocol-driven-authentication/3",
+                "acp/v1/authentication/logging-out/2",
+                "acp/v1/session-setup/closing-a-session/3",
+                "acp/v1/session-delete/deleting-a-session/1",
+                "acp/v1/file-system/writing-files/2",
+            ),
         },
     },
     "roots-not-resent": {
         "acp/v2": {
             "session/resume": ("acp/v2/session-setup/additional-workspace-roots/2",),
+        },
+    },
+    "roots-reordered": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/working-directory/4",),
         },
     },
     "roots-where-none-belong": {
@@ -339,6 +534,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "session-id-in-use": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/creating-a-session/2",),
+        },
         "acp/v2": {
             "session/new": (
                 "acp/v2/session-setup/creating-a-session/3",
@@ -347,6 +545,12 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "session-not-open": {
+        "acp/v1": {
+            "": ("acp/v1/session-setup/session-id/1",),
+            "elicitation/create": ("acp/v1/elicitation/creating-an-elicitation/2",),
+            "session/cancel": ("acp/v1/prompt-turn/cancellation/1",),
+            "session/prompt": ("acp/v1/prompt-turn/introduction/1",),
+        },
         "acp/v2": {
             "session/prompt": ("acp/v2/prompt-lifecycle/overview/1",),
         },
@@ -356,17 +560,68 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": ("acp/v2/schema/resumesessionrequest/1",),
         },
     },
+    "terminal-not-open": {
+        "acp/v1": {
+            "": ("acp/v1/terminals/releasing-terminals/2",),
+        },
+    },
     "terminal-updates-in-one-batch": {
         "acp/v2": {
             "": ("acp/v2/rfds/terminal-output/live-output-chunks/1",),
         },
     },
     "update-after-cancelled": {
+        "acp/v1": {
+            "": ("acp/v1/prompt-turn/cancellation/8",),
+        },
         "acp/v2": {
             "": ("acp/v2/prompt-lifecycle/cancellation/8",),
         },
     },
     "variant-used-without-capability": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/capabilities/3",),
+            "audio": (
+                "acp/v1/initialization/prompt-capabilities/2",
+                "acp/v1/prompt-turn/1-user-message/2",
+                "acp/v1/content/audio-content/1",
+            ),
+            "boolean": (
+                "acp/v1/initialization/boolean-config-options/1",
+                "acp/v1/session-config-options/boolean-config-options/1",
+                "acp/v1/session-config-options/boolean-config-options/3",
+            ),
+            "embeddedContext": (
+                "acp/v1/initialization/prompt-capabilities/2",
+                "acp/v1/prompt-turn/1-user-message/2",
+                "acp/v1/content/embedded-resource/2",
+            ),
+            "form": (
+                "acp/v1/initialization/elicitation/1",
+                "acp/v1/elicitation/checking-support/2",
+            ),
+            "http": (
+                "acp/v1/initialization/mcp-capabilities/1",
+                "acp/v1/session-setup/checking-transport-support/1",
+            ),
+            "image": (
+                "acp/v1/initialization/prompt-capabilities/2",
+                "acp/v1/prompt-turn/1-user-message/2",
+                "acp/v1/content/image-content/1",
+            ),
+            "sse": (
+                "acp/v1/initialization/mcp-capabilities/1",
+                "acp/v1/session-setup/checking-transport-support/1",
+            ),
+            "terminal": (
+                "acp/v1/initialization/terminal-authentication/1",
+                "acp/v1/authentication/authentication-method-types/3",
+            ),
+            "url": (
+                "acp/v1/initialization/elicitation/1",
+                "acp/v1/elicitation/checking-support/2",
+            ),
+        },
         "acp/v2": {
             "": ("acp/v2/initialization/capabilities/3",),
             "audio": (
@@ -409,6 +664,11 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/elicitation/checking-support/1",
                 "acp/v2/elicitation/checking-support/2",
             ),
+        },
+    },
+    "version-unknown": {
+        "acp/v1": {
+            "": ("acp/v1/initialization/version-negotiation/3",),
         },
     },
 }

@@ -10,7 +10,7 @@ from .kept import MOST_REQUESTS, MOST_SESSIONS, Recent, key, size_of
 from .offers import Options, all_gates, size_of_options
 from .records import Listed, Pending, Question, Session
 from .rootpaths import distinct
-from .versions import is_unknown, spoken
+from .versions import is_named, is_unknown, spoken
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict
@@ -20,7 +20,8 @@ class Connection:
     """Everything known of one connection.
 
     `strict` judges by the version in force; `None` where the peers agreed on one that is not among `protocols`. With `is_fixed` they
-    judge whatever the peers agree on. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
+    judge whatever the peers agree on. `is_named`: `initialize` named one of `protocols`; where it did not, any of them may be spoken, and
+    `strict` is the first. `whole`: every message since the beginning was seen; where not, rules that rest on the absence
     of an earlier message are silent.
     """
 
@@ -30,6 +31,7 @@ class Connection:
         self.has_handshake = any(strict.route("initialize", is_request=True) for strict in protocols.values())
         first = next(iter(protocols.values()))
         self.strict: Strict | None = first
+        self.is_named = False
         self.gates: Mapping[str, frozenset[str]] = all_gates(protocols.values())
         self.sides: tuple[str, str] = first.contract.peers
         self.whole = True
@@ -76,6 +78,17 @@ class Connection:
     def is_unknown(self, version: object) -> bool:
         """Whether this is a version as protocols have them, and none of those that are known."""
         return is_unknown(version, self.protocols)
+
+    @property
+    def others(self) -> tuple[Strict, ...]:
+        """What may judge as well as `strict`, since nobody has named a version."""
+        if self.is_named or self.strict is None:
+            return ()
+        return tuple(strict for strict in self.protocols.values() if strict is not self.strict)
+
+    def is_said(self, version: object) -> bool:
+        """Whether this is a version as protocols have them, known or not."""
+        return is_named(version, self.protocols) or is_unknown(version, self.protocols)
 
     def speaking(self, version: object) -> Strict | None:
         """What judges once a handshake names a version: the one in force, where it names none or where that is fixed."""
@@ -130,6 +143,14 @@ class Connection:
             return False
         self.told.add(mark)
         return True
+
+    # --- which version is spoken ---
+
+    def speak(self, version: object, *, is_agreed: bool) -> None:
+        """A handshake names a version, or fails to: one peer asks for it, or both agree on it."""
+        found = self.speaking(version)
+        self.strict = found if is_agreed else found or self.strict
+        self.is_named = is_named(version, self.protocols)
 
     # --- what is let go ---
 

@@ -1,17 +1,26 @@
-"""Which version of a protocol judges, once `initialize` has named one."""
+"""Which version of a protocol judges: the one that `initialize` names, or that was named for the monitor."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
+
+NO_SCHEMA: Final = (
+    "no schema is known for the version that the peers agreed on; name the protocol to judge by (--protocol)"
+)
 
 
 def is_unknown(version: object, protocols: Mapping[Any, object]) -> bool:
     """Whether this is a version as these protocols have them, and none of theirs."""
     named = _version(version)
     return named is not None and named not in protocols and type(named) in map(type, protocols)
+
+
+def is_named(version: object, protocols: Mapping[Any, object]) -> bool:
+    """Whether this is one of the versions of these protocols."""
+    return _version(version) in protocols
 
 
 def spoken(version: object, protocols: Mapping[Any, T], in_force: T | None, *, is_fixed: bool) -> T | None:
@@ -21,6 +30,12 @@ def spoken(version: object, protocols: Mapping[Any, T], in_force: T | None, *, i
     if is_unknown(version, protocols) and not is_fixed:
         return None
     return protocols.get(_version(version), in_force)
+
+
+def unclear(versions: Iterable[object]) -> str:
+    """Why a message is not judged that is right by one version and wrong by another, while nobody has said which is spoken."""
+    known = " and ".join(map(str, versions))
+    return f"no `initialize` has named the version, and {known} judge this message differently; name the protocol to judge by (--protocol)"
 
 
 def _version(value: object) -> int | str | None:

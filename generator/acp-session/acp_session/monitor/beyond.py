@@ -1,0 +1,146 @@
+"""What a message holds that its protocol does not have, and the unstable channel of that protocol has: methods, fields and variants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from .events import Event, Found, Path, shown
+from .json_types import is_array, is_object
+
+if TYPE_CHECKING:
+    from acp_bindings.runtime.strict import Strict
+
+Declared: TypeAlias = "dict[tuple[Path, str], set[Any]]"
+"""By place in a value and name of a field: the constants that the schema has for the field; `None` stands for the field itself."""
+
+MOST_STEPS: Final = 20_000
+"""Schemas that are looked at for one message. What is left of a larger one is passed over: nothing but notes rests on it."""
+
+MOST_TOLD: Final = 1024
+"""Notes of one connection. Each says something that was not said before."""
+
+
+class Beyond:
+    """The unstable channels of some protocols, which `read` gives when the first is needed. Says each thing once."""
+
+    def __init__(self, read: Callable[[], Iterable[Strict]]) -> None:
+        self._read = read
+        self._channels: dict[Any, Strict] | None = None
+        self._told: set[tuple[str, str, str]] = set()
+
+    def look(self, event: Event, strict: Strict | None) -> Iterator[Found]:
+        """What of a message the channel of its version has beyond what judges it."""
+        if strict is None or event.kind not in ("request", "notification", "result"):
+            return
+        if event.route is None or event.definition is None:
+            is_call = event.route is None and event.kind != "result" and not event.method.startswith(("_", "$/"))
+            channel = self._channel(strict) if is_call and len(self._told) < MOST_TOLD else None
+            route = channel and channel.route(event.method, is_request=event.kind == "request")
+            if channel is not None and route is not None and self._is_news("method", event.method, ""):
+                yield _found((*event.at, "method"), f"the method {shown(event.method)}", channel, strict)
+            return
+        known = declared(strict.schema, event.definition, event.body)
+        missing = list(_named(event.body, known))
+        channel = self._channel(strict) if missing and len(self._told) < MOST_TOLD else None
+        route = channel and channel.route(event.method, is_request=event.kind != "notification")
+        definition = route and (route.result if event.kind == "result" else route.params)
+        if channel is None or not definition:
+            return
+        more = declared(channel.schema, definition, event.body)
+        for path, name, value in missing:
+            there = more.get((path, name), set())
+            if value is not None and value in there:
+                if self._is_news(name, event.method, value):
+                    yield _found(event.below(*path, name), f"{shown(value)} as {name!r}", channel, strict)
+            elif None in there and (path, name) not in known and self._is_news("field", event.method, name):
+                yield _found(event.below(*path, name), f"the field {shown(name)}", channel, strict)
+
+    def _channel(self, strict: Strict) -> Strict | None:
+        if self._channels is None:
+            self._channels = {one.contract.version: one for one in self._read()}
+        return self._channels.get(strict.contract.version)
+
+    def _is_news(self, kind: str, method: str, name: str) -> bool:
+        what = (kind, method, name)
+        if what in self._told:
+            return False
+        self._told.add(what)
+        return True
+
+
+def _found(path: Path, what: str, channel: Strict, strict: Strict) -> Found:
+    return Found(path, f"{what} is not in {strict.contract.name}; the unstable {channel.contract.name} has it")
+
+
+def _named(value: Any, known: Declared) -> Iterator[tuple[Path, str, Any]]:
+    """The fields of a value that are not declared, and the constants that are not among those that are."""
+    objects = {path for path, _ in known}
+    for path, node in _nodes(value):
+        if path not in objects:
+            continue
+        for name, one in node.items():
+            there = known.get((path, name))
+            if there is None and not name.startswith("_"):
+                yield path, name, one if isinstance(one, str) else None
+            elif there and there != {None} and isinstance(one, str) and one not in there:
+                yield path, name, one
+
+
+def _nodes(value: Any) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        path, node = waiting.pop()
+        if is_object(node):
+            yield path, node
+            waiting.extend(((*path, name), one) for name, one in node.items())
+        elif is_array(node):
+            waiting.extend(((*path, index), one) for index, one in enumerate(node))
+
+
+def declared(schema: Any, definition: str, value: Any) -> Declared:
+    """The fields that a definition of a bundled schema declares, at each object of a value; and what constants it has for them.
+
+    A branch of a union counts where its tag fits, or where it has none.
+    """
+    definitions: Mapping[str, Any] = schema["$defs"]
+    found: Declared = {}
+    waiting: list[tuple[Path, Any, Any]] = [((), definitions.get(definition), value)]
+    seen: set[tuple[Path, int]] = set()
+    while waiting and len(seen) < MOST_STEPS:
+        path, node, one = waiting.pop()
+        if not is_object(node) or (path, id(node)) in seen:
+            continue
+        seen.add((path, id(node)))
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            waiting.append((path, definitions.get(reference.rpartition("/")[2]), one))
+        branches = (*node.get("allOf", ()), *node.get("anyOf", ()), *node.get("oneOf", ()))
+        waiting.extend((path, each, one) for each in branches if _fits(each, definitions, one, path, found))
+        if is_array(one) and "items" in node:
+            waiting.extend(((*path, index), node["items"], item) for index, item in enumerate(one))
+        if not is_object(one):
+            continue
+        for name, field in node.get("properties", {}).items():
+            constants = found.setdefault((path, name), set())
+            constants.add(None)
+            if is_object(field) and isinstance(field.get("const"), str):
+                constants.add(field["const"])
+            if name in one:
+                waiting.append(((*path, name), field, one[name]))
+    return found
+
+
+def _fits(branch: Any, definitions: Mapping[str, Any], value: Any, path: Path, found: Declared) -> bool:
+    """Whether a branch of a union is about a value, as far as its tags tell. Its tags are noted."""
+    if is_object(branch) and isinstance(branch.get("$ref"), str) and "properties" not in branch:
+        branch = definitions.get(branch["$ref"].rpartition("/")[2])
+    if not is_object(branch) or not is_object(value):
+        return True
+    for name, field in branch.get("properties", {}).items():
+        constant = field.get("const") if is_object(field) else None
+        if isinstance(constant, str) and name in value:
+            found.setdefault((path, name), set()).add(constant)
+            if value[name] != constant:
+                return False
+    return True

@@ -1,0 +1,142 @@
+"""A folder that extends another one, and the unstable channel of ACP that is kept so."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import acpgen
+import evidence
+from acpgen import judge
+from acpgen.compat.sources import opened
+from acpgen.errors import Faults
+
+ROOT = Path(__file__).parents[1]
+CHANNELS = ("v1", "v2")
+
+
+def folder(root: Path, name: str, file: str, value: Any) -> Path:
+    path = root / name
+    path.mkdir(exist_ok=True)
+    (path / file).write_text(json.dumps(value))
+    return path
+
+
+BASE = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "$defs": {
+        "Gauge": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"], "deprecated": True},
+        "Event": {
+            "anyOf": [
+                {"type": "object", "properties": {"kind": {"const": "ebb"}}, "required": ["kind"]},
+                {
+                    "title": "other",
+                    "type": "object",
+                    "properties": {"kind": {"type": "string"}},
+                    "required": ["kind"],
+                    "not": {"anyOf": [{"properties": {"kind": {"const": "ebb"}}, "required": ["kind"]}]},
+                },
+            ]
+        },
+    },
+}
+FLOOD = {"type": "object", "properties": {"kind": {"const": "flood"}}, "required": ["kind"]}
+
+
+def test_an_overlay_adds_and_marks_what_it_adds(tmp_path: Path) -> None:
+    folder(tmp_path, "v1", "tide.json", BASE)
+    folder(tmp_path, "v1", "kept.json", {"$schema": BASE["$schema"], "$defs": {"Kept": {"type": "integer"}}})
+    adds: dict[str, Any] = {
+        "#/$defs/Event/anyOf": [FLOOD],
+        "#/$defs/Event/anyOf/1/not/anyOf": [{"properties": {"kind": {"const": "flood"}}, "required": ["kind"]}],
+        "#/$defs/Gauge/properties": {"metres": {"type": "number"}},
+        "#/$defs/Gauge": {"deprecated": None},
+    }
+    over = folder(
+        tmp_path,
+        "next",
+        "tide.json",
+        {"x-extends": "../v1/tide.json", "x-adds": adds, "$defs": {"Buoy": {"type": "string"}}},
+    )
+    folder(
+        tmp_path, "next", "new.json", {"$schema": BASE["$schema"], "$defs": {"New": {"$ref": "tide.json#/$defs/Buoy"}}}
+    )
+    documents = {document.path: document.value for document in acpgen.load(over).documents}
+    assert list(documents) == ["kept.json", "new.json", "tide.json"]
+    definitions: Any = documents["tide.json"]["$defs"]  # type: ignore[call-overload, index]
+    assert definitions["Buoy"] == {"type": "string", "x-unstable": True}
+    assert definitions["Gauge"]["properties"] == {
+        "id": {"type": "string"},
+        "metres": {"type": "number", "x-unstable": True},
+    }
+    assert "deprecated" not in definitions["Gauge"]
+    branches = definitions["Event"]["anyOf"]
+    assert branches[1] == {**FLOOD, "x-unstable": True}
+    assert branches[2]["title"] == "other", "the fallback stays the last"
+    assert len(branches[2]["not"]["anyOf"]) == 2
+    assert documents["new.json"]["$defs"]["New"]["x-unstable"] is True  # type: ignore[call-overload, index]
+
+
+def test_an_overlay_is_read_at_a_git_revision_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder(tmp_path, "v1", "tide.json", BASE)
+    adds = {"#/$defs/Gauge/properties": {"metres": {"type": "number"}}}
+    folder(tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json", "x-adds": adds})
+    for command in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
+    found = opened("HEAD:next", checked=True).documents
+    assert [document.value for document in found.documents] == [
+        document.value for document in acpgen.load(tmp_path / "next").documents
+    ]
+
+
+def test_what_a_file_of_the_other_folder_says_wrong_is_told_there(tmp_path: Path) -> None:
+    broken = {"$schema": BASE["$schema"], "$defs": {"Kept": {"type": 7}}}
+    folder(tmp_path, "v1", "kept.json", broken)
+    folder(tmp_path, "v1", "tide.json", BASE)
+    over = folder(tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json"})
+    with pytest.raises(Faults) as caught:
+        acpgen.load(over)
+    assert [Path(fault.at.partition("#")[0]).parent.name for fault in caught.value.faults] == ["v1"]
+
+
+@pytest.mark.parametrize("version", CHANNELS)
+def test_the_unstable_channel_holds_what_upstream_tries_out(version: str) -> None:
+    names = [f"upstream/acp-{version}-newest/schema{edition}.json" for edition in ("", ".unstable")]
+    evidence.need(*names)
+    stable, theirs = (json.loads(evidence.path(name).read_text())["$defs"] for name in names)
+    ours, kept = definitions(f"acp/unstable/{version}"), definitions(f"acp/{version}")
+    assert theirs.keys() <= ours.keys()
+    for key, schema in theirs.items():
+        told, said = (set(one[key].get("properties", ())) for one in (theirs, ours))
+        if key in stable:  # in which ours may say more than upstream
+            before = set(kept[key].get("properties", ()))
+            assert told - set(stable[key].get("properties", ())) - before == said - before, key
+        else:
+            assert told == said, key
+            assert set(schema.get("required", ())) == set(ours[key].get("required", ())), key
+    methods = {(one.get("x-method"), one.get("x-side")) for one in theirs.values()}
+    assert methods <= {(one.get("x-method"), one.get("x-side")) for one in ours.values()}
+
+
+@pytest.mark.parametrize("version", CHANNELS)
+def test_without_what_is_unstable_the_channel_is_the_stable_version(version: str) -> None:
+    stable, unstable = (acpgen.load(ROOT / "schema" / "acp" / name) for name in (version, f"unstable/{version}"))
+    report = acpgen.compare(stable, unstable)
+    more = {finding.rule for finding in report.findings if finding.severity not in ("identical", "editorial")}
+    # The open unions of v2 no longer take the new tags as unknown, so that a bad body of one is refused.
+    assert more == ({"limit-tightened"} if version == "v2" else set())
+    report = acpgen.compare(stable, unstable, unstable=True)
+    assert report.verdict not in ("identical", "editorial")
+
+
+def definitions(protocol: str) -> dict[str, Any]:
+    return {
+        name: schema
+        for document in judge.find(protocol).documents
+        for name, schema in document.value.get("$defs", {}).items()  # type: ignore[union-attr]
+    }
