@@ -221,6 +221,17 @@ def test_an_action_installs_the_version_that_it_belongs_to() -> None:
         assert package["default"] == f"acpgen=={__version__}", file
 
 
+def test_every_promise_about_security_names_tests_that_exist() -> None:
+    promises = read("SECURITY.md").split("## What is promised")[1].split("## What is not promised")[0]
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", promises)
+    assert len(named) > 20
+    for file, name in named:
+        assert re.search(rf"^(?:async )?def {name}\(", read(file), re.MULTILINE), (file, name)
+    rows = [row for row in promises.splitlines() if row.startswith("| ") and not row.startswith(("| Promise", "| ---"))]
+    assert rows
+    assert all("::test_" in row for row in rows)
+
+
 # --- packaging -------------------------------------------------------------------------------------------------------
 
 

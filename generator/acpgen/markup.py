@@ -7,6 +7,7 @@ for syntax. A pair of backticks in prose still means a code span, because this m
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -99,6 +100,19 @@ def block(item: ir.JSON) -> Markdown:
 def html(text: str) -> str:
     """Text inside an element of HTML or SVG, or in one of its attributes."""
     return _escaped(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")
+
+
+def content_policy(*, style: str, script: str = "") -> str:
+    """The value of `Content-Security-Policy` for a page that holds these texts inline, byte for byte: nothing else runs, nothing is loaded.
+
+    Source: W3C Content Security Policy Level 3, "hash-source".
+    """
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {_digest(style)}"
+    return f"{policy}; script-src {_digest(script)}" if script else policy
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def identifier(text: str) -> str:

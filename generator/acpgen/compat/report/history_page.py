@@ -21,8 +21,7 @@ from acpgen.compat.report.history_words import (
     summary,
 )
 from acpgen.errors import visible
-
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
+from acpgen.markup import content_policy
 
 
 def history_page(timeline: Timeline, fail_on: str = "risky") -> str:
@@ -34,7 +33,7 @@ def _lines(timeline: Timeline, fail_on: str) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style=_STYLE)}">'
     yield f"<title>History of {_text(timeline.about)}</title><style>{_STYLE}</style></head><body>"
     yield f"<header><h1>History of <code>{_text(timeline.about)}</code></h1><p>{_text(summary(timeline, fail_on))}</p>"
     yield from (f"<p>{_text(note)}</p>" for note in timeline.notes)

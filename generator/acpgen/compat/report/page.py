@@ -11,6 +11,7 @@ from acpgen.compat.findings import SEVERITIES, Finding, Note, Report, Spot, Witn
 from acpgen.compat.report import repairs, wording
 from acpgen.compat.rule_pages import address
 from acpgen.errors import visible
+from acpgen.markup import content_policy
 
 LONGEST: Final = 30_000
 """Characters. A page that fits shows the message and both schemas with each finding, a longer one a message of those that say the same."""
@@ -18,7 +19,6 @@ LONGEST: Final = 30_000
 LONGEST_EXCERPT: Final = 24
 """Lines of a source that a finding shows."""
 
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _SENTENCES: Final = {
     "breaking": "Some exchange that worked fails, or silently means something else.",
     "undecided": "The check could not prove that nothing breaks.",
@@ -40,7 +40,7 @@ def _lines(report: Report, *, full: bool) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style=_STYLE, script=_SCRIPT)}">'
     yield f"<title>{_text(title)}: {report.verdict}</title><style>{_STYLE}</style></head><body>"
     yield '<header><p class="kicker">Compatibility</p>'
     yield f"<h1><code>{_text(report.old)}</code> <span>→</span> <code>{_text(report.new)}</code></h1>"
@@ -115,7 +115,7 @@ def _filter(report: Report) -> Iterator[str]:
     found = counts(report)
     if not found:
         return
-    yield '<form id="filter" role="search" onsubmit="return false">'
+    yield '<form id="filter" role="search">'
     yield '<input id="query" type="search" placeholder="Method, rule, place or word" aria-label="Filter findings">'
     for severity in SEVERITIES:
         if severity in found:
@@ -257,6 +257,7 @@ function filter() {
 }
 if (query) {
   document.getElementById("filter").addEventListener("input", filter);
+  document.getElementById("filter").addEventListener("submit", event => event.preventDefault());
   filter();
 }
 for (const pre of document.querySelectorAll("summary + pre")) {
