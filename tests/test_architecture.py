@@ -489,6 +489,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "sarif",
                 "text",
                 "wording",
+                "xml_text",
             )
         )
         | {f"report.history_{name}" for name in ("data", "markdown", "page", "pictures", "text", "words")},

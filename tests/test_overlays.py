@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +68,14 @@ def test_an_overlay_adds_and_marks_what_it_adds(tmp_path: Path) -> None:
     )
     documents = {document.path: document.value for document in acpgen.load(over).documents}
     assert list(documents) == ["kept.json", "new.json", "tide.json"]
-    definitions: Any = documents["tide.json"]["$defs"]  # type: ignore[call-overload, index]
+    definitions: dict[str, Any] = documents["tide.json"]["$defs"]  # type: ignore[assignment, call-overload, index]
     assert definitions["Buoy"] == {"type": "string", "x-unstable": True}
     assert definitions["Gauge"]["properties"] == {
         "id": {"type": "string"},
         "metres": {"type": "number", "x-unstable": True},
     }
     assert "deprecated" not in definitions["Gauge"]
-    branches = definitions["Event"]["anyOf"]
+    branches: Any = definitions["Event"]["anyOf"]
     assert branches[1] == {**FLOOD, "x-unstable": True}
     assert branches[2]["title"] == "other", "the fallback stays the last"
     assert len(branches[2]["not"]["anyOf"]) == 2
@@ -140,3 +141,27 @@ def definitions(protocol: str) -> dict[str, Any]:
         for document in judge.find(protocol).documents
         for name, schema in document.value.get("$defs", {}).items()  # type: ignore[union-attr]
     }
+
+
+def test_a_single_file_extends_another_one_too(tmp_path: Path) -> None:
+    folder(tmp_path, "v1", "tide.json", BASE)
+    over = folder(
+        tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json", "$defs": {"Buoy": {"type": "string"}}}
+    )
+    (document,) = acpgen.load(over / "tide.json").documents
+    assert list(document.value["$defs"]) == ["Gauge", "Event", "Buoy"]  # type: ignore[arg-type, call-overload, index]
+
+
+def test_a_folder_of_protocols_is_read_with_each_of_them_extended(tmp_path: Path) -> None:
+    folder(tmp_path, "v1", "tide.json", BASE)
+    folder(tmp_path, "v1", "kept.json", {"$schema": BASE["$schema"], "$defs": {"Kept": {"type": "integer"}}})
+    folder(tmp_path, "next", "tide.json", {"x-extends": "../v1/tide.json", "$defs": {"Buoy": {"type": "string"}}})
+    found = {document.path: document.value for document in acpgen.load(tmp_path).documents}
+    assert list(found) == ["next/kept.json", "next/tide.json", "v1/kept.json", "v1/tide.json"]
+    assert list(found["next/tide.json"]["$defs"]) == ["Gauge", "Event", "Buoy"]  # type: ignore[arg-type, call-overload, index]
+
+
+def test_the_schema_folder_of_this_project_passes_lint() -> None:
+    command = [sys.executable, "-m", "acpgen", "lint"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=120)
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -68,20 +68,33 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
 """The monitor stands alone: acpgen ships it without the rest."""
 
 MONITOR_LEAVES: Final[dict[str, set[str]]] = {
-    "events": {"json_types", "records"},
+    "events": {"json_types", "records", "shapes"},
     "json_types": set(),
     "kept": set(),
     "offers": {"events", "json_types", "kept"},
     "records": {"kept", "offers", "rootpaths"},
     "rootpaths": {"events", "json_types"},
     "rule": {"events", "state"},
+    "shapes": {"json_types"},
     "state": {"kept", "offers", "records", "rootpaths", "versions"},
+    "upstream": set(),
     "versions": set(),
     "work": {"events", "kept", "records", "state"},
 }
 """What modules of rules are made of. Those do not know one another."""
 
-SUBJECTS: Final = ("capabilities", "files", "frame", "handshake", "history", "mcp", "roots", "sessions", "turns")
+SUBJECTS: Final = (
+    "capabilities",
+    "fields",
+    "files",
+    "frame",
+    "handshake",
+    "history",
+    "mcp",
+    "roots",
+    "sessions",
+    "turns",
+)
 
 ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
     RUNTIME: RUNTIME_ARROWS,
@@ -92,9 +105,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
         "rules": {"rule", *SUBJECTS},
         "intake": set(MONITOR_LEAVES) - {"rule"},
         "beyond": {"events", "json_types"},
+        "folding": {"kept"},
         "requirements": set(),
-        "observe": {"beyond", "events", "intake", "json_types", "kept", "requirements", "rules", "state", "versions"},
-        "__init__": {"observe", "requirements", "rules"},
+        "observe": set(MONITOR_LEAVES) | {"beyond", "intake", "requirements", "rules"},
+        "__init__": {"folding", "observe", "requirements", "rules"},
     },
 }
 

@@ -139,6 +139,33 @@ def test_an_agent_ends_when_its_client_is_gone_though_it_never_reads() -> None:
     process.stderr.close()
 
 
+TOWERS: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "x-sides": ["plane", "tower"],
+    "$defs": {
+        "LandRequest": {"properties": {"runway": {"type": "string"}}, "x-method": "land", "x-side": "tower"},
+        "LandResponse": {"properties": {"at": {"type": "string"}}, "x-method": "land", "x-side": "tower"},
+    },
+}
+
+
+def test_a_protocol_of_other_sides_is_judged_and_recorded_by_their_names(tmp_path: Path) -> None:
+    schema, tape, report = tmp_path / "towers.json", tmp_path / "tape", tmp_path / "report"
+    schema.write_text(json.dumps(TOWERS))
+    code = 'import sys\nfor _ in sys.stdin: print(\'{"jsonrpc":"2.0","id":1,"result":{"at":5}}\', flush=True)'
+    options = ("--protocol", schema, "--record", tape, "--report", report, "--format", "json")
+    process = tap(*options, agent=python(code))
+    _, err = process.communicate(b'{"jsonrpc":"2.0","id":1,"method":"land","params":{"runway":7}}\n', timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    wrong = [("plane", "params-malformed"), ("tower", "result-malformed")]
+    assert [(row["from"], row["rule"]) for row in map(json.loads, report.read_text().splitlines())] == wrong
+    assert [json.loads(row)["from"] for row in tape.read_text().splitlines()] == ["plane", "tower"]
+    judges = judge.versions([str(schema)])
+    with tape.open("rb") as file:
+        verdicts = list(conversation(recording.lines(file), judge.monitor(judges, fixed=True)))
+    assert [(verdict.sender, problem.rule) for verdict in verdicts for problem in verdict.problems] == wrong
+
+
 STUBBORN = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

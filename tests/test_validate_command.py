@@ -104,6 +104,7 @@ def test_nothing_wrong_exits_with_zero_and_reads_a_pipe_by_default() -> None:
         (("nowhere.jsonl",), "no such file"),
         (("-", "--protocol", "acp/v9"), "there is no protocol 'acp/v9'"),
         (("-", "--sender", "server"), "--sender"),
+        (("-", "--protocol", "acp/v1", "--protocol", "mcp/2025-06-18"), "acp/v1 is spoken by client and agent"),
         (("-", "--format", "xml"), "--format"),
         (("-", "--session", "--sender", "agent"), "exclude each other"),
     ],

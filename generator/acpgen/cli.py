@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -19,9 +20,10 @@ from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import References, place
 
 if TYPE_CHECKING:
-    from acp_session.monitor import Breach, Monitor
+    from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
+    from acpgen.validate import Verdict
 
 T = TypeVar("T")
 
@@ -449,11 +451,16 @@ def validate(
             else:
                 known = {one.contract.version: one for one in strict}
                 verdicts = work.judged(lines, known, sender, fixed=bool(protocol))
-            for verdict in verdicts:
-                summary.add(verdict)
-                if not session or verdict.problems:
-                    terminal.put(visible(as_line(verdict)))
-                progress(verdict.end, total or 0, f"line {verdict.line}")
+
+            def counted() -> Iterator[Verdict]:
+                for verdict in verdicts:
+                    summary.add(verdict)
+                    progress(verdict.end, total or 0, f"line {verdict.line}")
+                    if not session or verdict.problems:
+                        yield verdict
+
+            for verdict in work.folded(counted()) if session and format_ == "text" else counted():
+                terminal.put(visible(as_line(verdict)))
         if format_ == "json" and not summary.is_judged:
             terminal.put(work.counts_as_json(summary))
     terminal.show_summary(summary)
@@ -512,6 +519,15 @@ def tap(
             with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on
                 terminal.say(sentence)
 
+        @cache  # where nothing is broken, the monitor need not be there when the agent starts
+        def folding() -> Folding[Breach]:
+            return judge.folding()
+
+        def fold(breach: Breach) -> None:
+            count = folding().take(breach.mark, breach)
+            if count:
+                tell(replace(breach, count=count))
+
         def tell(breach: Breach) -> None:
             line = visible(as_line(breach))
             if out is None:
@@ -530,7 +546,9 @@ def tap(
                     return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        code = work.tap(command, make, tell, say, tape, sides=sides, grace=grace)
+        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace)
+        for breach, count in folding().rest():
+            tell(replace(breach, count=count))
     work.end(code)
 
 
@@ -539,6 +557,13 @@ def probe(
     command: Annotated[
         list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The command that runs the program.")
     ] = None,
+    client: Annotated[
+        bool,
+        typer.Option(
+            "--client",
+            help="Test a client: the probe is its agent, and {agent} in COMMAND becomes the command that starts it.",
+        ),
+    ] = False,
     protocol: Annotated[
         list[str] | None,
         typer.Option(
@@ -560,7 +585,7 @@ def probe(
         float,
         typer.Option(metavar="SECONDS", min=0.1, help="What one answer may take; those of a model four times as much."),
     ] = 5.0,
-    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 110.0,
+    total: Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="What all of it may take.")] = 100.0,
     env: Annotated[
         list[str] | None,
         typer.Option(
@@ -579,7 +604,7 @@ def probe(
     ] = None,
     output_format: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help="text (if left out) or json."),
+        typer.Option("--format", metavar="FORMAT", help="text (if left out), json, junit, sarif, html or badge."),
     ] = None,
     output: Annotated[
         list[str] | None,
@@ -595,11 +620,12 @@ def probe(
     """
     from acpgen.compat import outputs
     from acpgen.probe import asking as work
-    from acpgen.probe.driver import Wanted, run
+    from acpgen.probe.clients import ClientProbing
+    from acpgen.probe.driver import Probing, Wanted, run
     from acpgen.probe.report import FORMATS, written
 
     with _faults_end_with_2():
-        chosen = work.cases(cases or (), "agent")
+        chosen = work.cases(cases or (), "client" if client else "agent")
         if list_:
             _print(work.listed(chosen))
             return
@@ -619,7 +645,8 @@ def probe(
                 variables=tuple(env or ()),
                 keep_home=keep_home,
                 is_strict=strict,
-            )
+            ),
+            ClientProbing if client else Probing,
         )
         if write_baseline is not None:
             _deliver(work.baseline(report), write_baseline)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
     from acp_bindings.runtime.strict import Strict
 
-    from acp_session.monitor import Breach, Monitor
+    from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
 
@@ -73,6 +73,12 @@ def versions(
     for name in names or ACP:
         made.append(strict(find(name, references), methods or _configured(name)))
         _require_two_peers(made[-1], name)
+        first, other = made[0].contract, made[-1].contract
+        if first.peers != other.peers:
+            reason = f"{first.name} is spoken by {' and '.join(first.peers)}, {name} by {' and '.join(other.peers)}"
+            remedy = "Name versions of one protocol"
+            subject = "the verdict on a stream of messages"
+            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
         version = made[-1].contract.version
         if version in found:
             raise Faults([SameVersion(at="--protocol", first=found[version], second=name)])
@@ -118,6 +124,11 @@ def _channels(names: Iterable[str]) -> Iterator[Strict]:
         if slash and not family.endswith("/unstable"):
             with contextlib.suppress(Faults):
                 yield strict(find(f"{family}/unstable/{version}"))
+
+
+def folding() -> Folding[Any]:
+    """What leaves out the repeats of a breach, or of anything else that has a mark."""
+    return borrowed.monitor.Folding()
 
 
 def read(text: bytes) -> tuple[Any, tuple[tuple[str, str], ...]]:

@@ -211,7 +211,7 @@ class Watcher:
 
 def _called(sender: str, sides: tuple[str, str]) -> str:
     """What the protocol calls a sender."""
-    return sides[1] if sender == "agent" else sender
+    return sides[ACP_SIDES.index(sender)]
 
 
 class Recorder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +15,7 @@ from acpgen.schema.walk import is_array, is_object
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict, Violation
 
-    from acp_session.monitor import Breach, Monitor
+    from acp_session.monitor import Breach, Folding, Monitor
 
 MOST_REQUESTS: Final = 4096
 """Requests whose answers are awaited. Of older ones the answers are judged as envelopes alone."""
@@ -34,7 +34,9 @@ _PARTLY: Final = "some messages were not judged, or not wholly"
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What is wrong with a line. `code` is the JSON-RPC error code that fits, `level` and the rest are set in a conversation."""
+    """What is wrong with a line. `code` is the JSON-RPC error code that fits, `level` and the rest are set in a conversation. `count`
+    is for how many of its kind it stands, itself the last.
+    """
 
     rule: str
     sentence: str
@@ -44,12 +46,14 @@ class LineProblem:
     level: str = ""
     requirements: tuple[int | str, ...] = ()
     earlier: int | None = None
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The verdict on one line. `kind` is request, notification, result, error, batch, message, blank, gap or end; `earlier` lines are
-    counted as `line` is. `note` says why the line, or a part of it, was not judged.
+    counted as `line` is. `count` is for how many lines like it it stands, itself the last. `note` says why the line, or a part of it,
+    was not judged.
     """
 
     line: int
@@ -59,11 +63,20 @@ class Verdict:
     problems: tuple[LineProblem, ...] = ()
     note: str = ""
     end: int = 0
+    count: int = 1
 
     @property
     def is_valid(self) -> bool:
         """Whether nothing is wrong; notes are not."""
         return all(problem.level == "note" for problem in self.problems)
+
+    @property
+    def mark(self) -> Hashable:
+        """What lines with the same verdict have in common: all but their numbers, and places in arrays."""
+        problems = tuple(
+            (problem.rule, problem.level, _anywhere(problem.pointer), problem.sentence) for problem in self.problems
+        )
+        return (self.sender, self.kind, self.method, problems, self.note)
 
     @property
     def is_judged(self) -> bool:
@@ -152,20 +165,25 @@ def judged(
                 yield Verdict(line.number, content.sender, "blank", "", problems, end=line.end)
                 continue
             speaker, value = content.sender, content.message
-        others = () if is_named or strict is None else tuple(one for one in protocols.values() if one is not strict)
-        message = _Message(value, (strict, *others) if strict is not None else (), sides, open_, speaker)
+        judges = _judges(strict, () if is_named else protocols.values())
+        message = _Message(value, judges, sides, open_, speaker)
         spoken = judge.spoken(message.version, protocols, strict, fixed=fixed) if message.is_handshake else strict
         if message.is_handshake:
             is_named = judge.is_named(message.version, protocols)
-            others = () if is_named or judge.is_unknown(message.version, protocols) else others
+            judges = () if is_named or judge.is_unknown(message.version, protocols) else judges
         verdict = message.verdict(spoken or strict, line)
-        if any(message.verdict(other, line).is_valid != verdict.is_valid for other in others):
+        if any(message.verdict(other, line).is_valid != verdict.is_valid for other in judges[1:]):
             verdict = replace(_envelope(verdict), note=judge.unclear(protocols))
         if spoken is None and (message.is_agreed or not verdict.is_valid):  # what is wrong here may be right there
             verdict = replace(_envelope(verdict), note=judge.no_schema())
         more = _differing(message, protocols) if fixed else ()
         yield replace(verdict, problems=(*problems, *verdict.problems, *more))
         strict = spoken or (strict if message.kind == "request" else None)
+
+
+def _judges(strict: Strict | None, others: Iterable[Strict]) -> tuple[Strict, ...]:
+    """What judges a message: what is in force, then what may be in force as well."""
+    return () if strict is None else (strict, *(one for one in others if one is not strict))
 
 
 def _envelope(verdict: Verdict) -> Verdict:
@@ -322,6 +340,17 @@ def _content(line: Line, sides: tuple[str, ...]) -> tuple[Said | str, tuple[Line
     return said(value, sides), tuple(map(_inside, problems))
 
 
+def folded(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    """The verdicts on a conversation without the repeats of one: those are told at every power of ten and at the end, with a number."""
+    folding: Folding[Verdict] = judge.folding()
+    for verdict in verdicts:
+        count = folding.take(verdict.mark, verdict)
+        if count:
+            yield replace(verdict, count=count)
+    for verdict, count in folding.rest():
+        yield replace(verdict, count=count)
+
+
 def as_json(verdict: Verdict) -> str:
     """A verdict as one line of JSON."""
     problems = [
@@ -353,7 +382,12 @@ def as_text(verdict: Verdict) -> str:
     head = f"{verdict.line}: {state} {who}"
     is_told = any(problem.sentence == verdict.note for problem in verdict.problems)
     told = [_told(problem) for problem in verdict.problems] + ([verdict.note] if verdict.note and not is_told else [])
-    return f"{head}: {'; '.join(told)}" if told else head
+    often = f" [{verdict.count} more like it, up to this one]" if verdict.count > 1 else ""
+    return (f"{head}: {'; '.join(told)}" if told else head) + often
+
+
+def _anywhere(pointer: str) -> str:
+    return "/".join("*" if step.isdigit() else step for step in pointer.split("/"))
 
 
 def _told(problem: LineProblem) -> str:
@@ -374,6 +408,7 @@ def _fields(problem: LineProblem) -> dict[str, Any]:
         "schema": problem.schema,
         "sentence": problem.sentence,
         "code": problem.code,
+        "count": problem.count if problem.count > 1 else None,
     }
 
 
@@ -389,6 +424,7 @@ def _breach(breach: Breach) -> LineProblem:
         level=breach.level,
         requirements=breach.requirements,
         earlier=breach.earlier,
+        count=breach.count,
     )
 
 

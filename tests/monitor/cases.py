@@ -28,6 +28,7 @@ from monitor.scripts import (
     v1,
     v2,
 )
+from monitor.shape_cases import MCP_SHAPE_CASES, SHAPE_CASES
 from monitor.turn_cases import TURN_CASES
 from monitor.version_two_cases import VERSION_TWO_CASES
 
@@ -403,10 +404,9 @@ CASES = (
     ),
     Case(
         "variant-used-without-capability",
-        [*OPEN, update(sessionUpdate="notice", noticeId="n", severity="warning", title="Tide")],
+        [*OPEN, update(sessionUpdate="notice", severity="warning", title="Tide")],
         "/params/update/sessionUpdate",
         -5,
-        others=frozenset({"params-malformed"}),
         name="an update",
     ),
     Case(
@@ -753,9 +753,10 @@ CASES = (
     ),
 )
 
-CASES = (*CASES, *TURN_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
+CASES = (*CASES, *TURN_CASES, *SHAPE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
 
 MCP_CASES = (
+    *MCP_SHAPE_CASES,
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
     Case(
         "root-with-traversal",

@@ -30,6 +30,7 @@ from monitor.scripts import (
     v1,
     v2,
 )
+from monitor.shape_cases import QUIET_MCP_SHAPES, QUIET_SHAPES
 from monitor.turn_cases import QUIET_TURNS
 
 ROOTS: Final = [EXTRA]
@@ -433,6 +434,7 @@ QUIET: Final[dict[str, list[Said]]] = {
 
 QUIET.update(QUIET_TURNS)
 QUIET.update(QUIET_CONTENT)
+QUIET.update(QUIET_SHAPES)
 
 QUIET_MCP: Final[dict[str, list[Said]]] = {
     "roots are listed and change": [
@@ -442,3 +444,5 @@ QUIET_MCP: Final[dict[str, list[Said]]] = {
     ],
     "a client without roots says so": [*mcp()[:3], client("ping", id_=5), result("server", 5, {})],
 }
+
+QUIET_MCP.update(QUIET_MCP_SHAPES)

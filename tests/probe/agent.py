@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 DEFECT = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -209,8 +210,6 @@ class Agent:
         if self.version == 2:
             session: dict[str, Any] = {"prompt": {name: {} for name in prompt}, "delete": {}, "fork": {}}
             result = {"protocolVersion": 2, "info": info, "capabilities": {"session": session}}
-        if DEFECT == "field of its own":
-            result["tideTable"] = 5
         if DEFECT == "text between messages":
             print("Welcome to the agent!", flush=True)
         return result
@@ -224,7 +223,7 @@ class Agent:
             raise Failed(-32602, "mcpServers is required")
         if DEFECT == "needs a login":
             raise Failed(-32000, "Authentication required")
-        name = "the-session" if DEFECT == "one id for all sessions" else f"session-{next(self.names)}"
+        name = "the-session" if DEFECT == "one id for all sessions" else f"session-{os.getpid()}-{next(self.names)}"
         self.sessions[name] = self.stored[name] = Session(cwd)
         result: dict[str, Any] = {"sessionId": 5 if DEFECT == "number for a session" else name}
         if self.version == 1:
@@ -242,6 +241,11 @@ class Agent:
 
     def known(self, params: Any) -> str:
         name = self.text(params, "sessionId")
+        file = Path.home() / f"{name}.json"
+        if name not in self.stored and "/" not in name and file.exists():
+            cwd, history = json.loads(file.read_text())
+            self.stored[name] = Session(cwd)
+            self.stored[name].history = history
         if name not in self.stored:
             raise Failed(-32002, "no such session")
         return name
@@ -271,7 +275,7 @@ class Agent:
     def do_session_fork(self, params: Any, _: Any) -> Any:
         self.text(params, "cwd")
         source = self.known(params)
-        name = source if DEFECT == "forks under the old id" else f"session-{next(self.names)}"
+        name = source if DEFECT == "forks under the old id" else f"session-{os.getpid()}-{next(self.names)}"
         self.sessions[name] = self.stored[name] = Session(params["cwd"])
         return {"sessionId": name}
 
@@ -292,6 +296,7 @@ class Agent:
         self.sessions.pop(name, None)
         if DEFECT != "lists what was deleted":
             self.stored.pop(name, None)
+            (Path.home() / f"{name}.json").unlink(missing_ok=True)
         return {}
 
     def do_session_prompt(self, params: Any, id_: Any) -> Any:
@@ -330,6 +335,8 @@ class Agent:
             session.cancelled.wait(20)
         elif said.startswith("Read the file"):
             self.help(name, said)
+        if "when cancelled" in DEFECT and session.cancelled.is_set():
+            time.sleep(0.3)  # what came after the cancellation is answered first
         reason = "cancelled" if session.cancelled.is_set() and DEFECT != "end_turn when cancelled" else "end_turn"
         if self.version == 2:
             idle = {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason}
@@ -347,6 +354,7 @@ class Agent:
     def say(self, name: str, session: Session, kind: str, content: Any, message: str, told: bool = True) -> None:
         update = {"sessionUpdate": kind, "content": content, "messageId": message}
         session.history.append(update)
+        (Path.home() / f"{name}.json").write_text(json.dumps([session.cwd, session.history]))
         if told:
             self.update(name, update)
 

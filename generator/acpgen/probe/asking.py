@@ -26,7 +26,7 @@ def seed(given: int | None) -> int:
 
 def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
     """The cases of a side below these names. Raises `Faults` for a name that has none."""
-    table = [one for one in registry.load().values() if one.side == side]
+    table = [one for one in registry.load().values() if side in one.sides]
     every = [registry.full(one, version) for one in table for version in one.versions]
     for name in names:
         if not registry.chosen([name], every):

@@ -9,9 +9,10 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from socket import SHUT_WR, socket
 from typing import Final
 
 from acpgen.errors import Faults, NotStarted
@@ -54,19 +55,19 @@ class Child:
     for a program that does not read.
     """
 
-    def __init__(self, command: Sequence[str], variables: Mapping[str, str], streams: tuple[int, int] | None = None):
-        """Start the program. `streams` are the ends to read and to write in place of its standard output and input.
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str], join: Callable[[], socket] | None = None):
+        """Start the program. `join` gives what to talk over in place of its standard input and output, once it runs.
 
         Raises `Faults` if the system does not start it.
         """
-        nothing = subprocess.DEVNULL
-        own = subprocess.PIPE if streams is None else nothing
+        own = subprocess.PIPE if join is None else subprocess.DEVNULL
+        self._socket: socket | None = None
         try:
             # The command is the user's own, given for exactly this.
             self._process = subprocess.Popen(  # noqa: S603
                 list(command),
                 stdin=own,
-                stdout=own if streams is None else subprocess.DEVNULL,
+                stdout=own,
                 stderr=subprocess.PIPE,
                 env=dict(variables),
                 bufsize=0,
@@ -83,10 +84,17 @@ class Child:
         self.is_flooding = False
         assert self._process.stderr is not None
         self._threads = [self._started(self._listen, self._process.stderr.fileno())]
-        if streams is None:
+        if join is None:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
             streams = self._process.stdout.fileno(), self._process.stdin.fileno()
+        else:
+            try:
+                self._socket = join()
+            except OSError:  # nobody came
+                self.has_ended = True
+                return
+            streams = self._socket.fileno(), self._socket.fileno()
         self._threads.append(self._started(self._read, streams[0]))
         self._threads.append(self._started(self._write, streams[1]))
 
@@ -139,7 +147,7 @@ class Child:
             self._process.wait(5)
         for thread in self._threads:
             thread.join(0.5)
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for stream in (self._socket, self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
@@ -201,5 +209,7 @@ class Child:
                 while view:
                     view = view[os.write(end, view) :]
         with contextlib.suppress(OSError):
-            if self._process.stdin is not None:
+            if self._socket is not None:
+                self._socket.shutdown(SHUT_WR)
+            elif self._process.stdin is not None:
                 self._process.stdin.close()

@@ -46,6 +46,12 @@ ROBUST: Final = Clause(
 LONG: Final = Clause(
     RPC, "5 Response object", "should", "Every request gets a response, also a long one: the documents set no limit."
 )
+EARLY: Final = Clause(
+    RPC,
+    "5 Response object",
+    "should",
+    "A request that comes too early gets a response too; the client was wrong first.",
+)
 INTEROPERABLE: Final = Clause(
     RPC,
     "5 Response object",
@@ -161,6 +167,24 @@ ACCEPTED: Final = Clause(
     "Prompt lifecycle",
     "must",
     "An agent answers a prompt once it has accepted it, and reports `running` and, at the end, `idle` with a stop reason.",
+)
+GREETS: Final = Clause(
+    ACP,
+    "Initialization",
+    "must",
+    "A client calls `initialize` with the latest version that it supports before all else.",
+)
+CLOSES: Final = Clause(
+    ACP,
+    "Initialization: protocol version",
+    "should",
+    "A client that does not support the version in the answer closes the connection.",
+)
+OUTCOME: Final = Clause(
+    ACP, "Tool calls: requesting permission", "must", "A client answers a request for permission with an outcome."
+)
+ADVERTISED_BY_CLIENT: Final = Clause(
+    ACP, "Initialization: client capabilities", "must", "A method whose capability a client advertises is there."
 )
 ENDS: Final = Clause(
     ACP,

@@ -72,6 +72,8 @@ class Conformance:
     seconds: float = 0.0
     known: list[Proven] = field(default_factory=list[Proven])
     gone: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    options: tuple[str, ...] = ()
+    """Options that make the same run again, beside case and seed."""
     is_strict: bool = False
     """Whether what is merely advised counts."""
 

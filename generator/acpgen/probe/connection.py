@@ -72,6 +72,10 @@ class Heard:
         return self.value.get("result")
 
 
+class Held(Exception):
+    """A request of the program is answered later, by whoever asks for it."""
+
+
 class Declined(Exception):
     """The error with which a request of the program is answered."""
 
@@ -132,9 +136,12 @@ class Connection:
         """Seconds by which requests of the program are answered late."""
         self.tolerated: set[str] = set()
         """Ids that may come back though the monitor saw no request with them: of lines that readers take in different ways."""
+        self.held: list[tuple[Any, str, Any]] = []
+        """Requests of the program that wait for an answer: id, method and params."""
         self.at_end: list[Callable[[], None]] = []
         self.batches: list[tuple[int, list[Any]]] = []
         self._later: list[_Later] = []
+        self._was_over: bool | None = None
         self._numbers = count(1)
         self._ids = count(1)
 
@@ -213,12 +220,19 @@ class Connection:
         self._tell_later()
 
     @property
+    def is_idle(self) -> bool:
+        """Whether all that was asked of the program is answered, as far as the last request shows."""
+        return bool(self.answers) and max(heard[-1].index for heard in self.answers.values()) >= len(self.rows) - 2
+
+    @property
     def is_over(self) -> bool:
-        """Whether the program has ended, or closed its output."""
-        return self.child.has_ended
+        """Whether the program has ended, or closed its output, before the connection was closed."""
+        return self.child.has_ended if self._was_over is None else self._was_over
 
     def close(self, patience: float = 2.0) -> bool:
         """End the connection as a client does. Returns whether the program ended by itself."""
+        self.drain()
+        self._was_over = self.child.has_ended
         self.child.hush()
         until = time.monotonic() + patience
         while time.monotonic() < until and not self.child.has_ended:
@@ -274,9 +288,16 @@ class Connection:
     def _answer(self, id_: Any, method: str, params: Any) -> None:
         try:
             reply = {"jsonrpc": "2.0", "id": id_, "result": self._answerer(method, params)}
+        except Held:
+            self.held.append((id_, method, params))
+            return
         except Declined as refusal:
             reply = {"jsonrpc": "2.0", "id": id_, "error": {"code": refusal.code, "message": str(refusal)}}
-        data = json.dumps(reply, ensure_ascii=False).encode()
+        self.reply(reply)
+
+    def reply(self, message: Mapping[str, Any]) -> None:
+        """Say a response, which is not what a case says of its own."""
+        data = json.dumps(message, ensure_ascii=False).encode()
         self._note(self.own, data)
         self.child.say(data + b"\n")
 
@@ -309,7 +330,7 @@ class Connection:
             return ()
         span = list(range(known[0], known[-1] + 1))
         if len(span) > SHOWN:
-            near = {*known, *span[-SHOWN // 2 :], *span[: SHOWN // 3]}
+            near = {*known, *span[-SHOWN // 2 :]}
             span = sorted(near)[-SHOWN:]
             if known[0] not in span:
                 span = [known[0], *span[1:]]

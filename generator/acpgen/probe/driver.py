@@ -38,7 +38,7 @@ class Wanted:
     command: tuple[str, ...]
     seed: int
     seconds: float = 5.0
-    total: float = 110.0
+    total: float = 100.0
     cases: tuple[str, ...] = ()
     versions: tuple[int, ...] = VERSIONS
     variables: tuple[str, ...] = ()
@@ -47,16 +47,21 @@ class Wanted:
     tell: Callable[[str], None] = field(default=lambda _: None)
 
 
-def run(wanted: Wanted) -> Conformance:
-    """Drive an agent through all cases. Raises `Faults` if the command does not start."""
+def run(wanted: Wanted, kind: type[Probing] | None = None) -> Conformance:
+    """Drive an agent through all cases, or what `kind` is about. Raises `Faults` if the command does not start."""
     began = time.monotonic()
-    report = Conformance(wanted.command, "agent", wanted.seed, is_strict=wanted.is_strict)
+    kind = kind or Probing
+    options = (
+        *(f"--env {name.partition('=')[0]}" for name in wanted.variables),
+        *(["--keep-home"] if wanted.keep_home else []),
+    )
+    report = Conformance(wanted.command, kind.side, wanted.seed, options=options, is_strict=wanted.is_strict)
     scratch = Path(tempfile.mkdtemp(prefix="acpgen-probe-")).resolve()
     try:
         for name in ("home", "tmp", "work", "more", "unused"):
             (scratch / name).mkdir()
         (scratch / "work" / "notes.txt").write_text("tide\nebb\nflow\n", "utf-8")
-        state = _Run(wanted, report, scratch, began)
+        state = kind(wanted, report, scratch, began)
         try:
             state.all()
         finally:
@@ -67,8 +72,10 @@ def run(wanted: Wanted) -> Conformance:
     return report
 
 
-class _Run:
+class Probing:
     """The state of a probe: open connections, what they turned out to know, findings."""
+
+    side = "agent"
 
     def __init__(self, wanted: Wanted, report: Conformance, scratch: Path, began: float) -> None:
         self.wanted, self.report, self.scratch = wanted, report, scratch
@@ -80,6 +87,8 @@ class _Run:
         self.closed: set[int] = set()
         self.found: list[Proven] = []
         self.current = ""
+        self.memory: dict[str, Any] = {}
+        """What is known of the program, whatever the connection."""
 
     def all(self) -> None:
         """Run every case that is wanted."""
@@ -88,7 +97,7 @@ class _Run:
             registry.full(case, version): (case, version)
             for version in self.wanted.versions
             for case in table.values()
-            if case.side == "agent" and (version in case.versions or case.start == "program")
+            if self.side in case.sides and (version in case.versions or case.start == "program")
         }
         chosen = registry.chosen(self.wanted.cases, names) if self.wanted.cases else set(names)
         is_over = False
@@ -117,7 +126,11 @@ class _Run:
     def _case(self, name: str, case: ProbeCase, version: int) -> None:
         self.current = name
         random = Random(f"{self.wanted.seed} {name}")  # noqa: S311 - drawn again from the seed that the report tells
-        trial = Trial(case, name, version, random, self.scratch / "work", self.greet, self.found.append)
+        trial = Trial(
+            *(case, name, version, random, self.scratch / "work", self.greet, self.found.append),
+            another=lambda: self._greeted(version),
+            end=lambda greeting: self._end(greeting.connection),
+        )
         if case.start == "program":
             case.run(trial)
             return
@@ -191,13 +204,19 @@ class _Run:
         )
         connection = Connection(child, judge.monitor(self.strict), self.clock, client)
         connection.case = self.current
-        if wanted == "early":
+        sent: set[str] = set()
+        if wanted in ("early", "all at once"):
             params = {"cwd": str(self.scratch / "work"), "mcpServers": []}
-            connection.call("session/new", params, "early")
+            sent.add(connection.call("session/new", params, "early"))
+        if wanted == "all at once":
+            sent.add(connection.call("initialize", hello({"major": 1}), "malformed"))
         id_ = connection.call("initialize", hello(wanted))
         index = len(connection.rows) - 1
         try:
             answer = connection.answer(id_, self.clock.start)
+            for early in ("early", "malformed"):
+                if early in sent and answer is not None:
+                    connection.answer(early, self.clock.start)
         except Over:
             self._end(connection)
             raise
@@ -213,13 +232,15 @@ class _Run:
             return
         self.closed.add(id(connection))
         was_over = connection.is_over
-        ended = connection.close()
+        is_shared = any(connection is one.connection for one in self.open.values())
+        is_asked = is_shared and self.side == "agent" and not was_over and time.monotonic() < self.clock.until
+        ended = connection.close(2.0 if is_asked else 0.05)
         if not self.report.errors and connection.child.said_last:
             self.report.errors = connection.child.said_last
         self.found += broken(connection)
-        if any(connection is one.connection for one in self.open.values()):
+        if is_shared:
             self.report.not_reached += unjudged(connection)
-        if not ended and not was_over:
+        if is_asked and not ended and connection.is_idle:
             self.found.append(
                 Proven(
                     rule="transports/end-of-input",
@@ -250,9 +271,9 @@ def hello(wanted: Any) -> dict[str, Any]:
         return {"protocolVersion": version, "info": info, "capabilities": CAPABILITIES[2], **both}
     capabilities: dict[str, Any] = {**CAPABILITIES[1]}
     params: dict[str, Any] = {"protocolVersion": version, "clientCapabilities": capabilities, "clientInfo": info}
-    if wanted == "capability":
+    if wanted in ("capability", "all at once"):
         capabilities["acpgenProbe"] = {"tide": True}
-    if wanted == "meta":
+    if wanted in ("meta", "all at once"):
         params["_meta"] = {"acpgen.dev/probe": {"tide": [1, None]}}
         capabilities["_meta"] = {"acpgen.dev/probe": True}
     return params

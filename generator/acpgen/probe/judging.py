@@ -45,7 +45,7 @@ def broken(connection: Connection) -> Iterator[Proven]:
         yield Proven(
             rule=breach.rule,
             case=spotted.case,
-            clause=_clause(breach.rule, breach.requirements, breach.level),
+            clause=_clause(breach.rule, breach.requirements, breach.level, connection.other),
             level=breach.level,
             message=f"{breach.method}: {breach.sentence}{_where(breach.pointer)}" if breach.method else breach.sentence,
             transcript=connection.excerpt(breach.earlier, _asked(connection, breach.index), breach.index),
@@ -67,7 +67,8 @@ def merged(findings: Iterable[Proven]) -> list[Proven]:
 
     found: dict[tuple[str, str, str, str], Proven] = {}
     for one in findings:
-        key = (one.rule, one.case.partition("/")[0], one.level, one.place)
+        version = one.case.partition("/")[0] if one.case[:2] in ("v1", "v2") else ""
+        key = (one.rule, version, one.level, one.place)
         other = found.get(key)
         found[key] = one if other is None else replace(other, times=other.times + one.times)
     return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))
@@ -114,11 +115,11 @@ def _where(pointer: str) -> str:
     return f" (at {pointer})" if pointer else ""
 
 
-def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength) -> Clause:
-    """What the documents demand where this rule is broken."""
+def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength, side: str) -> Clause:
+    """What the documents demand of this side where the rule is broken. A requirement that binds the other side alone is passed over."""
     for each in requirements:
-        if each in _requirements():
-            document, section, says = _requirements()[each]
+        document, section, says, who = _requirements().get(each, ("", "", "", ""))
+        if who in (side, "both", "schema"):
             return Clause(document, section, level, says, each)
     found = borrowed.monitor.RULES.get(rule)
     says = " ".join(found.doc.split()) if found is not None else rule
@@ -131,8 +132,8 @@ def _clause(rule: str, requirements: tuple[int | str, ...], level: Strength) -> 
 
 
 @cache
-def _requirements() -> dict[int | str, tuple[str, str, str]]:
-    """Document, section and words of each row of the table of requirements, by number or id."""
+def _requirements() -> dict[int | str, tuple[str, str, str, str]]:
+    """Document, section, words and bound side of each row of the table of requirements, by number or id."""
     file = resources.schema() / "requirements.json"
     try:
         table = json.loads(file.read_text("utf-8"))
@@ -144,6 +145,7 @@ def _requirements() -> dict[int | str, tuple[str, str, str]]:
             titles.get(one["document"], one["document"]),
             str(one.get("section", "")),
             one["says"],
+            one["who"],
         )
         for one in table["rules"]
     }

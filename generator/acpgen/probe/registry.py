@@ -22,7 +22,7 @@ Start: TypeAlias = Literal["program", "connection", "session"]
 class ProbeCase:
     """One case. `id` is the section of the specification and a name, `versions` those of the protocol that have such a section.
 
-    `is_strict` cases ask for more than MUSTs; `side` is the side that is tested.
+    `is_strict` cases ask for more than MUSTs; `sides` are those that are tested by it.
     """
 
     id: str
@@ -30,7 +30,7 @@ class ProbeCase:
     doc: str
     start: Start
     versions: tuple[int, ...]
-    side: str
+    sides: tuple[str, ...]
     run: Callable[[Trial], None] = field(repr=False, compare=False)
 
     @property
@@ -39,19 +39,25 @@ class ProbeCase:
         return self.clause.strength != "must"
 
 
+BOTH: Final = ("agent", "client")
+
 CASES: Final[dict[str, ProbeCase]] = {}
 """Every case that was read in, by its id."""
 
 
 def case(
-    name: str, clause: Clause, start: Start = "connection", versions: tuple[int, ...] = (1, 2), side: str = "agent"
+    name: str,
+    clause: Clause,
+    start: Start = "connection",
+    versions: tuple[int, ...] = (1, 2),
+    sides: tuple[str, ...] = ("agent",),
 ) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
     """Enter a function into the table."""
 
     def enter(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
         assert name not in CASES, name
         assert run.__doc__, name
-        CASES[name] = ProbeCase(name, clause, cleandoc(run.__doc__), start, versions, side, run)
+        CASES[name] = ProbeCase(name, clause, cleandoc(run.__doc__), start, versions, sides, run)
         return run
 
     return enter

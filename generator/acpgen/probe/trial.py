@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from acpgen.probe.agents import Agent
 from acpgen.probe.answers import Client
 from acpgen.probe.clauses import ANSWERED, Clause, Strength
 from acpgen.probe.conformance import Proven
@@ -27,10 +28,10 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What became of `initialize`: the connection, the version asked for, and the answer."""
+    """What became of `initialize`: the connection, the version asked for, and the answer; `client` where the probe is one."""
 
     connection: Connection
-    client: Client
+    client: Client | None
     wanted: Any
     id: Any
     answer: Heard | None
@@ -61,6 +62,9 @@ class Trial:
     folder: Path
     greet: Callable[[Any], Greeting]
     report: Callable[[Proven], None]
+    another: Callable[[], Greeting]
+    """Another run of the program, greeted with the same version."""
+    end: Callable[[Greeting], None]
     greeting: Greeting | None = None
     memory: dict[str, Any] = field(default_factory=dict[str, Any])
     """What cases on one connection know of it: sessions, why there are none, how it shows that it lives."""
@@ -76,6 +80,7 @@ class Trial:
     @property
     def client(self) -> Client:
         assert self.greeting is not None
+        assert self.greeting.client is not None
         return self.greeting.client
 
     # --- saying what is wrong ---
@@ -135,8 +140,12 @@ class Trial:
             self.due(name, index, method, clause)
         return found
 
-    def due(self, id_: Any, index: int, what: str, clause: Clause | None = None) -> None:
-        """Hold it against the program if this request was not answered when the connection ends."""
+    def due(
+        self, id_: Any, index: int, what: str, clause: Clause | None = None, *, may_be_refused: bool = False
+    ) -> None:
+        """Hold it against the program if this request was not answered when the connection ends. One that is malformed as a whole
+        may also be refused by an error without an id.
+        """
         connection, sent = self.connection, self.connection.sent
         if connection.is_over:
             self.fail(f"the program {self.ended} in place of an answer to {what!r}", index, clause=clause or ANSWERED)
@@ -146,6 +155,8 @@ class Trial:
 
         def check() -> None:
             if connection.answers.get(id_text(id_)):
+                return
+            if may_be_refused and any(heard.index > index for heard in connection.bare):
                 return
             answered = any(heard.index > later for one in connection.answers.values() for heard in one)
             also = ", though later requests were answered" if answered else ""
@@ -223,6 +234,27 @@ class Trial:
         """Raise `Unreachable` unless a capability is advertised."""
         if not self.advertises(*path):
             raise self.skip(f"the agent does not advertise {'.'.join(path)}")
+
+    # --- the program as a client ---
+
+    def scripted(self) -> Agent:
+        """The agent that the probe is to a client."""
+        agent = self.memory["agent"]
+        assert isinstance(agent, Agent)
+        return agent
+
+    def theirs(self) -> str:
+        """The session in which the client waits for its prompt."""
+        params = self.connection.held[0][2]
+        return str(params["sessionId"])
+
+    def their_folder(self) -> str:
+        """The folder of that session."""
+        return self.scripted().sessions[self.theirs()]
+
+    def offered(self, *path: str) -> bool:
+        """Whether the client advertises a capability."""
+        return self.scripted().advertised(*path)
 
     def updates(self, session: str, since: int = 0) -> list[Heard]:
         """The updates of a session from a place in the transcript on."""

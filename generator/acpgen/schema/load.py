@@ -137,12 +137,11 @@ def read(source: Path, *, name: str | None = None, references: References = NO_R
     """The bytes of a schema, and of what its references may lead to. Raises `Faults`."""
     mode = _mode(source)
     if stat.S_ISDIR(mode):
-        files, taken = extended(read_folder(source), place(source), lambda other: read_folder(source / other), parsed)
-        found = Source(name or source.resolve().name, place(source), files, taken=taken)
+        folder, files, own = source, read_folder(source), source.resolve().name
     else:
-        content = read_bytes(source, LARGEST)
-        found = Source(name or source.stem, place(source.parent), ((source.name, content),))
-    return with_references(found, references)
+        folder, files, own = source.parent, ((source.name, read_bytes(source, LARGEST)),), source.stem
+    whole, taken = extended(files, place(folder), lambda other: read_folder(folder / other), parsed)
+    return with_references(Source(name or own, place(folder), whole, taken=taken), references)
 
 
 def parsed(content: bytes, at: str) -> JSON:

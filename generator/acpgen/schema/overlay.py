@@ -37,13 +37,30 @@ Parse: TypeAlias = Callable[[bytes, str], Any]
 def extended(
     files: Contents, root: str, read_folder: Callable[[str], Contents], parse: Parse
 ) -> tuple[Contents, Mapping[str, str]]:
-    """The files of a folder with what they extend, and where those lie that it took over unchanged; as they are, if they extend nothing.
+    """The files of a folder with what they extend, and where those lie that were taken over unchanged; as they are, if none extends any.
 
-    `root` is what people call the folder, `read_folder` reads another one by its path relative to this one. Raises `Faults`.
+    Each folder below it extends another one for itself. `root` is what people call the folder, `read_folder` reads another one by its
+    path relative to this one. Raises `Faults`.
     """
-    if not any(f'"{EXTENDS}"'.encode() in content for _, content in files):
-        return files, {}
-    own = {path: value for path, content in files if is_object(value := parse(content, f"{root}/{path}"))}
+    marked = {posixpath.dirname(path) for path, content in files if f'"{EXTENDS}"'.encode() in content}
+    whole, taken = dict(files), dict[str, str]()
+    for inside in sorted(marked):
+        group = {posixpath.basename(path): content for path, content in files if posixpath.dirname(path) == inside}
+
+        def read(other: str, inside: str = inside) -> Contents:
+            return read_folder(posixpath.normpath(posixpath.join(inside, other)))
+
+        found, homes = _extended(group, posixpath.join(root, inside) if inside else root, read, parse)
+        whole |= {posixpath.join(inside, path): content for path, content in found.items()}
+        taken |= {posixpath.join(inside, path): home for path, home in homes.items()}
+    return tuple(sorted(whole.items())), taken
+
+
+def _extended(
+    files: Mapping[str, bytes], root: str, read_folder: Callable[[str], Contents], parse: Parse
+) -> tuple[Mapping[str, bytes], Mapping[str, str]]:
+    """What `extended` says, of one folder alone."""
+    own = {path: value for path, content in files.items() if is_object(value := parse(content, f"{root}/{path}"))}
     said = {path: value[EXTENDS] for path, value in own.items() if EXTENDS in value}
     folders = {posixpath.dirname(file) for file in said.values() if isinstance(file, str)}
     if not said:
@@ -60,9 +77,8 @@ def extended(
     if work.faults:
         raise Faults(work.faults)
     taken = {path: f"{elsewhere}/{path}" for path in base if path not in own}
-    whole = {**base, **{path: _text(value) for path, value in work.merged.items()}}
-    whole |= {path: content for path, content in files if path not in own}
-    return tuple(sorted(whole.items())), taken
+    merged = {path: _text(value) for path, value in work.merged.items()}
+    return {**base, **files, **merged}, taken
 
 
 class _Overlay:

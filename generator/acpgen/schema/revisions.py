@@ -228,11 +228,11 @@ class Contents:
         """The files of a schema as a commit has them; `shown` is what people call the commit. Raises `Faults`."""
 
         def read_folder(other: str) -> tuple[tuple[str, bytes], ...]:
-            return self._files(replace(place, path=posixpath.normpath(posixpath.join(place.path, other))), shown)[1]
+            return self._files(replace(place, path=posixpath.normpath(posixpath.join(folder, other))), shown)[1]
 
         folder, files = self._files(place, shown)
         root = f"{shown}:{folder}"
-        whole, taken = (files, {}) if folder != place.path else extended(files, root, read_folder, parsed)
+        whole, taken = extended(files, root, read_folder, parsed)
         return Source(name, root, whole, taken=taken)
 
     def _files(self, place: Location, shown: str) -> tuple[str, tuple[tuple[str, bytes], ...]]:

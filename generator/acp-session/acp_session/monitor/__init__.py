@@ -11,8 +11,9 @@ capability, and what must be there once it is advertised, it reads from the sche
 is bounded on endless connections.
 """
 
+from .folding import Folding
 from .observe import Breach, Monitor, cited
 from .requirements import BEHIND
 from .rules import RULES, Rule
 
-__all__ = ["BEHIND", "RULES", "Breach", "Monitor", "Rule", "cited"]
+__all__ = ["BEHIND", "RULES", "Breach", "Folding", "Monitor", "Rule", "cited"]

@@ -17,6 +17,9 @@ Declared: TypeAlias = "dict[tuple[Path, str], set[Any]]"
 MOST_STEPS: Final = 20_000
 """Schemas that are looked at for one message. What is left of a larger one is passed over: nothing but notes rests on it."""
 
+MOST_SHAPES: Final = 4096
+"""Shapes of messages that are remembered, so that none is looked at twice. One that is not is looked at again."""
+
 MOST_TOLD: Final = 1024
 """Notes of one connection. Each says something that was not said before."""
 
@@ -28,6 +31,9 @@ class Beyond:
         self._read = read
         self._channels: dict[Any, Strict] | None = None
         self._told: set[tuple[str, str, str]] = set()
+        self._judge: Strict | None = None
+        self._tags: frozenset[str] = frozenset()
+        self._shapes: set[int] = set()
 
     def look(self, event: Event, strict: Strict | None) -> Iterator[Found]:
         """What of a message the channel of its version has beyond what judges it."""
@@ -39,6 +45,8 @@ class Beyond:
             route = channel and channel.route(event.method, is_request=event.kind == "request")
             if channel is not None and route is not None and self._is_news("method", event.method, ""):
                 yield _found((*event.at, "method"), f"the method {shown(event.method)}", channel, strict)
+            return
+        if not self._is_new(strict, event.definition, event.body):
             return
         known = declared(strict.schema, event.definition, event.body)
         missing = list(_named(event.body, known))
@@ -61,12 +69,48 @@ class Beyond:
             self._channels = {one.contract.version: one for one in self._read()}
         return self._channels.get(strict.contract.version)
 
+    def _is_new(self, strict: Strict, definition: str, body: Any) -> bool:
+        """Whether no message of the same fields and tags was looked at before."""
+        if strict is not self._judge:
+            self._judge, self._tags, self._shapes = strict, tags(strict.schema), set()
+        shape = hash((definition, _shape(body, self._tags)))
+        if shape in self._shapes:
+            return False
+        if len(self._shapes) < MOST_SHAPES:
+            self._shapes.add(shape)
+        return True
+
     def _is_news(self, kind: str, method: str, name: str) -> bool:
         what = (kind, method, name)
         if what in self._told:
             return False
         self._told.add(what)
         return True
+
+
+def tags(schema: Any) -> frozenset[str]:
+    """The names of all fields for which a bundled schema has constants."""
+    found: set[str] = set()
+    waiting: list[Any] = [schema["$defs"]]
+    while waiting:
+        node = waiting.pop()
+        if is_object(node):
+            fields = node.get("properties")
+            if is_object(fields):
+                found.update(name for name, field in fields.items() if is_object(field) and "const" in field)
+            waiting.extend(node.values())
+        elif is_array(node):
+            waiting.extend(node)
+    return frozenset(found)
+
+
+def _shape(value: Any, known: frozenset[str]) -> Any:
+    """The names of a value's fields, and the texts of those that may be tags."""
+    if is_object(value):
+        return tuple(
+            (name, one if isinstance(one, str) and name in known else _shape(one, known)) for name, one in value.items()
+        )
+    return frozenset(_shape(one, known) for one in value) if is_array(value) else None
 
 
 def _found(path: Path, what: str, channel: Strict, strict: Strict) -> Found:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Violation
 
     from .records import Pending
+    from .shapes import Unknown
 
 Path: TypeAlias = tuple["str | int", ...]
 Kind: TypeAlias = Literal["unreadable", "batch", "malformed", "request", "notification", "result", "error", "end"]
@@ -49,6 +50,7 @@ class Event:
 
     `at` is its place in a batch. `problems` is what the schema says against it, with pointers into the message itself; `uses` are
     the places in the body that depend on capabilities, with paths into the line. `repeated` are keys that an object of it gives twice.
+    `unknown` are the fields of the body that its types do not have, with paths into the body.
     `unjudged` says why the schema does not judge it, or not its body.
     """
 
@@ -66,6 +68,7 @@ class Event:
     problems: tuple[Violation, ...] = ()
     uses: tuple[Use, ...] = ()
     repeated: tuple[Violation, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
     unjudged: str = ""
 
     @property

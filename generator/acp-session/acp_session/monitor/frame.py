@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from .events import Event, Found, pointer_steps, reach, shown
+from .events import Event, Found, Level, pointer_steps, reach, shown
 from .json_types import is_object
 from .kept import key
 from .records import Pending
 from .rootpaths import is_about_roots
 from .rule import ACP, rule
 from .state import Connection
+from .upstream import UNSTABLE_METHODS
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Violation
+
+_OWN_ANSWERS: Final = frozenset({-32601, -32800, -32000})
+"""Codes with which an extension is refused: no such method, cancelled, log in first."""
 
 _WHERE: Final[dict[tuple[str, str, str], tuple[int, ...]]] = {
     ("params", "session/request_permission", "title"): (90,),
@@ -25,6 +29,7 @@ _WHERE: Final[dict[tuple[str, str, str], tuple[int, ...]]] = {
     ("params", "fs/read_text_file", ""): (105,),
     ("params", "fs/write_text_file", ""): (106,),
     ("params", "roots/list", ""): (76,),
+    ("result", "initialize", "additionalDirectories"): (3,),
     ("result", "fs/read_text_file", ""): (105,),
     ("result", "fs/write_text_file", ""): (106,),
     ("result", "roots/list", "uri"): (77,),
@@ -87,14 +92,20 @@ def batch_of_unbatchable(event: Event, _connection: Connection) -> Iterator[Foun
 
 
 @rule("request", "notification", protocols=ACP, sees="problems")
-def method_unknown(event: Event, _connection: Connection) -> Iterator[Found]:
+def method_unknown(event: Event, connection: Connection) -> Iterator[Found]:
     """A method is called that this version of the protocol does not have and that is neither an extension (`_…`) nor a
-    notification of the protocol's own level (`$/…`).
+    notification of the protocol's own level (`$/…`). A note where upstream's unstable schemas have the method, or had it.
     """
     if event.unjudged:
         return
+    name = connection.strict.contract.name if connection.strict is not None else ""
     for problem in event.problems:
-        if problem.rule == "method" and event.route is None:
+        if problem.rule != "method" or event.route is not None:
+            continue
+        if event.method in UNSTABLE_METHODS.get(name, ()):
+            sentence = f"{name} has the method {shown(event.method)} only upstream, as unstable"
+            yield Found((*event.at, *pointer_steps(problem.pointer)), sentence, level="note")
+        else:
             yield _at(event, problem.pointer, problem.sentence)
 
 
@@ -146,6 +157,34 @@ def response_without_request(event: Event, connection: Connection) -> Iterator[F
         yield Found((*event.at, "id"), f"the request {shown(event.id)} was answered before", before)
     else:
         yield Found((*event.at, "id"), f"no request with the id {shown(event.id)} is open")
+
+
+@rule("error")
+def notification_answered(event: Event, connection: Connection) -> Iterator[Found]:
+    """An error without an id answers a notification: the other side had no open request and sent no line that is no message. A note
+    for the code that says that a line could not be read: what was not recorded may have been such.
+    """
+    asked = connection.notified.get(event.receiver)
+    if event.id is not None or event.request is not None or asked is None or not connection.whole:
+        return
+    pending = connection.pending[event.receiver]
+    if len(pending) or pending.forgot or connection.strays[event.receiver]:
+        return
+    level: Level | None = "note" if reach(event.body, "code") == -32700 else None
+    yield Found((*event.at, "id"), "no request was open, and notifications are never answered", asked, level=level)
+
+
+@rule("error", protocols=ACP, level="note")
+def extension_refused_otherwise(event: Event, connection: Connection) -> Iterator[Found]:
+    """A peer answers an extension request (`_…`) with another code than -32601. A peer that does not know the method answers that one;
+    told once for each method.
+    """
+    code = reach(event.body, "code")
+    if event.request is None or not event.method.startswith("_") or code in _OWN_ANSWERS or event.request.cancelled:
+        return
+    if connection.once(f"extension refused: {event.sender} {event.method}"):
+        sentence = f"a peer that does not know the method {shown(event.method)} answers -32601, not {shown(code)}"
+        yield Found(event.below("code"), sentence, event.request.index)
 
 
 @rule("request")

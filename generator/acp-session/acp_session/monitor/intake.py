@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from . import work
-from .events import Event, items, reach, text
+from .events import Event, items, json_pointer, reach, text
 from .json_types import is_array, is_object
 from .kept import LONGEST_FORM, LONGEST_PATH, MOST_PARTS, Recent, brief, key
-from .offers import Options, is_offer, offered_options
+from .offers import Options, is_offer, offered_options, tags
 from .records import Listed, Pending, Question, Session, Terminal
-from .rootpaths import Misfit, are_too_many, distinct, listed_roots, misfit
+from .rootpaths import Misfit, are_too_many, distinct, listed_roots, misfit, strangers
 from .state import Connection
+
+LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fork", "session/list")
+"""Methods whose requests may carry roots."""
 
 
 def apply(connection: Connection, event: Event) -> None:
@@ -41,8 +45,10 @@ def _request(connection: Connection, event: Event) -> None:
     request = Pending(event.sender, brief(event.method), event.index, _brief(text(event.body, "sessionId")))
     request.well_formed = not event.problems
     kinds: set[Misfit | None] = {misfit(problem.pointer, event.value) for problem in event.problems}
+    if event.method in LIFECYCLE and strangers(event.body):
+        kinds.add("other platform")
     request.malformed_roots = frozenset(kind for kind in kinds if kind is not None)
-    if event.method in ("session/new", "session/load", "session/resume", "session/fork", "session/list"):
+    if event.method in LIFECYCLE:
         request.has_roots = reach(event.body, "additionalDirectories") is not None
         request.roots = _roots(connection, event.body)
         request.source_roots = connection.in_force(request.session) if event.method == "session/fork" else ()
@@ -51,6 +57,7 @@ def _request(connection: Connection, event: Event) -> None:
     elif event.method.startswith("fs/"):
         request.path = _path(connection, event.body, "path")
     elif event.method == "session/request_permission":
+        request.is_strange = _is_strange(connection, text(event.body, "subject", "type"))
         request.options = _ids(connection, [text(option, "optionId") for option in items(event.body, "options")])
     elif event.method == "elicitation/create":
         connection.questions[name] = _question(connection, event)
@@ -81,13 +88,26 @@ def _request(connection: Connection, event: Event) -> None:
         work.ask(connection, event, request, session)
 
 
+def _is_strange(connection: Connection, subject: str | None) -> bool:
+    """Whether a permission is asked for a kind of subject that the schema does not have."""
+    if subject is None or connection.strict is None:
+        return False
+    known = tags(connection.strict.schema, "RequestPermissionSubject", "type")
+    return bool(known) and subject not in known
+
+
 def _notification(connection: Connection, event: Event) -> None:
+    connection.notified[event.sender] = event.index
+    if any(problem.rule == "envelope" for problem in event.problems):
+        connection.strays[event.sender] += 1
     if event.method == "$/cancel_request":
         found = connection.pending[event.sender].get(key(reach(event.body, "requestId")) or "")
         if found is not None and found.withdrawn is None:
             found.withdrawn = event.index
     elif event.method == "session/cancel":
         work.cancel(connection, event)
+    elif event.method == "notifications/roots/list_changed":
+        connection.changed = connection.exposed = None
     elif event.method == "session/update":
         _update(connection, event)
 
@@ -156,6 +176,8 @@ def _answer(connection: Connection, event: Event) -> None:
             connection.deleted[key(request.session) or ""] = event.index
         case "session/list":
             _list(connection, event)
+        case "roots/list":
+            _exposed(connection, event)
         case "session/set_config_option" if session is not None:
             _offer_options(connection, session, event.body)
             connection.sessions[key(request.session) or ""] = session
@@ -194,9 +216,10 @@ def _failed(connection: Connection, request: Pending, session: Session) -> None:
 def _offer(connection: Connection, event: Event, payload: Any) -> None:
     """Take in what a side advertises in its part of `initialize`."""
     paths = connection.gates.get(event.sender, frozenset())
-    connection.advertised[event.sender] = frozenset(
-        path for path in paths if is_offer(reach(payload, *path.split(".")))
-    )
+    wrong = {problem.pointer for problem in event.problems}
+    unclear = frozenset(path for path in paths if json_pointer((event.part, *path.split("."))) in wrong)
+    offered = frozenset(path for path in paths - unclear if is_offer(reach(payload, *path.split("."))))
+    connection.advertised[event.sender], connection.unclear[event.sender] = offered, unclear
     connection.advertised_at[event.sender] = event.index
 
 
@@ -270,6 +293,15 @@ def _list(connection: Connection, event: Event) -> None:
             connection.places[key(name) or ""] = cwd
         if name is not None and reach(info, "additionalDirectories") is not None:
             connection.listed[key(name) or ""] = Listed(event.index, _roots(connection, info))
+
+
+def _exposed(connection: Connection, event: Event) -> None:
+    """Take in the roots that a client of MCP shows, and whether they are others than before."""
+    uris = sorted({text(root, "uri") or "" for root in items(event.body, "roots")})
+    shown = hashlib.sha256("\0".join(uris).encode("utf-8", "surrogatepass")).digest()
+    if connection.exposed is not None and connection.exposed[1] != shown and connection.changed is None:
+        connection.changed = (event.index, connection.exposed[0])
+    connection.exposed = (event.index, shown)
 
 
 # --- what is kept of a message ---

@@ -21,6 +21,9 @@ MOST_SESSIONS: Final = 4096
 MOST_PARTS: Final = 1024
 """Ids of terminals, tool calls, options and the like that are kept for one session."""
 
+MOST_MARKS: Final = 1024
+"""Things that are told once, and kept in mind."""
+
 MOST_VALUES: Final = 16 * MOST_PARTS
 """Values of all options of one session that are kept."""
 

@@ -1,38 +1,62 @@
-"""MCP roots, revision 2025-06-18: file URIs that lead nowhere else, and the code for a client without roots."""
+"""MCP roots, revision 2025-06-18: file URIs that lead nowhere else, news of changes, and the code for a client without roots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import unquote, urlsplit
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from .events import Event, Found, items, reach, shown, text
+from .records import Pending
 from .rule import rule
 from .state import Connection
+
+_LOCAL: Final = ("", "localhost")
+_HIDDEN: Final = ("/", "\\", "\0")
+"""What a segment of a path does not hold once it is decoded."""
 
 
 @rule("result", methods=("roots/list",), requirements=(81,))
 def root_with_traversal(event: Event, _connection: Connection) -> Iterator[Found]:
-    """A client exposes a root whose URI climbs with `..`, plainly or percent-encoded."""
-    for index, root in enumerate(items(event.body, "roots")):
-        uri = text(root, "uri")
-        if uri is not None and ".." in unquote(uri.partition("?")[0]).replace("\\", "/").split("/"):
+    """A client exposes a root whose URI climbs with `..`, plainly or percent-encoded, or hides a separator or NUL behind a percent sign,
+    so that its path is another one than it seems.
+    """
+    for index, uri, _ in _uris(event):
+        path = uri.partition("?")[0].partition("#")[0]
+        if ".." in unquote(path).replace("\\", "/").split("/"):
             yield Found(event.below("roots", index, "uri"), f"the path of {shown(uri)} climbs with '..'")
+        elif any(sign in unquote(segment) for segment in path.split("/") if "%" in segment for sign in _HIDDEN):
+            yield Found(event.below("roots", index, "uri"), f"the path of {shown(uri)} hides a separator or NUL")
 
 
 @rule("result", methods=("roots/list",), requirements=(77,))
 def root_on_other_host(event: Event, _connection: Connection) -> Iterator[Found]:
     """A client exposes a root by a file URI of another host, or with a query or fragment: it is no file of this machine."""
-    for index, root in enumerate(items(event.body, "roots")):
-        uri = text(root, "uri")
-        if uri is None or not uri.startswith("file://"):
-            continue
-        try:
-            parts = urlsplit(uri)
-        except ValueError:
+    for index, uri, parts in _uris(event):
+        if parts is None:
             yield Found(event.below("roots", index, "uri"), f"{shown(uri)} is no URI")
-            continue
-        if parts.netloc not in ("", "localhost") or parts.query or parts.fragment:
+        elif parts.netloc.lower() not in _LOCAL or parts.query or parts.fragment:
             yield Found(event.below("roots", index, "uri"), f"{shown(uri)} is no plain file URI of this machine")
+
+
+@rule("result", methods=("roots/list",), requirements=(77,))
+def root_without_path(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client exposes a root by a file URI that names no path."""
+    for index, uri, parts in _uris(event):
+        if parts is not None and parts.netloc.lower() in _LOCAL and not parts.path:
+            yield Found(event.below("roots", index, "uri"), f"{shown(uri)} names no path")
+
+
+@rule("end", protocols=("mcp/2025-06-18",), requirements=(75,))
+def root_change_unannounced(_event: Event, connection: Connection) -> Iterator[Found]:
+    """A client that advertised news of changes answers `roots/list` with other roots than before, and never sends that news."""
+    if connection.changed is None or not connection.advertises("client:capabilities.roots.listChanged"):
+        return
+    index, before = connection.changed
+    about = Pending(connection.sides[0], "roots/list", index)
+    yield Found(
+        ("result", "roots"), "the roots are others than before, and no news of that was sent", before, about=about
+    )
 
 
 @rule("error", methods=("roots/list",), requirements=(79,), level="should")
@@ -44,3 +68,15 @@ def roots_refused_otherwise(event: Event, connection: Connection) -> Iterator[Fo
         yield Found(event.below("code"), f"a client without roots answers -32601, not {shown(code)}")
     elif has_roots and code not in (-32603, -32800):
         yield Found(event.below("code"), f"an internal failure is -32603, not {shown(code)}")
+
+
+def _uris(event: Event) -> Iterator[tuple[int, str, SplitResult | None]]:
+    """The file URIs of the roots: place, text and parts, `None` for what is no URI."""
+    for index, root in enumerate(items(event.body, "roots")):
+        uri = text(root, "uri")
+        if uri is None or not uri.startswith("file://"):
+            continue
+        try:
+            yield index, uri, urlsplit(uri)
+        except ValueError:
+            yield index, uri, None

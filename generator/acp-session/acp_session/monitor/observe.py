@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, Any, Final
 
 from .beyond import Beyond
-from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, reach
+from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, pointer_steps, reach
 from .intake import apply
 from .json_types import is_array, is_object
-from .kept import brief, key
+from .kept import MOST_PARTS, brief, key
 from .requirements import BEHIND
+from .rule import ACP
 from .rules import RULES, Rule
+from .shapes import Shapes
 from .state import Connection
 from .versions import NO_SCHEMA, unclear
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.strict import Strict, Violation
+
+    from .shapes import Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,9 @@ class Breach:
     """A rule that a message breaks.
 
     `index` counts the lines of both directions, `pointer` is a JSON Pointer into the line (into the batch, for one), `earlier` the
-    index of the message that makes this one a breach. `requirements` are numbers and ids of the table of requirements; none where
-    only the schema or JSON-RPC says it. `level`: `must` and `should` are breaches, a `note` is not.
+    index of the message that makes this one a breach. `count` is for how many of its kind it stands, itself the last. `requirements`
+    are numbers and ids of the table of requirements; none where only the schema or JSON-RPC says it. `level`: `must` and `should` are
+    breaches, a `note` is not.
     """
 
     rule: str
@@ -39,13 +44,21 @@ class Breach:
     pointer: str
     earlier: int | None
     sentence: str
+    count: int = 1
+
+    @property
+    def mark(self) -> Hashable:
+        """What repeats of it have in common: all but the message and places in arrays."""
+        place = tuple("*" if step.isdigit() else step for step in pointer_steps(self.pointer))
+        return (self.rule, self.level, self.sender, self.method, place, self.sentence)
 
     def __str__(self) -> str:
         numbers = f" ({cited(self.requirements)})" if self.requirements else ""
         since = f" [since message {self.earlier}]" if self.earlier is not None else ""
         where = f" at {self.pointer}" if self.pointer else ""
+        often = f" [{self.count} more like it, up to this one]" if self.count > 1 else ""
         who = f" from the {self.sender}" if self.sender else ""
-        return f"{self.level}: message {self.index}{who}: {self.rule}{numbers}: {self.sentence}{where}{since}"
+        return f"{self.level}: message {self.index}{who}: {self.rule}{numbers}: {self.sentence}{where}{since}{often}"
 
 
 def cited(requirements: Sequence[Requirement]) -> str:
@@ -62,7 +75,8 @@ class Monitor:
     """The monitor of one connection. `protocols` are the versions that it knows (`acp_bindings.v1.strict.STRICT`); without, those of
     ACP in `acp_bindings`, for which jsonschema-rs must be installed. Raises `ImportError` where it is not.
 
-    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Where a
+    With `fixed` they judge whatever version the peers agree on; without, what is of a version that is not known is not judged. Until
+    `initialize` names one of several versions, all of them judge, and what they judge differently is not judged. Where a
     message holds what only the unstable channel of its version has, a note says so; `unstable` gives these channels when one is needed.
     """
 
@@ -75,7 +89,8 @@ class Monitor:
     ) -> None:
         known: Mapping[Any, Strict] = {strict.contract.version: strict for strict in protocols or _installed()}
         self._connection: Final = Connection(known, is_fixed=fixed)
-        self._chosen: dict[tuple[Kind, str, bool, bool], tuple[Rule, ...]] = {}
+        self._chosen: dict[tuple[Kind, str, tuple[bool, bool, bool]], tuple[Rule, ...]] = {}
+        self._shapes: dict[str, Shapes] = {}
         nothing: Callable[[], Iterable[Strict]] = tuple
         self._beyond: Final = Beyond(unstable or (_installed_channels if protocols is None else nothing))
         self._index = 0
@@ -194,7 +209,33 @@ class Monitor:
                 event.unjudged = NO_SCHEMA
             if not event.unjudged and event.definition is not None and event.definition in strict.contract.gated:
                 event.uses = tuple(strict.contract.uses(event.definition, event.body, event.below()))
+            if not event.unjudged and strict.contract.name in ACP:
+                event.unknown = tuple(islice(self._unknown(event, strict), MOST_PARTS))
         return event
+
+    def _unknown(self, event: Event, strict: Strict) -> Iterator[Unknown]:
+        """The fields that the types of a message do not have. The request of the handshake is in all versions at once, as a client may
+        offer several.
+        """
+        if event.definition is None:
+            return
+        others: list[set[Path]] = []
+        if event.method == "initialize" and event.kind == "request":
+            if self._connection.is_unknown(reach(event.body, "protocolVersion")):
+                return
+            for other in self._connection.protocols.values():
+                route = other.route(event.method, is_request=True)
+                if other is not strict and route is not None and route.params is not None:
+                    others.append({path for path, _ in self._shapes_of(other).unknown(route.params, event.body)})
+        for found in self._shapes_of(strict).unknown(event.definition, event.body):
+            if all(found.path in each for each in others):
+                yield found
+
+    def _shapes_of(self, strict: Strict) -> Shapes:
+        name = strict.contract.name
+        if name not in self._shapes:
+            self._shapes[name] = Shapes(strict.schema)
+        return self._shapes[name]
 
     def _note(self, event: Event) -> None:
         """Count what is not judged. An answer whose request was not seen is either a breach, or lost with what was missed before."""
@@ -209,22 +250,23 @@ class Monitor:
             self._reasons.append(reason)
 
     def _judge(self, event: Event) -> Iterator[Breach]:
-        for rule in self._rules(event.kind, event.method, bool(event.problems), bool(event.uses)):
+        seen = (bool(event.problems), bool(event.unknown), bool(event.uses))
+        for rule in self._rules(event.kind, event.method, seen):
             for found in rule.check(event, self._connection):
                 yield _breach(rule, event, found, self._connection)
 
-    def _rules(self, kind: Kind, method: str, has_problems: bool, has_uses: bool) -> tuple[Rule, ...]:
+    def _rules(self, kind: Kind, method: str, sees: tuple[bool, bool, bool]) -> tuple[Rule, ...]:
         if method not in _NAMED:
             method = ""  # names that peers make up do not fill the table
-        chosen = self._chosen.get((kind, method, has_problems, has_uses))
+        chosen = self._chosen.get((kind, method, sees))
         if chosen is None:
-            seen = {"all": True, "problems": has_problems, "uses": has_uses}
+            seen = dict(zip(("problems", "unknown", "uses"), sees, strict=True)) | {"all": True}
             chosen = tuple(
                 rule
                 for rule in RULES.values()
                 if kind in rule.kinds and (not rule.methods or method in rule.methods) and seen[rule.sees]
             )
-            self._chosen[kind, method, has_problems, has_uses] = chosen
+            self._chosen[kind, method, sees] = chosen
         return chosen
 
 

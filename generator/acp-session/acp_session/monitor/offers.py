@@ -52,6 +52,18 @@ def size_of_options(options: Options) -> int:
     return sum(150 + len(values or b"") + size_of(name) for name, values in options.items())
 
 
+def tags(schema: Any, union: str, tag: str) -> frozenset[str]:
+    """The values of the tag that the variants of a union have."""
+    definitions = schema["$defs"]
+    found: set[str] = set()
+    for variant in (definitions.get(union) or {}).get("anyOf", ()):
+        record = definitions.get(variant.get("$ref", "").removeprefix("#/$defs/"), variant)
+        value = record.get("properties", {}).get(tag, {}).get("const")
+        if isinstance(value, str):
+            found.add(value)
+    return frozenset(found)
+
+
 def is_offer(value: object) -> bool:
     """Whether a value advertises: an object or true."""
     return value is True or is_object(value)

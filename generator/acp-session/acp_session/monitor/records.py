@@ -18,7 +18,8 @@ class Pending:
     ids that a permission request offers. `withdrawn` is the `$/cancel_request` for it, `stopped` the message that cancelled its turn,
     `closing` the request that closes its session and `closed` the answer to that.
     `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
-    without an id that may have refused it; `is_refused`, that it can have refused nothing else. `version` is what `initialize` asks for.
+    without an id that may have refused it; `is_refused`, that it can have refused nothing else.
+    `is_strange`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for.
     """
 
     sender: str
@@ -40,6 +41,7 @@ class Pending:
     source_roots: tuple[str, ...] | None = ()
     refused: int | None = None
     is_refused: bool = False
+    is_strange: bool = False
     version: int | None = None
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from .events import pointer_steps
 from .json_types import is_array, is_object
 
-Misfit: TypeAlias = Literal["null", "no array", "no string", "empty", "relative"]
+Misfit: TypeAlias = Literal["null", "no array", "no string", "empty", "relative", "other platform"]
 """What can be wrong with additional roots or one of them."""
 
 MOST_ROOTS: Final = 1024
@@ -35,8 +35,35 @@ def are_too_many(value: Any) -> bool:
 
 
 def is_about_roots(pointer: str) -> bool:
-    """Whether a place in a message lies in the field `additionalDirectories`."""
-    return "additionalDirectories" in pointer_steps(pointer)
+    """Whether a place in a message lies in the field `additionalDirectories`. The capability of that name is another thing."""
+    steps = pointer_steps(pointer)
+    if "additionalDirectories" not in steps:
+        return False
+    before = steps[: steps.index("additionalDirectories")]
+    return not before or before[-1] not in ("sessionCapabilities", "session")
+
+
+def strangers(value: Any) -> tuple[int, ...]:
+    """Which additional directories are paths of another platform than `cwd`, or where there is none, than the first of them."""
+    roots = listed_roots(value) or ()
+    own = _platform(value.get("cwd") if is_object(value) else None)
+    found: list[int] = []
+    for index, root in enumerate(roots):
+        platform = _platform(root)
+        own = platform if own is None else own
+        if platform is not None and platform != own:
+            found.append(index)
+    return tuple(found)
+
+
+def _platform(path: object) -> str | None:
+    """Whose an absolute path is; `None` where it may be either, or is none."""
+    if not isinstance(path, str) or path.startswith("//"):
+        return None
+    if path.startswith("/"):
+        return "posix"
+    is_drive = len(path) > 2 and path[0].isalpha() and path[0].isascii() and path[1] == ":" and path[2] in "/\\"
+    return "windows" if is_drive or path.startswith("\\\\") else None
 
 
 def misfit(pointer: str, message: Any) -> Misfit | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from .events import Event, Found, items, pointer_steps, reach, shown, text
 from .kept import key
 from .records import Pending
-from .rootpaths import Misfit, distinct, listed_roots, misfit, plain
+from .rootpaths import Misfit, distinct, listed_roots, misfit, plain, strangers
 from .rule import ACP, rule
 from .state import Connection
 
@@ -20,6 +20,7 @@ _SENT: Final[dict[Misfit, tuple[int, ...]]] = {
     "no string": (12,),
     "empty": (13, 51),
     "relative": (13, 51),
+    "other platform": (13,),
 }
 """What a sender of malformed roots breaks."""
 
@@ -29,6 +30,7 @@ _ACCEPTED: Final[dict[Misfit, tuple[int, ...]]] = {
     "no string": (37, 39, 44),
     "empty": (14, 37, 40, 44),
     "relative": (37, 41, 44),
+    "other platform": (37, 41, 44),
 }
 """What an agent breaks that goes on with malformed roots."""
 
@@ -44,13 +46,24 @@ _SUPPLIED: Final = {
 """What says which roots a session has, by the method that opened it."""
 
 
-@rule("request", "result", requirements=(12, 13, 15, 51), protocols=ACP, sees="problems")
+@rule("request", "result", requirements=(12, 13, 15, 51), protocols=ACP)
 def roots_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
-    """Additional roots are no array of absolute paths: null, an entry that is no string, is empty or is relative."""
+    """Additional roots are no array of absolute paths: null, an entry that is no string, is empty or relative, or is a path of another
+    platform than the working directory.
+    """
     for problem in event.problems:
         kind = misfit(problem.pointer, event.value)
         if kind is not None:
             yield Found((*event.at, *pointer_steps(problem.pointer)), problem.sentence, requirements=_SENT[kind])
+    scopes: list[tuple[tuple[str | int, ...], Any]] = []
+    if event.kind == "request" and event.method in (*_LIFECYCLE, "session/list"):
+        scopes = [((), event.body)]
+    elif event.kind == "result" and event.method == "session/list":
+        scopes = [(("sessions", index), info) for index, info in enumerate(items(event.body, "sessions"))]
+    for place, scope in scopes:
+        for index in strangers(scope):
+            sentence = "the paths of one session are those of one platform, and this is of another"
+            yield Found(event.below(*place, _FIELD, index), sentence, requirements=_SENT["other platform"])
 
 
 @rule("result", methods=(*_LIFECYCLE, "session/list"), requirements=(14, 15, 37, 38, 39, 40, 41, 44))

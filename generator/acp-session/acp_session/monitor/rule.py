@@ -10,8 +10,9 @@ from typing import Final, Literal, TypeAlias
 from .events import Event, Found, Kind, Level, Requirement
 from .state import Connection
 
-Sees: TypeAlias = Literal["all", "problems", "uses"]
-"""`problems`: what the schema says against a message; `uses`: its places that depend on capabilities."""
+Sees: TypeAlias = Literal["all", "problems", "unknown", "uses"]
+"""`problems`: what the schema says against a message; `unknown`: fields that it does not know; `uses`: places that depend on
+capabilities."""
 
 Check: TypeAlias = Callable[[Event, Connection], Iterator[Found]]
 

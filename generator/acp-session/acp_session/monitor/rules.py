@@ -3,6 +3,7 @@
 from . import (
     capabilities,
     contents,
+    fields,
     files,
     frame,
     handshake,
@@ -21,6 +22,7 @@ __all__ = [
     "Rule",
     "capabilities",
     "contents",
+    "fields",
     "files",
     "frame",
     "handshake",

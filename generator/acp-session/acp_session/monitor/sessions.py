@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, items, shown, text
+from .events import Event, Found, items, reach, shown, text
 from .kept import key
 from .offers import is_offered
 from .rule import ACP, rule
@@ -72,6 +72,27 @@ def permission_options_repeated(event: Event, _connection: Connection) -> Iterat
         if name is not None and name in seen:
             yield Found(event.below("options", index, "optionId"), f"the option {shown(name)} stands twice")
         seen.add(name or "")
+
+
+@rule("request", methods=("session/request_permission",), protocols=("acp/v2",), requirements=(90,))
+def permission_title_blank(event: Event, _connection: Connection) -> Iterator[Found]:
+    """The title of a permission request has no visible character, though it is the least that a user is shown."""
+    title = text(event.body, "title")
+    if title is not None and not title.strip():
+        yield Found(event.below("title"), "the title is blank, and it is the least that a user is shown")
+
+
+@rule("error", methods=("session/request_permission",), protocols=("acp/v2",), requirements=(96,), level="should")
+def unknown_subject_refused(event: Event, _connection: Connection) -> Iterator[Found]:
+    """A client answers a permission request with an error because it does not know the kind of its subject. It shows title, description
+    and options all the same, or declines with an outcome.
+    """
+    request, code = event.request, reach(event.body, "code")
+    if request is None or not request.is_strange or not request.well_formed or code in (-32601, -32800):
+        return
+    if request.cancelled is None:
+        sentence = f"a permission with a subject of an unknown kind is answered with an outcome, not with {shown(code)}"
+        yield Found(event.below("code"), sentence, request.index)
 
 
 @rule("result", methods=("session/request_permission",))

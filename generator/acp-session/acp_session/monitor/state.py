@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .kept import MOST_REQUESTS, MOST_SESSIONS, Recent, key, size_of
+from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, brief, key, size_of
 from .offers import Options, all_gates, size_of_options
 from .records import Listed, Pending, Question, Session
 from .rootpaths import distinct
@@ -39,6 +39,7 @@ class Connection:
         self.initialized: int | None = None
         self.refused: int | None = None
         self.advertised: dict[str, frozenset[str]] = {}
+        self.unclear: dict[str, frozenset[str]] = {}
         self.advertised_at: dict[str, int] = {}
         self.auth_methods: dict[str, str] | None = None
         self.read = dict.fromkeys(self.sides, -1)
@@ -66,7 +67,13 @@ class Connection:
         """What the message taken in last made the monitor let go, as reasons why something is not judged."""
         self.strays = dict.fromkeys(self.sides, 0)
         """Lines of each side that were no message, and may be refused without an id."""
-        self.told: set[str] = set()
+        self.notified: dict[str, int] = {}
+        """The last notification of each side."""
+        self.exposed: tuple[int, bytes] | None = None
+        """The last answer with the roots of a client of MCP, and their digest."""
+        self.changed: tuple[int, int] | None = None
+        """The answer that showed other roots than one before, where no news of a change has come since."""
+        self._told = Recent[str, bool](MOST_MARKS)
 
     # --- questions ---
 
@@ -99,10 +106,10 @@ class Connection:
         return self.sides[1] if side == self.sides[0] else self.sides[0]
 
     def advertises(self, gate: str) -> bool | None:
-        """Whether a capability was advertised; `None` while its side has not said."""
+        """Whether a capability was advertised; `None` while its side has not said, or said it in a malformed way."""
         side, _, path = gate.partition(":")
         found = self.advertised.get(side)
-        return None if found is None else path in found
+        return None if found is None or path in self.unclear.get(side, ()) else path in found
 
     def has_read(self, side: str, index: int | None) -> bool:
         """Whether a side had read a message of the other when it sent its last one: each side reads in order."""
@@ -139,10 +146,9 @@ class Connection:
 
     def once(self, mark: str) -> bool:
         """Whether this is the first time that this is asked."""
-        if mark in self.told:
-            return False
-        self.told.add(mark)
-        return True
+        is_first = self._told.get(brief(mark)) is None
+        self._told[brief(mark)] = True
+        return is_first
 
     # --- which version is spoken ---
 

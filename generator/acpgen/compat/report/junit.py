@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from xml.sax.saxutils import escape, quoteattr
 
 from acpgen.compat.findings import Finding, Note, Report, failing
 from acpgen.compat.report import repairs, wording
+from acpgen.compat.report.xml_text import attribute, content
 
 
 def junit(report: Report, fail_on: str = "risky") -> str:
@@ -15,7 +15,7 @@ def junit(report: Report, fail_on: str = "risky") -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     total, failed = max(len(report.findings), 1) + len(report.notes), len(stopping)
     name = f"acpgen diff {report.old} {report.new}"
-    lines.append(f'<testsuites name={_attribute(name)} tests="{total}" failures="{failed}" errors="0">')
+    lines.append(f'<testsuites name={attribute(name)} tests="{total}" failures="{failed}" errors="0">')
     groups = wording.by_method(report.findings)
     if not groups:
         lines.append('  <testsuite name="compatibility" tests="1" failures="0" errors="0" skipped="0">')
@@ -25,13 +25,13 @@ def junit(report: Report, fail_on: str = "risky") -> str:
         bad = sum(id(finding) in stopping for finding in findings)
         waived = sum(finding.waived is not None for finding in findings)
         counts = f'tests="{len(findings)}" failures="{bad}" errors="0" skipped="{waived}"'
-        lines.append(f"  <testsuite name={_attribute(heading)} {counts}>")
+        lines.append(f"  <testsuite name={attribute(heading)} {counts}>")
         for finding in findings:
             lines.extend(_case(finding, heading, failed=id(finding) in stopping))
         lines.append("  </testsuite>")
     if report.notes:
         counts = f'tests="{len(report.notes)}" failures="0" errors="0" skipped="0"'
-        lines.append(f"  <testsuite name={_attribute(wording.NOTES)} {counts}>")
+        lines.append(f"  <testsuite name={attribute(wording.NOTES)} {counts}>")
         lines += [_note(note) for note in report.notes]
         lines.append("  </testsuite>")
     lines.append("</testsuites>")
@@ -40,10 +40,10 @@ def junit(report: Report, fail_on: str = "risky") -> str:
 
 def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
     name = f"{finding.rule} {finding.location} [{finding.fingerprint}]"
-    opened = f'    <testcase classname={_attribute(heading)} name={_attribute(name)} time="0"'
+    opened = f'    <testcase classname={attribute(heading)} name={attribute(name)} time="0"'
     if finding.waived is not None:
         reason = f"waived until {finding.waived.expires}: {finding.waived.reason}"
-        return [f"{opened}>", f"      <skipped message={_attribute(reason)}/>", "    </testcase>"]
+        return [f"{opened}>", f"      <skipped message={attribute(reason)}/>", "    </testcase>"]
     if not failed:
         return [f"{opened}/>"]
     parts = [
@@ -55,32 +55,11 @@ def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
     parts += [f"old {wording.place(finding.old)}", f"new {wording.place(finding.new)}"]
     if finding.witness is not None:
         parts += [wording.proof(finding.witness), json.dumps(finding.witness.value, indent=2, ensure_ascii=False)]
-    body = _text("\n".join(part for part in parts if part))
-    kind = f"message={_attribute(finding.message)} type={_attribute(finding.severity)}"
+    body = content("\n".join(part for part in parts if part))
+    kind = f"message={attribute(finding.message)} type={attribute(finding.severity)}"
     return [f"{opened}>", f"      <failure {kind}>{body}</failure>", "    </testcase>"]
 
 
 def _note(note: Note) -> str:
-    opened = f'    <testcase classname={_attribute(wording.NOTES)} name={_attribute(f"{note.rule} {wording.place(note.at)}")} time="0">'
-    return f"{opened}<system-out>{_text(f'{note.message} {note.advice}')}</system-out></testcase>"
-
-
-def _attribute(value: str) -> str:
-    return quoteattr(_allowed(value))
-
-
-def _text(value: str) -> str:
-    return escape(_allowed(value))
-
-
-def _allowed(value: str) -> str:
-    """Characters that XML 1.0 cannot hold are written as escapes."""
-    return "".join(
-        character
-        if character in "\t\n\r"
-        or " " <= character <= "\ud7ff"
-        or "\ue000" <= character <= "\ufffd"
-        or character >= "\U00010000"
-        else repr(character)[1:-1]
-        for character in value
-    )
+    opened = f'    <testcase classname={attribute(wording.NOTES)} name={attribute(f"{note.rule} {wording.place(note.at)}")} time="0">'
+    return f"{opened}<system-out>{content(f'{note.message} {note.advice}')}</system-out></testcase>"

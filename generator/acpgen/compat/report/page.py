@@ -40,8 +40,8 @@ def _lines(report: Report, *, full: bool) -> Iterator[str]:
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style=_STYLE, script=_SCRIPT)}">'
-    yield f"<title>{_text(title)}: {report.verdict}</title><style>{_STYLE}</style></head><body>"
+    yield f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style=STYLE, script=_SCRIPT)}">'
+    yield f"<title>{_text(title)}: {report.verdict}</title><style>{STYLE}</style></head><body>"
     yield '<header><p class="kicker">Compatibility</p>'
     yield f"<h1><code>{_text(report.old)}</code> <span>→</span> <code>{_text(report.new)}</code></h1>"
     yield f'<p class="verdict {report.verdict}"><strong>{report.verdict}</strong> {_SENTENCES[report.verdict]}</p>'
@@ -192,7 +192,7 @@ def _text(value: str, *, lines: bool = False) -> str:
     return escape(shown, quote=not lines)
 
 
-_STYLE: Final = """
+STYLE: Final = """
 :root{color-scheme:light dark;--back:#fbfbfa;--card:#fff;--ink:#1d1f23;--soft:#5c626d;--line:#e2e3e6;--code:#f3f4f6;
 --breaking:#b42318;--undecided:#7a3ea1;--risky:#8a5100;--additive:#17734a;--editorial:#5c626d;--identical:#17734a}
 @media(prefers-color-scheme:dark){:root{--back:#14161a;--card:#1c1f25;--ink:#e7e9ee;--soft:#9aa2b1;--line:#2c313a;--code:#242932;

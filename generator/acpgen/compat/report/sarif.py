@@ -10,6 +10,8 @@ from acpgen.compat.findings import Finding, Note, Report, Spot
 from acpgen.compat.report import repairs
 from acpgen.ir import JSON
 
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+
 _LEVELS: Final = {
     "breaking": "error",
     "undecided": "error",
@@ -49,7 +51,7 @@ def sarif(report: Report, _: str = "risky") -> str:
         ],
         "properties": {"verdict": report.verdict, "bindings": report.bindings},
     }
-    whole = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    whole = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -4,5 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-MODULES: Final = ("handshakes", "messaging", "extending", "sessions", "turns", "delimiting")
+MODULES: Final = (
+    "handshakes",
+    "messaging",
+    "extending",
+    "sessions",
+    "turns",
+    "reopening",
+    "helping",
+    "delimiting",
+    "openings",
+)
 """Every module of cases, in the order in which they run: what may upset a program comes last."""

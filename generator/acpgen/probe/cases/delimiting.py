@@ -12,19 +12,18 @@ from acpgen.probe.clauses import (
     BATCH_EMPTY,
     BATCH_SILENT,
     DELIMITED,
-    HANDSHAKE,
     LONG,
     ROBUST,
 )
 from acpgen.probe.connection import id_text
-from acpgen.probe.registry import case
+from acpgen.probe.registry import BOTH, case
 from acpgen.probe.trial import Trial
 from acpgen.schema.walk import is_object
 
 _METHOD = "_acpgen.dev/frame"
 
 
-@case("transports/split-line", DELIMITED)
+@case("transports/split-line", DELIMITED, sides=BOTH)
 def split_line(trial: Trial) -> None:
     """A request that is written in pieces, with pauses. Expected: it is answered."""
     connection = trial.connection
@@ -34,7 +33,7 @@ def split_line(trial: Trial) -> None:
     _answered(trial, id_, "a request written in pieces")
 
 
-@case("transports/joined-lines", DELIMITED)
+@case("transports/joined-lines", DELIMITED, sides=BOTH)
 def joined_lines(trial: Trial) -> None:
     """Two requests in one write. Expected: both are answered."""
     first, one = _request(trial)
@@ -44,7 +43,7 @@ def joined_lines(trial: Trial) -> None:
     _answered(trial, second, "the second of two requests in one write")
 
 
-@case("transports/white-space", DELIMITED)
+@case("transports/white-space", DELIMITED, sides=BOTH)
 def white_space(trial: Trial) -> None:
     """Requests with the white space around tokens that JSON allows, a carriage return at the end among it. Expected: answers."""
     for pattern in (b"  %s", b"%s \t", b"%s\r"):
@@ -53,7 +52,7 @@ def white_space(trial: Trial) -> None:
         _answered(trial, id_, f"a request within white space ({pattern!r})")
 
 
-@case("transports/separators-in-text", DELIMITED)
+@case("transports/separators-in-text", DELIMITED, sides=BOTH)
 def separators(trial: Trial) -> None:
     """A request whose text holds U+2028, U+2029, U+0085, vertical tab and form feed as escapes or as they are. Expected: an answer:
     only a line feed ends a message.
@@ -66,14 +65,14 @@ def separators(trial: Trial) -> None:
         _answered(trial, id_, f"a request with U+{ord(character):04X} in a text")
 
 
-@case("transports/blank-lines", ROBUST)
+@case("transports/blank-lines", ROBUST, sides=BOTH)
 def blank_lines(trial: Trial) -> None:
     """Lines with nothing in them, or only spaces. Expected: the program goes on."""
     for line in (b"", b"   ", b"\r"):
         _survives(trial, line, f"a line that holds {line!r}")
 
 
-@case("transports/long-line", LONG)
+@case("transports/long-line", LONG, sides=BOTH)
 def long_line(trial: Trial) -> None:
     """Requests of one and of four megabytes. Expected: an answer, be it an error."""
     for size in (1 << 20, 4 << 20):
@@ -83,7 +82,7 @@ def long_line(trial: Trial) -> None:
         _answered(trial, id_, f"a request of {size >> 20} MiB", trial.slow)
 
 
-@case("transports/junk", ROBUST)
+@case("transports/junk", ROBUST, sides=BOTH)
 def junk(trial: Trial) -> None:
     """Lines that are no JSON: words, an open bracket, zero bytes, half a message. Expected: an error at most; the program goes on."""
     draw = trial.random
@@ -92,7 +91,7 @@ def junk(trial: Trial) -> None:
         _survives(trial, line, f"the line {line!r}")
 
 
-@case("transports/no-message", ROBUST)
+@case("transports/no-message", ROBUST, sides=BOTH)
 def no_message(trial: Trial) -> None:
     """JSON that is no message: numbers, text, null, objects without `method`, another `jsonrpc`, a number for a method. Expected:
     an error at most; the program goes on.
@@ -110,7 +109,7 @@ def no_message(trial: Trial) -> None:
         _survives(trial, json.dumps(value).encode(), f"the line {json.dumps(value)}")
 
 
-@case("transports/stray-responses", ROBUST)
+@case("transports/stray-responses", ROBUST, sides=BOTH)
 def stray_responses(trial: Trial) -> None:
     """Responses to requests that the program never made. Expected: they are passed over."""
     for value in (
@@ -121,7 +120,7 @@ def stray_responses(trial: Trial) -> None:
         _survives(trial, json.dumps(value).encode(), f"a response with the id {value['id']!r} that nobody waits for")
 
 
-@case("transports/repeated-keys", ROBUST)
+@case("transports/repeated-keys", ROBUST, sides=BOTH)
 def repeated_keys(trial: Trial) -> None:
     """A request with two ids, and one with two methods. Expected: the program goes on; which one counts is not said."""
     first, second = trial.connection.new_id(), trial.connection.new_id()
@@ -134,7 +133,7 @@ def repeated_keys(trial: Trial) -> None:
     _survives(trial, line, "a request with two methods")
 
 
-@case("transports/invalid-utf-8", ROBUST)
+@case("transports/invalid-utf-8", ROBUST, sides=BOTH)
 def invalid_utf_8(trial: Trial) -> None:
     """Requests with bytes that are no UTF-8, and a surrogate without its half. Expected: an error at most; the program goes on."""
     for text in (b"\xff\xfe", b"\xc3", b"\xed\xa0\x80", b"\\ud800"):
@@ -144,7 +143,7 @@ def invalid_utf_8(trial: Trial) -> None:
         _survives(trial, line, f"a text with the bytes {text!r}")
 
 
-@case("transports/deep-nesting", ROBUST)
+@case("transports/deep-nesting", ROBUST, sides=BOTH)
 def deep_nesting(trial: Trial) -> None:
     """A request whose params are nested 1000 arrays deep. Expected: an answer or an error; the program goes on."""
     id_ = trial.connection.new_id()
@@ -215,24 +214,6 @@ def batch_of_notifications(trial: Trial) -> None:
         trial.fail("a batch of notifications is answered", index, connection.batches[batches][0], sent=sent)
     elif len(connection.bare) > before:
         trial.fail("a batch of notifications is answered", index, connection.bare[before].index, sent=sent)
-
-
-@case("initialization/early-request", ANSWERED, "program", (1,))
-def early_request(trial: Trial) -> None:
-    """`session/new` before `initialize`. Expected: an answer, as a rule an error; `initialize` works after it."""
-    plain = trial.greet(1)
-    if plain.version not in (1, 2):
-        raise trial.skip("no version was agreed on")
-    found = trial.greet("early")
-    trial.greeting = found
-    connection = found.connection
-    early = connection.answers.get(id_text("early"))
-    if connection.is_over and found.answer is None:
-        trial.fail("the program ended after a request that came before `initialize`", 0, found.index)
-    elif found.answer is None:
-        trial.due(found.id, found.index, "initialize", HANDSHAKE)
-    elif early is None:
-        trial.due("early", 0, "session/new before `initialize`")
 
 
 def _request(trial: Trial) -> tuple[int, bytes]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from acpgen.probe.clauses import EXTENSION_ANSWERED, EXTENSION_CODE, EXTENSION_IGNORED, NO_REPLY
-from acpgen.probe.registry import case
+from acpgen.probe.registry import BOTH, case
 from acpgen.probe.trial import Trial
 
 
-@case("extensibility/unknown-request", EXTENSION_ANSWERED)
+@case("extensibility/unknown-request", EXTENSION_ANSWERED, sides=BOTH)
 def unknown_request(trial: Trial) -> None:
     """A request of an extension that nobody knows. Expected: an answer under its id, the error -32601."""
     index = len(trial.connection.rows)
@@ -17,7 +17,7 @@ def unknown_request(trial: Trial) -> None:
         trial.fail(f"an extension that is not known is answered with {said}", index, found.index, clause=EXTENSION_CODE)
 
 
-@case("extensibility/unknown-notification", EXTENSION_IGNORED)
+@case("extensibility/unknown-notification", EXTENSION_IGNORED, sides=BOTH)
 def unknown_notification(trial: Trial) -> None:
     """A notification of an extension that nobody knows. Expected: nothing, and the next request is answered."""
     connection = trial.connection

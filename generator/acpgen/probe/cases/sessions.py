@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acpgen.probe.clauses import ADVERTISED, ANSWERED, CLOSED, CURSOR, DELETED, LISTED, SILENT_RESUME, STORED, UNIQUE
+from acpgen.probe.clauses import ADVERTISED, ANSWERED, CLOSED, CURSOR, DELETED, LISTED, UNIQUE
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 from acpgen.probe.trial import Trial, listed
 from acpgen.schema.walk import is_object
 
-_PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
+PATHS: Final[dict[str, dict[int, tuple[str, ...]]]] = {
     "session/list": {1: ("sessionCapabilities", "list"), 2: ("session",)},
     "session/load": {1: ("loadSession",), 2: ("session",)},
     "session/resume": {1: ("sessionCapabilities", "resume"), 2: ("session",)},
@@ -36,7 +36,7 @@ def additional_directories(trial: Trial) -> None:
     trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities",)), "additionalDirectories")
     trial.session()
     more = trial.folder.parent / "more"
-    found = _ask(trial, "session/new", {**trial.new_params(), "additionalDirectories": [str(more)]})
+    found = ask(trial, "session/new", {**trial.new_params(), "additionalDirectories": [str(more)]})
     if found.code == -32602:
         trial.fail(
             f"`additionalDirectories` is advertised, and refused with {found.reason}", found.index - 1, found.index
@@ -46,11 +46,11 @@ def additional_directories(trial: Trial) -> None:
 @case("session-list/all", LISTED)
 def list_all(trial: Trial) -> None:
     """`session/list` without a filter, and every page that it names. Expected: lists; the last page names no other."""
-    _needs(trial, "session/list")
+    needs(trial, "session/list")
     params: dict[str, Any] = {}
     seen: set[str] = set()
     for _ in range(5):
-        found = _ask(trial, "session/list", params)
+        found = ask(trial, "session/list", params)
         if "error" in found.value:
             raise trial.skip(trial.refused("session/list", found))
         cursor = found.result.get("nextCursor") if is_object(found.result) else None
@@ -66,10 +66,10 @@ def list_all(trial: Trial) -> None:
 @case("session-list/none-matches", LISTED)
 def list_none(trial: Trial) -> None:
     """`session/list` for a folder that no session was made in. Expected: an empty list."""
-    _needs(trial, "session/list")
+    needs(trial, "session/list")
     folder = trial.folder.parent / "unused"
     index = len(trial.connection.rows)
-    found = _ask(trial, "session/list", {"cwd": str(folder)})
+    found = ask(trial, "session/list", {"cwd": str(folder)})
     if "error" in found.value:
         raise trial.skip(trial.refused("session/list", found))
     others = [
@@ -87,9 +87,9 @@ def list_none(trial: Trial) -> None:
 @case("session-list/invalid-cursor", CURSOR)
 def list_cursor(trial: Trial) -> None:
     """`session/list` with a cursor that the agent never gave. Expected: an error."""
-    _needs(trial, "session/list")
+    needs(trial, "session/list")
     index = len(trial.connection.rows)
-    found = _ask(trial, "session/list", {"cursor": f"acpgen-{trial.random.getrandbits(32):08x}"})
+    found = ask(trial, "session/list", {"cursor": f"acpgen-{trial.random.getrandbits(32):08x}"})
     if "error" not in found.value:
         trial.fail("a cursor that was never given is answered with a list", index, found.index)
 
@@ -97,61 +97,35 @@ def list_cursor(trial: Trial) -> None:
 @case("session-setup/load-unknown", ANSWERED)
 def load_unknown(trial: Trial) -> None:
     """`session/load` of a session that does not exist. Expected: an answer; the document does not say which."""
-    _needs(trial, "session/load")
+    needs(trial, "session/load")
     _unknown(trial, "session/load")
 
 
 @case("session-setup/resume-unknown", ANSWERED)
 def resume_unknown(trial: Trial) -> None:
     """`session/resume` of a session that does not exist. Expected: an answer; the document does not say which."""
-    _needs(trial, "session/resume")
+    needs(trial, "session/resume")
     _unknown(trial, "session/resume")
 
 
 @case("session-setup/close", CLOSED)
 def close(trial: Trial) -> None:
     """`session/close` of an idle session. Expected: a result, and silence about the session from then on."""
-    _needs(trial, "session/close")
+    needs(trial, "session/close")
     name = trial.session(anew=True)
     index = len(trial.connection.rows)
-    found = _ask(trial, "session/close", {"sessionId": name})
+    found = ask(trial, "session/close", {"sessionId": name})
     trial.memory["sessions"].remove(name)
     if "error" in found.value:
         trial.fail(f"closing an open session failed: {found.reason}", index, found.index, level="should")
 
 
-@case("session-setup/load", STORED)
-def load(trial: Trial) -> None:
-    """`session/load` of a session of this probe. Expected: all history before the answer, nothing of it after."""
-    _needs(trial, "session/load")
-    _again(trial, "session/load")
-
-
-@case("session-setup/resume", SILENT_RESUME)
-def resume(trial: Trial) -> None:
-    """`session/resume` of a session of this probe. Expected: no history before the answer."""
-    _needs(trial, "session/resume")
-    _again(trial, "session/resume")
-
-
-@case("session-setup/fork", ADVERTISED)
-def fork(trial: Trial) -> None:
-    """`session/fork` of a session of this probe. Expected: a session with an id of its own."""
-    _needs(trial, "session/fork")
-    name = trial.session()
-    found = _ask(trial, "session/fork", {**trial.new_params(), "sessionId": name})
-    if "error" in found.value:
-        raise trial.skip(trial.refused("session/fork", found))
-    if is_object(found.result) and found.result.get("sessionId") == name:
-        trial.fail("a fork has the id of its source", found.index - 1, found.index, clause=UNIQUE)
-
-
 @case("session-delete/unknown", DELETED)
 def delete_unknown(trial: Trial) -> None:
     """`session/delete` of a session that never was. Expected: a result."""
-    _needs(trial, "session/delete")
+    needs(trial, "session/delete")
     index = len(trial.connection.rows)
-    found = _ask(trial, "session/delete", {"sessionId": f"never-{trial.random.getrandbits(32):08x}"})
+    found = ask(trial, "session/delete", {"sessionId": f"never-{trial.random.getrandbits(32):08x}"})
     if "error" in found.value and found.code != -32000:
         trial.fail(f"deleting a session that never was failed: {found.reason}", index, found.index)
 
@@ -159,18 +133,18 @@ def delete_unknown(trial: Trial) -> None:
 @case("session-delete/twice", DELETED)
 def delete_twice(trial: Trial) -> None:
     """`session/delete` of a session of this probe, twice, and a list after it. Expected: two results, and no such session listed."""
-    _needs(trial, "session/delete")
+    needs(trial, "session/delete")
     name = trial.session(anew=True)
     trial.memory["sessions"].remove(name)
     index = len(trial.connection.rows)
-    first = _ask(trial, "session/delete", {"sessionId": name})
+    first = ask(trial, "session/delete", {"sessionId": name})
     if "error" in first.value:
         raise trial.skip(trial.refused("session/delete", first))
-    second = _ask(trial, "session/delete", {"sessionId": name})
+    second = ask(trial, "session/delete", {"sessionId": name})
     if "error" in second.value:
         trial.fail(f"deleting a deleted session failed: {second.reason}", index, second.index)
-    if trial.advertises(*_PATHS["session/list"][trial.version]):
-        _ask(trial, "session/list", {})
+    if trial.advertises(*PATHS["session/list"][trial.version]):
+        ask(trial, "session/list", {})
 
 
 @case("session-modes/set", ADVERTISED, versions=(1,))
@@ -185,7 +159,7 @@ def set_mode(trial: Trial) -> None:
         raise trial.skip("the session offers no modes")
     for mode in names[:4]:
         index = len(trial.connection.rows)
-        found = _ask(trial, "session/set_mode", {"sessionId": name, "modeId": mode})
+        found = ask(trial, "session/set_mode", {"sessionId": name, "modeId": mode})
         if found.code == -32602:
             trial.fail(f"the mode {mode!r} is offered, and refused with {found.reason}", index, found.index)
 
@@ -201,7 +175,7 @@ def set_config_option(trial: Trial) -> None:
     for option in options[:4]:
         index = len(trial.connection.rows)
         key = option.get("configId") or option.get("id")
-        found = _ask(
+        found = ask(
             trial,
             "session/set_config_option",
             {"sessionId": name, "configId": key, "value": option["currentValue"]}
@@ -220,11 +194,12 @@ def _offered(trial: Trial) -> tuple[str, dict[str, Any]]:
     raise trial.skip("the session was not opened on this connection")
 
 
-def _needs(trial: Trial, method: str) -> None:
-    trial.needs(*_PATHS[method][trial.version])
+def needs(trial: Trial, method: str) -> None:
+    """Raise `Unreachable` unless the capability of a method is advertised."""
+    trial.needs(*PATHS[method][trial.version])
 
 
-def _ask(trial: Trial, method: str, params: Any) -> Heard:
+def ask(trial: Trial, method: str, params: Any) -> Heard:
     """An answer, however slow. Raises `Unreachable` without one, which is told when the connection ends."""
     found = trial.expect(method, params, seconds=trial.slow)
     if found is None:
@@ -235,19 +210,6 @@ def _ask(trial: Trial, method: str, params: Any) -> Heard:
 def _unknown(trial: Trial, method: str) -> None:
     params = {**trial.new_params(), "sessionId": f"00000000-0000-4000-8000-{trial.random.getrandbits(48):012x}"}
     index = len(trial.connection.rows)
-    found = _ask(trial, method, params)
+    found = ask(trial, method, params)
     if "error" not in found.value:
         trial.fail("a session that does not exist is opened", index, found.index, level="note")
-
-
-def _again(trial: Trial, method: str) -> None:
-    """Open a session once more, closed before where that is offered, and give late messages time to show."""
-    name = trial.memory.get("prompted") or trial.session()
-    if trial.advertises(*_PATHS["session/close"][trial.version]):
-        _ask(trial, "session/close", {"sessionId": name})
-    found = _ask(trial, method, {**trial.new_params(), "sessionId": name})
-    if "error" in found.value:
-        if name in trial.memory.get("sessions", ()):
-            trial.memory["sessions"].remove(name)
-        raise trial.skip(trial.refused(method, found))
-    trial.alive()

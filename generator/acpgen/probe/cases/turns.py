@@ -16,7 +16,7 @@ from acpgen.probe.clauses import (
 )
 from acpgen.probe.connection import Heard, id_text
 from acpgen.probe.registry import case
-from acpgen.probe.trial import Trial
+from acpgen.probe.trial import PING, Trial
 from acpgen.schema.walk import is_object
 
 _PNG: Final = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -197,7 +197,7 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
             raise trial.skip("the program ended")
         _stop(trial, session)
         reason = f"a turn did not end within {trial.slow:g} s"
-        if connection.answer(id_, trial.slow) is None:
+        if connection.answer(id_) is None:
             trial.due(id_, index, "session/prompt", ENDED)
         trial.memory.setdefault("no prompts", reason)
         raise trial.skip(reason)
@@ -229,7 +229,7 @@ def _kind(trial: Trial, block: Any) -> None:
     found = connection.answer(id_, trial.slow)
     if found is None:
         _stop(trial, session)
-        if connection.answer(id_, trial.slow) is None:
+        if connection.answer(id_) is None:
             trial.due(id_, index, "session/prompt", ENDED)
         raise trial.skip(f"a turn did not end within {trial.slow:g} s")
     if found.code == -32602:
@@ -256,6 +256,8 @@ def _cancelled(trial: Trial, is_time: Any, block: Any = _LONG, otherwise: str = 
     connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
     was_time, had_ended = bool(is_time(index)), is_over()
     cancel = _stop(trial, session)
+    if not is_over():
+        connection.call(PING)  # once this is answered, the cancellation was read
     if not connection.wait(is_over, trial.slow):
         if trial.version == 1:
             trial.due(id_, index, "session/prompt", CANCELLED)

@@ -13,6 +13,10 @@ ProbeWriter: TypeAlias = Callable[[Conformance], str]
 FORMATS: Final = {
     "text": "as_text.text",
     "json": "as_json.json_text",
+    "junit": "as_junit.junit",
+    "sarif": "as_sarif.sarif",
+    "html": "as_html.html_page",
+    "badge": "as_badge.badge",
 }
 """The function that writes each format, imported when it is asked for."""
 

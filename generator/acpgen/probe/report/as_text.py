@@ -12,6 +12,7 @@ from acpgen.probe.report.telling import SENTENCES, again, spoken, summary, times
 
 _KINDS: Final = {"must": "breaking", "should": "risky", "note": "editorial"}
 _FEW: Final = 4
+_MANY: Final = 24
 _LONGEST: Final = 280
 """Characters of a line of a transcript. Other reports show more."""
 
@@ -78,5 +79,11 @@ def _sections(cases: list[str]) -> Iterator[str]:
     if len(cases) <= _FEW:
         yield from cases
         return
-    for section, count in Counter(name.rpartition("/")[0] for name in cases).items():
+    part = 0 if len(cases) > _MANY else -1
+    for section, count in Counter(_section(name, part) for name in cases).items():
         yield f"{section} ({count})"
+
+
+def _section(name: str, part: int) -> str:
+    """The version, or all but the last part of a name."""
+    return name.partition("/")[0] if part == 0 else name.rpartition("/")[0]

@@ -18,7 +18,8 @@ SENTENCES: Final = {
 def again(one: Proven, report: Conformance) -> str:
     """The command that runs the case of a finding alone."""
     side = " --client" if report.side == "client" else ""
-    return f"acpgen probe{side} --case {one.case} --seed {report.seed} -- {shlex.join(report.command)}"
+    options = "".join(f" {option}" for option in report.options)
+    return f"acpgen probe{side} --case {one.case} --seed {report.seed}{options} -- {shlex.join(report.command)}"
 
 
 def times(one: Proven) -> str:

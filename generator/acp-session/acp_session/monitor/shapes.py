@@ -1,0 +1,156 @@
+"""Which fields a message has that its type does not: the schema leaves objects open, and the documents do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from .json_types import is_array, is_object
+
+Path: TypeAlias = "tuple[str | int, ...]"
+
+MOST_PLACES: Final = 200_000
+"""Places of one message that are looked at."""
+
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+class Unknown(NamedTuple):
+    """A field that the type of its object does not have. `types` are the definitions that describe the object."""
+
+    path: Path
+    types: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Node:
+    """A schema with what it refers to and all that it adds up, unions apart. `is_open`: there may be any other fields."""
+
+    names: list[str] = field(default_factory=list[str])
+    fields: dict[str, list[Any]] = field(default_factory=dict[str, "list[Any]"])
+    constants: dict[str, list[Any]] = field(default_factory=dict[str, "list[Any]"])
+    required: set[str] = field(default_factory=set[str])
+    items: list[Any] = field(default_factory=list[Any])
+    values: list[Any] = field(default_factory=list[Any])
+    unions: list[list[Any]] = field(default_factory=list["list[Any]"])
+    types: set[type] | None = None
+    is_open: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing is said about which fields there are."""
+        return self.is_open or not (self.fields or self.unions)
+
+
+def _names(nodes: Iterable[_Node]) -> tuple[str, ...]:
+    """What describes an object, the variant of a union before the union."""
+    return tuple(dict.fromkeys(name for node in reversed(list(nodes)) for name in node.names))
+
+
+class Shapes:
+    """The fields of the types in one bundled schema."""
+
+    def __init__(self, schema: Any) -> None:
+        self._definitions: Final[Mapping[str, Any]] = schema["$defs"]
+        self._roots: Final = {name: {"$ref": f"#/$defs/{name}"} for name in self._definitions}
+        self._nodes: dict[int, _Node] = {}
+
+    def unknown(self, definition: str, value: Any) -> Iterator[Unknown]:
+        """The fields in an instance of a definition that its types do not have, with paths from the instance. Objects of which the
+        schema does not tell the fields are passed over; so are those that fit no variant of their union.
+        """
+        waiting: list[tuple[Path, Any, list[Any]]] = [((), value, [self._roots[definition]])]
+        for _ in range(MOST_PLACES):
+            if not waiting:
+                return
+            path, found, schemas = waiting.pop()
+            nodes = list(self._fitting(found, schemas))
+            if is_array(found):
+                below = [schema for node in nodes for schema in node.items]
+                waiting.extend(((*path, index), item, below) for index, item in enumerate(found) if below)
+            elif is_object(found):
+                is_free = any(node.is_free for node in nodes)
+                for name, member in found.items():
+                    below = [schema for node in nodes for schema in node.fields.get(name, node.values)]
+                    if below:
+                        waiting.append(((*path, name), member, below))
+                    elif not is_free and not any(name in node.fields for node in nodes):
+                        yield Unknown((*path, name), _names(nodes))
+
+    def _fitting(self, value: Any, schemas: Iterable[Any]) -> Iterator[_Node]:
+        """The schemas that describe a value: of each union the variants that it is told to be by constants, or may be by type."""
+        for schema in schemas:
+            node = self._node(schema)
+            yield node
+            for union in node.unions:
+                fits = [(self._agreement(value, branch), branch) for branch in union]
+                best = max((agreed for agreed, _ in fits if agreed is not None), default=None)
+                if best is None:
+                    yield _Node()  # a variant that is not known here
+                for agreed, branch in fits:
+                    if agreed is not None and agreed == best:
+                        yield from self._fitting(value, [branch])
+
+    def _agreement(self, value: Any, schema: Any) -> int | None:
+        """How many constants of a variant a value has; `None` where it has another or is of another type."""
+        node = self._node(schema)
+        if node.types is not None and type(value) not in node.types:
+            return None
+        agreed = 0
+        for name, constants in node.constants.items():
+            if not is_object(value) or name not in value:
+                if name in node.required:
+                    return None
+            elif value[name] in constants:
+                agreed += 1
+            else:
+                return None
+        below = [[self._agreement(value, branch) for branch in union] for union in node.unions]
+        if any(all(each is None for each in union) for union in below):
+            return None
+        return agreed + sum(max(each for each in union if each is not None) for union in below)
+
+    def _node(self, schema: Any) -> _Node:
+        node = self._nodes.get(id(schema))
+        if node is None:
+            node = _Node()
+            self._add(schema, node, frozenset())
+            self._nodes[id(schema)] = node  # the schema is kept, so that no other has its id
+        return node
+
+    def _add(self, schema: Any, node: _Node, seen: frozenset[str]) -> None:
+        if not is_object(schema):
+            return
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference not in seen:
+            name = reference.removeprefix("#/$defs/")
+            node.names.append(name)
+            self._add(self._definitions.get(name), node, seen | {reference})
+        for part in schema.get("allOf", ()):
+            self._add(part, node, seen)
+        node.unions.extend(schema[key] for key in ("anyOf", "oneOf") if key in schema)
+        for name, member in schema.get("properties", {}).items():
+            node.fields.setdefault(name, []).append(member)
+            if is_object(member) and ("const" in member or "enum" in member):
+                node.constants.setdefault(name, []).extend(member.get("enum", [member.get("const")]))
+        node.required.update(schema.get("required", ()))
+        if is_object(schema.get("items")):
+            node.items.append(schema["items"])
+        more = schema.get("additionalProperties")
+        if is_object(more):
+            node.values.append(more)
+        node.is_open = node.is_open or more is True or "patternProperties" in schema
+        types = schema.get("type")
+        if types is not None:
+            named = [types] if isinstance(types, str) else types
+            own = {each for name in named for each in _TYPES.get(name, ())}
+            node.types = own if node.types is None else node.types & own

@@ -1,0 +1,114 @@
+"""What a client does: greet, pass over what it does not know, ask its user, and serve files and terminals that it advertises."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from acpgen.probe.clauses import ADVERTISED_BY_CLIENT, CLOSES, GREETS, NOT_FOUND, OUTCOME, ROBUST
+from acpgen.probe.registry import case
+from acpgen.probe.trial import Trial
+from acpgen.schema.walk import is_object
+
+CLIENT: Final = ("client",)
+_MISSING: Final = "acpgen-probe-no-such-file"
+
+
+@case("client/handshake", GREETS, sides=CLIENT)
+def handshake(trial: Trial) -> None:
+    """The client is let do what it does. Expected: `initialize` first, then a session and a prompt, all of it as the schema has it."""
+    trial.scripted()
+
+
+@case("client/version-unknown", CLOSES, "program", (1,), sides=CLIENT)
+def version_unknown(trial: Trial) -> None:
+    """`initialize` is answered with a version that does not exist. Expected: the client ends the connection."""
+    greeting = trial.greet("unknown")
+    trial.greeting = greeting
+    connection = greeting.connection
+    if not any(call.value["method"] == "initialize" for call in connection.calls):
+        raise trial.skip("the client did not send `initialize`")
+    later = [call for call in connection.calls if call.value["method"] not in ("initialize", "$/cancel_request")]
+    if later:
+        trial.fail(
+            f"the client goes on with {later[0].value['method']!r} though it cannot know version 65535",
+            0,
+            later[0].index,
+        )
+
+
+@case("client/unknown-update", ROBUST, sides=CLIENT)
+def unknown_update(trial: Trial) -> None:
+    """An update of a kind that the client cannot know, in its session. Expected: the client goes on."""
+    connection = trial.connection
+    update = {"sessionUpdate": "_acpgen.dev/tide", "metres": 2.5}
+    index = connection.notify("session/update", {"sessionId": trial.theirs(), "update": update})
+    sent = connection.sent
+    if not trial.alive():
+        how = trial.ended if connection.is_over else "answers no more"
+        trial.fail(f"the client {how} after an update of a kind that it does not know", index, sent=sent)
+
+
+@case("client/permission", OUTCOME, sides=CLIENT)
+def permission(trial: Trial) -> None:
+    """A request for permission with two options. Expected: an outcome: one of the options, or that it was cancelled."""
+    options = [
+        {"optionId": "acpgen-yes", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "acpgen-no", "name": "No", "kind": "reject_once"},
+    ]
+    params: dict[str, Any] = {"sessionId": trial.theirs(), "options": options}
+    if trial.version == 1:
+        call = {"sessionUpdate": "tool_call", "toolCallId": "acpgen-1", "title": "Probe", "status": "pending"}
+        trial.connection.notify("session/update", {"sessionId": trial.theirs(), "update": call})
+        params["toolCall"] = {"toolCallId": "acpgen-1"}
+    else:
+        params |= {"title": "May the probe go on?"}
+    index = len(trial.connection.rows)
+    found = trial.expect("session/request_permission", params, seconds=trial.slow)
+    if found is not None and found.code == -32601:
+        trial.fail("a request for permission is answered with 'method not found'", index, found.index)
+
+
+@case("file-system/not-advertised", NOT_FOUND, versions=(1,), sides=CLIENT)
+def not_advertised(trial: Trial) -> None:
+    """A file is asked for though the client advertises no file system. Expected: an error."""
+    if trial.offered("fs", "readTextFile"):
+        raise trial.skip("the client advertises fs.readTextFile")
+    index = len(trial.connection.rows)
+    params = {"sessionId": trial.theirs(), "path": f"{trial.their_folder()}/{_MISSING}"}
+    found = trial.expect("fs/read_text_file", params)
+    if found is not None and "error" not in found.value:
+        trial.fail("a file is read though fs.readTextFile is not advertised", index, found.index, level="note")
+
+
+@case("file-system/read", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+def read(trial: Trial) -> None:
+    """A file that does not exist, where reading is advertised. Expected: an error, not 'method not found'."""
+    if not trial.offered("fs", "readTextFile"):
+        raise trial.skip("the client does not advertise fs.readTextFile")
+    params = {"sessionId": trial.theirs(), "path": f"{trial.their_folder()}/{_MISSING}"}
+    index = len(trial.connection.rows)
+    found = trial.expect("fs/read_text_file", params, seconds=trial.slow)
+    if found is not None and "error" not in found.value:
+        trial.fail("a file that does not exist is read", index, found.index, level="note")
+
+
+@case("terminals/run", ADVERTISED_BY_CLIENT, versions=(1,), sides=CLIENT)
+def terminal(trial: Trial) -> None:
+    """`echo` in a terminal, where terminals are advertised: created, waited for, read and released. Expected: results."""
+    if not trial.offered("terminal"):
+        raise trial.skip("the client does not advertise terminal")
+    session = trial.theirs()
+    made = trial.expect(
+        "terminal/create", {"sessionId": session, "command": "echo", "args": ["ok"]}, seconds=trial.slow
+    )
+    if made is None or "error" in made.value:
+        raise trial.skip("terminal/create was not answered" if made is None else trial.refused("terminal/create", made))
+    name = made.result.get("terminalId") if is_object(made.result) else None
+    here = {"sessionId": session, "terminalId": name}
+    for method in ("terminal/wait_for_exit", "terminal/output", "terminal/release"):
+        index = len(trial.connection.rows)
+        found = trial.expect(method, here, seconds=trial.slow)
+        if found is None:
+            return
+        if "error" in found.value:
+            trial.fail(f"{method!r} of an open terminal failed: {found.reason}", index, found.index, level="should")

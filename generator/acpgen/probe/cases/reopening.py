@@ -1,0 +1,79 @@
+"""Sessions that are opened again: on the connection that made them, and by a program that was started anew."""
+
+from __future__ import annotations
+
+from acpgen.probe.cases.sessions import PATHS, ask, needs
+from acpgen.probe.clauses import ADVERTISED, SILENT_RESUME, STORED, UNIQUE
+from acpgen.probe.registry import case
+from acpgen.probe.trial import Trial
+from acpgen.schema.walk import is_object
+
+
+@case("session-setup/load", STORED)
+def load(trial: Trial) -> None:
+    """`session/load` of a session of this probe. Expected: all history before the answer, nothing of it after."""
+    needs(trial, "session/load")
+    _again(trial, "session/load")
+
+
+@case("session-setup/resume", SILENT_RESUME)
+def resume(trial: Trial) -> None:
+    """`session/resume` of a session of this probe. Expected: no history before the answer."""
+    needs(trial, "session/resume")
+    _again(trial, "session/resume")
+
+
+@case("session-setup/fork", ADVERTISED)
+def fork(trial: Trial) -> None:
+    """`session/fork` of a session of this probe. Expected: a session with an id of its own."""
+    needs(trial, "session/fork")
+    name = trial.session()
+    found = ask(trial, "session/fork", {**trial.new_params(), "sessionId": name})
+    if "error" in found.value:
+        raise trial.skip(trial.refused("session/fork", found))
+    if is_object(found.result) and found.result.get("sessionId") == name:
+        trial.fail("a fork has the id of its source", found.index - 1, found.index, clause=UNIQUE)
+
+
+@case("session-setup/load-after-restart", STORED)
+def load_after_restart(trial: Trial) -> None:
+    """`session/load` of a prompted session by a new run of the agent. Expected: all history before the answer, nothing of it after."""
+    needs(trial, "session/load")
+    _elsewhere(trial, "session/load")
+
+
+@case("session-setup/resume-after-restart", SILENT_RESUME)
+def resume_after_restart(trial: Trial) -> None:
+    """`session/resume` of a prompted session by a new run of the agent. Expected: no history before the answer."""
+    needs(trial, "session/resume")
+    _elsewhere(trial, "session/resume")
+
+
+def _elsewhere(trial: Trial, method: str) -> None:
+    """Open a session by another run of the program, and give late messages time to show."""
+    name = trial.memory.get("prompted")
+    if name is None:
+        raise trial.skip(trial.memory.get("no prompts") or trial.memory.get("no session") or "no session was prompted")
+    here, memory = trial.greeting, trial.memory
+    trial.greeting, trial.memory = trial.another(), {}
+    try:
+        found = ask(trial, method, {**trial.new_params(), "sessionId": name})
+        if "error" in found.value:
+            raise trial.skip(trial.refused(method, found))
+        trial.alive()
+    finally:
+        trial.end(trial.greeting)
+        trial.greeting, trial.memory = here, memory
+
+
+def _again(trial: Trial, method: str) -> None:
+    """Open a session once more, closed before where that is offered, and give late messages time to show."""
+    name = trial.memory.get("prompted") or trial.session()
+    if trial.advertises(*PATHS["session/close"][trial.version]):
+        ask(trial, "session/close", {"sessionId": name})
+    found = ask(trial, method, {**trial.new_params(), "sessionId": name})
+    if "error" in found.value:
+        if name in trial.memory.get("sessions", ()):
+            trial.memory["sessions"].remove(name)
+        raise trial.skip(trial.refused(method, found))
+    trial.alive()

@@ -1,0 +1,74 @@
+"""What only the unstable channel has: a note says where it is, once; and the channel's own bindings and validators hold it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from acp_bindings import v1 as stable
+from acp_bindings.unstable import v1, v2
+
+from acp_session.monitor import Breach, Monitor
+from acpgen import judge
+
+KEY = {"id": "key", "name": "Key", "type": "env_var", "vars": [{"name": "HARBOUR_KEY"}]}
+USAGE = {"totalTokens": 3, "inputTokens": 2, "outputTokens": 1}
+UPDATE = {"sessionId": "s", "update": {"sessionUpdate": "plan_removed", "planId": "p"}}
+SAID: list[tuple[str, dict[str, Any]]] = [
+    ("client", {"id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {"plan": {}}}}),
+    (
+        "agent",
+        {"id": 0, "result": {"protocolVersion": 1, "authMethods": [KEY], "agentCapabilities": {"providers": {}}}},
+    ),
+    ("client", {"id": 1, "method": "providers/list", "params": {}}),
+    ("agent", {"id": 1, "result": {"providers": []}}),
+    ("client", {"id": 2, "method": "session/new", "params": {"cwd": "/w", "mcpServers": []}}),
+    ("agent", {"id": 2, "result": {"sessionId": "s", "neverHeardOf": 1}}),
+    ("client", {"id": 3, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}),
+    ("agent", {"method": "session/update", "params": UPDATE}),
+    ("agent", {"method": "session/update", "params": UPDATE}),
+    ("agent", {"id": 3, "result": {"stopReason": "end_turn", "usage": USAGE}}),
+]
+
+
+def heard(monitor: Monitor) -> list[Breach]:
+    found = [breach for who, body in SAID for breach in monitor.observe(who, {"jsonrpc": "2.0", **body})]
+    return [*found, *monitor.finish()]
+
+
+@pytest.mark.parametrize("make", [Monitor, lambda: judge.monitor(judge.versions(()))], ids=["bindings", "acpgen"])
+def test_what_only_the_unstable_channel_has_is_noted_once_with_its_place(make: Any) -> None:
+    notes = [breach for breach in heard(make()) if breach.rule == "only-unstable"]
+    assert [(note.index, note.pointer) for note in notes] == [
+        (0, "/params/clientCapabilities/plan"),
+        (1, "/result/agentCapabilities/providers"),
+        (1, "/result/authMethods/0/type"),
+        (1, "/result/authMethods/0/vars"),
+        (2, "/method"),
+        (7, "/params/update/sessionUpdate"),
+        (7, "/params/update/planId"),
+        (9, "/result/usage"),
+    ]
+    assert {note.level for note in notes} == {"note"}
+    assert notes[4].sentence == "the method 'providers/list' is not in acp/v1; the unstable acp/unstable/v1 has it"
+
+
+def test_by_the_unstable_channel_nothing_of_it_is_wrong() -> None:
+    assert not heard(judge.monitor(judge.versions(["acp/unstable/v1"]), fixed=True))
+
+
+def test_the_channel_has_types_for_what_agents_ship() -> None:
+    line = json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1, "authMethods": [KEY]}}).encode()
+    answer: Any = v1.decode(line, sender="agent", method="initialize")
+    (method,) = answer.result.auth_methods
+    assert isinstance(method, v1.EnvVarAuthMethod)
+    assert method.vars[0].name == "HARBOUR_KEY"
+    assert json.loads(v1.encode(answer)) == json.loads(line)
+    unknown: Any = stable.decode(line, sender="agent", method="initialize")
+    assert type(unknown.result.auth_methods[0]).__name__ == "UnknownAuthMethod"
+    assert v1.METHODS["providers/list"].unstable
+    assert v2.METHODS["auth/status_update"].unstable
+    assert not v1.METHODS["session/new"].unstable
+    usage: Any = v1.decode_as(v1.PromptResponse, {"stopReason": "end_turn", "usage": USAGE})
+    assert usage.usage == v1.Usage(total_tokens=3, input_tokens=2, output_tokens=1)

@@ -1,0 +1,178 @@
+"""The reports of a probe: one outcome, in each format well formed and saying the same; and what runs it in CI."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from acpgen.probe import asking
+from acpgen.probe.clauses import Clause
+from acpgen.probe.conformance import Conformance, Proven, TranscriptLine, Unreached
+from acpgen.probe.report import FORMATS, written
+from probe.test_probe import probed
+
+HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
+ACTION: Final = ROOT / ".github" / "actions" / "probe"
+CLAUSE: Final = Clause("A <document>", "1 & 2", "must", "Tides come back.", 7)
+HOSTILE: Final = b'{"text": "<script>alert(1)</script> \x1b[31m \xff"}'
+
+
+def outcome(*, level: Any = "must", judged: bool = True) -> Conformance:
+    rows = (
+        TranscriptLine("client", b'{"id": 1}'),
+        TranscriptLine("agent", b"", is_gap=True),
+        TranscriptLine("agent", HOSTILE),
+    )
+    found = Proven(
+        "tide/ebb", "v1/tide/ebb", CLAUSE, level, "no tide <b>here</b> \x1b[31m", rows, b'{"id": 1}', "ebb", 2
+    )
+    report = Conformance(("my agent", "--acp"), "agent", 7, program={"name": "<agent>", "version": "1"})
+    if judged:
+        report.versions, report.findings, report.reached = (1,), [found], ["v1/tide/ebb", "v1/tide/flow"]
+    report.not_reached = [Unreached("v1/tide/night", "it needs a <login>")]
+    report.errors = "no \x1b[2Jway"
+    return report
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("judged", [True, False])
+def test_no_format_hands_on_what_a_program_says_as_more_than_text(name: str, judged: bool) -> None:
+    text = written(outcome(judged=judged), name)
+    assert "\x1b" not in text
+    assert "<script>" not in text or name in ("text", "json", "sarif")
+
+
+def test_junit_has_a_case_for_each_case() -> None:
+    root = ET.fromstring(written(outcome(), "junit"))
+    assert root.attrib["tests"] == "3"
+    assert root.attrib["failures"] == "1"
+    cases = {f"{one.attrib['classname']}/{one.attrib['name']}": one for one in root.iter("testcase")}
+    assert set(cases) == {"v1/tide/ebb", "v1/tide/flow", "v1/tide/night"}
+    assert "A <document>" in "".join(cases["v1/tide/ebb"].itertext())
+    skipped = cases["v1/tide/night"].find("skipped")
+    assert skipped is not None
+    assert skipped.attrib["message"] == "it needs a <login>"
+    advised = ET.fromstring(written(outcome(level="should"), "junit"))
+    assert advised.attrib["failures"] == "0"
+    nothing = ET.fromstring(written(outcome(judged=False), "junit"))
+    assert nothing.attrib["errors"] == "1"
+
+
+def test_sarif_levels_are_those_of_the_documents() -> None:
+    (run,) = json.loads(written(outcome(), "sarif"))["runs"]
+    (result,) = run["results"]
+    assert result["level"] == "error"
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "tide/ebb"
+    assert result["partialFingerprints"]
+    (run,) = json.loads(written(outcome(judged=False), "sarif"))["runs"]
+    assert run["invocations"][0]["executionSuccessful"] is False
+
+
+def test_the_page_is_one_that_a_browser_reads() -> None:
+    open_: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: Any) -> None:  # noqa: ARG002 - as the base class has it
+            if tag != "meta":
+                open_.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_.pop() == tag
+
+    page = written(outcome(), "html")
+    Reader().feed(page)
+    assert not open_
+    assert "&lt;script&gt;" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_the_badge_says_no_more_than_was_judged() -> None:
+    assert json.loads(written(outcome(), "badge"))["message"] == "1 MUST broken"
+    assert json.loads(written(outcome(level="note"), "badge"))["message"] == "2 cases, no MUST broken"
+    assert json.loads(written(outcome(judged=False), "badge"))["message"] == "not judged"
+
+
+def test_a_baseline_forgets_nothing_that_was_not_tried_again() -> None:
+    before = outcome()
+    kept = json.loads(asking.baseline(before))
+    after = outcome()
+    after.findings = []
+    asking.held_against(after, kept)
+    assert [row["rule"] for row in after.gone] == ["tide/ebb"]
+    after = outcome()
+    after.findings, after.reached = [], ["v1/tide/flow"]
+    asking.held_against(after, kept)
+    assert after.gone == [], "its case did not run"
+    again = outcome()
+    asking.held_against(again, kept)
+    assert (again.findings, len(again.known), again.code) == ([], 1, 0)
+
+
+def test_the_transcript_of_a_finding_is_a_recording(tmp_path: Path) -> None:
+    report = probed("v1/json-rpc/unknown-method", defect="wrong code")
+    (finding,) = json.loads(written(report, "json"))["findings"]
+    tape = tmp_path / "tape.jsonl"
+    tape.write_text("".join(json.dumps(row) + "\n" for row in finding["transcript"]))
+    done = subprocess.run(
+        [sys.executable, "-m", "acpgen", "validate", "--session", str(tape)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "generator")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "recording" not in done.stdout, done.stdout
+    assert done.returncode in (0, 1)
+
+
+# --- in CI -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_hook_runs_the_probe() -> None:
+    hooks = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+    hook = hooks["acpgen-probe"]
+    assert hook["pass_filenames"] is False
+    command = [*shlex.split(hook["entry"]), "--seed", "1", "--case", "initialization/answer", "--", sys.executable]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [*command, str(HERE / "agent.py")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("defect", "code", "verdict"), [("", 0, "passes"), ("wrong code", 1, "breaks")])
+def test_the_action_probes_and_tells(tmp_path: Path, defect: str, code: int, verdict: str) -> None:
+    description = yaml.safe_load((ACTION / "action.yml").read_text())
+    step = description["runs"]["steps"][-1]
+    given = {
+        "command": shlex.join([sys.executable, str(HERE / "agent.py"), defect]),
+        "seed": "1",
+        "junit": str(tmp_path / "j"),
+    }
+    values = {name: given.get(name, row.get("default", "")) for name, row in description["inputs"].items()}
+    environment = {name: values[text[len("${{ inputs.") : -len(" }}")]] for name, text in step["env"].items()}
+    (tmp_path / "acpgen").write_text(
+        f'#!/bin/sh\nshift\nexec {sys.executable} -m acpgen probe --case v1/json-rpc/unknown-method "$@"\n'
+    )
+    (tmp_path / "acpgen").chmod(0o755)
+    environment |= {
+        "PATH": f"{tmp_path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "generator"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+    }
+    done = subprocess.run(["bash", str(ACTION / "probe")], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert f"verdict={verdict}" in (tmp_path / "output").read_text()
+    assert "```text" in (tmp_path / "summary").read_text()
+    ET.parse(tmp_path / "j")
