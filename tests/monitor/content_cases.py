@@ -385,7 +385,7 @@ QUIET_CONTENT: Final[dict[str, list[Said]]] = {
             name="Mara", kind="tide", titled="a", depth=9.0, ratio=1, deep=True, ports=["a", "b"], later=3, more=1
         ),
         form(),
-        result("client", "form", {"action": "cancel", "content": {}}),
+        result("client", "form", {"action": "cancel"}),
         agent(
             "elicitation/create",
             {"mode": "_poll", "message": "a", "sessionId": "s", "elicitationId": "e"},
