@@ -14,7 +14,20 @@ import pytest
 
 import evidence
 from acpgen import cli
-from acpgen.adopt import BASE, Adoption, adopt, followers, markdown, nearest, report, save, start, summary, text
+from acpgen.adopt import (
+    BASE,
+    Adoption,
+    adopt,
+    folder_of,
+    followers,
+    markdown,
+    nearest,
+    report,
+    save,
+    start,
+    summary,
+    text,
+)
 from acpgen.adopt.adoption import read_upstream
 from acpgen.adopt.canonical import Canonical, canonical
 from acpgen.adopt.differences import differences
@@ -964,3 +977,34 @@ def test_what_is_adopted_can_be_kept_as_a_release(
 
 def test_read_upstream_keeps_no_word(project: Project) -> None:
     assert "Upstream's words" not in json.dumps(read_upstream(project.file))
+
+
+def test_a_release_of_a_family_is_kept_with_those_before_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The versions of a family are protocols of their own: what is published next belongs to none of them yet."""
+    root = project.folder.parents[1]
+    (root / "pyproject.toml").write_text('[tool.acpgen.outputs."o"]\ntarget = "ir"\nprotocols = ["m/2025"]\n')
+    project.folder.rename(project.folder.parent / "m")
+    (root / "schema" / "m").mkdir(exist_ok=True)
+    family = root / "schema" / RELEASES / "m"
+    family.mkdir(parents=True)
+    (family / INDEX).write_text('{"about": "All of m.", "versions": []}\n')
+    monkeypatch.chdir(root)
+    for into, version in (("m", "2025"), ("m", "2026")):
+        with pytest.raises(SystemExit) as stopped:
+            cli.app(["adopt", str(project.file), "--into", into, "--keep-as", version], prog_name="acpgen")
+        assert stopped.value.code == 0, capsys.readouterr().err
+        project.definitions["Text"]["properties"]["lang"] = {"type": "string"}
+        project.file.write_text(json.dumps(project.next))
+    assert index((family / INDEX).read_bytes(), "")[1] == ["2025", "2026"]
+    with pytest.raises(SystemExit) as stopped:
+        cli.app(["adopt", str(project.file), "--into", "n", "--keep-as", "1"], prog_name="acpgen")
+    assert stopped.value.code == 2
+
+
+def test_a_protocol_without_releases_of_its_own_keeps_them_with_its_family(tmp_path: Path) -> None:
+    assert folder_of(tmp_path, "m/2025") == tmp_path / RELEASES / "m" / "2025"
+    (tmp_path / RELEASES / "m").mkdir(parents=True)
+    (tmp_path / RELEASES / "m" / INDEX).write_text("{}")
+    assert folder_of(tmp_path, "m/2025") == tmp_path / RELEASES / "m"

@@ -27,6 +27,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.positions": frozenset(),
     "schema.expressions": frozenset(),
     "schema.walk": frozenset(),
+    "schema.ways": frozenset({"errors", "schema.walk"}),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
     "schema.equality": frozenset({"schema.walk"}),
@@ -145,6 +146,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "resources",
                 "meaning.values",
                 "schema.walk",
+                "schema.ways",
             ),
             "write",
         }
@@ -247,13 +249,16 @@ ARROWS: dict[str, frozenset[str]] = {
     "borrowed": frozenset({"resources"}),
     "judge": frozenset(
         {
+            "schema.ways",
             *("borrowed", "config", "meaning.contract", "errors", "generate", "schema.load", "schema.profile"),
             *("material", "resources"),
         }
     ),
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
-    "tap": frozenset({"errors", "judge", "recording"}),
+    "redaction": frozenset(),
+    "tape": frozenset({"errors", "schema.load"}),
+    "tap": frozenset({"errors", "judge", "recording", "tape"}),
     "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
@@ -272,10 +277,23 @@ ARROWS: dict[str, frozenset[str]] = {
 }
 
 READERS = frozenset(
-    {"adopt", "probe", "save", "schema.load", "recording", "site", "stamp", "tap", "write", "kept", "provenance"}
+    {
+        "adopt",
+        "probe",
+        "save",
+        "schema.load",
+        "recording",
+        "site",
+        "stamp",
+        "tap",
+        "tape",
+        "write",
+        "kept",
+        "provenance",
+    }
 )
 """Open files. `stamp` and `provenance` read the generator itself, `kept`
-its own results, `adopt` writes the schema that people edit, `recording` opens conversations,
+its own results, `adopt` writes the schema that people edit, `recording` opens conversations, `tape` makes files for them,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
 HEAVY = frozenset({"datamodel_code_generator", "jinja2", "jsonschema_rs", "rich", "watchfiles"})

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner, Result
 
 import evidence
@@ -225,3 +228,35 @@ def test_a_level_that_is_none_is_told(row: str, told: str, project: Path) -> Non
     ran = acpgen("lint")
     assert ran.exit_code == 2
     assert told in ran.output
+
+
+def test_ci_and_hooks_of_a_project_compare_each_protocol_with_where_the_branch_began(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert acpgen("init", "notes").exit_code == 0
+    monkeypatch.chdir(here / "notes")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *command], check=True)
+    workflow = yaml.safe_load(Path(".github/workflows/acpgen.yml").read_text("utf-8"))
+    (step,) = [each for each in workflow["jobs"]["schema"]["steps"] if "who breaks" in each.get("name", "")]
+    (hook,) = [
+        each
+        for each in yaml.safe_load(Path(".pre-commit-config.yaml").read_text("utf-8"))["repos"][0]["hooks"]
+        if each["id"].startswith("acpgen-diff")
+    ]
+    assert hook["stages"] == ["pre-push"]
+    monkeypatch.setenv("BASE", "main")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    commands = [shlex.split(os.path.expandvars(each)) for each in (step["run"], hook["entry"])]
+    for command in commands:
+        ran = acpgen(*command[1:])
+        assert ran.exit_code == 0, ran.output
+    schema = next(Path("schema").rglob("*.json"))
+    whole = json.loads(schema.read_text("utf-8"))
+    whole["$defs"]["AddNoteRequest"]["properties"]["by"] = {"type": "string"}
+    whole["$defs"]["AddNoteRequest"]["required"].append("by")
+    schema.write_text(json.dumps(whole, indent=2), "utf-8")
+    for command in commands:
+        assert acpgen(*command[1:]).exit_code == 1
+    assert "```suggestion" in Path("summary.md").read_text("utf-8")

@@ -21,7 +21,7 @@ from acpgen.schema.load import Source, read
 
 ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"
-PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+PROTOCOLS: Final = ("acp/v1", "acp/v2", "acp/unstable/v1", "acp/unstable/v2", "mcp/2025-06-18")
 REMOVED: Final = object()
 OUTPUT: Final = '[tool.acpgen.outputs.out]\ntarget = "ir"\nprotocols = ["toy/v1"]\n'
 

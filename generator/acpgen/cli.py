@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.kept import Kept
     from acpgen.project import Outcome, Work
+    from acpgen.redaction import Redactor
     from acpgen.validate import Verdict
 
 T = TypeVar("T")
@@ -336,6 +338,12 @@ def adopt(
     with _faults_end_with_2():
         found = config.find(_here())
         schema = found.root / found.schema
+        if keep_as is not None and into is not None and adopting.is_family(schema, into, found.protocols):
+            adopting.save(
+                adopting.folder_of(schema, into), adopting.keep(file, adopting.folder_of(schema, into), keep_as)
+            )
+            terminal.say(f"{place(file)} is kept as {keep_as} of {into}.")
+            return
         if into is None:
             into = adopting.nearest(file, adopting.followers(schema))
         elif into not in (*found.protocols, *adopting.followers(schema)):
@@ -471,7 +479,31 @@ def validate(
 @app.command(context_settings={"allow_interspersed_args": False})
 def tap(
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The command that runs the agent.")],
-    record: Annotated[Path | None, typer.Option(metavar="FILE", help="Record the conversation, as JSON Lines.")] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Record the conversation in a new file that its owner alone reads, as JSON Lines."
+        ),
+    ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact", help="Record neither secrets (values of env and headers, tokens, keys) nor contents of files."
+        ),
+    ] = False,
+    redact_pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX", help="Record nothing that this expression matches; implies --redact. May be repeated."
+        ),
+    ] = None,
+    max_size: Annotated[
+        str | None,
+        typer.Option(metavar="BYTES", help="Of one file of the recording, such as 100M; then FILE.1 begins, FILE.2, …"),
+    ] = None,
+    max_files: Annotated[
+        int, typer.Option(metavar="N", min=1, help="With --max-size: the newest files that are kept.")
+    ] = 10,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what breaks a rule here instead of to standard error.")
     ] = None,
@@ -501,10 +533,15 @@ def tap(
     """
     from acpgen import judge, recording
     from acpgen import tap as work
+    from acpgen.tape import Tape
     from acpgen.validate import breach_as_json
 
     formats: dict[str, Callable[[Breach], str]] = {"text": str, "json": breach_as_json}
     as_line = _format(format_, formats)
+    if record is None and (redact or redact_pattern or max_size is not None):
+        raise typer.BadParameter("--redact, --redact-pattern and --max-size are about a recording: give --record FILE")
+    most = _bytes(max_size) if max_size is not None else None
+    keeps = _redactor(redact_pattern or ()) if redact or redact_pattern else None
     code = 2
     with _faults_end_with_2(), contextlib.ExitStack() as stack:
         references = _references(ref)
@@ -513,7 +550,7 @@ def tap(
                 name, references
             )  # a wrong name is told before the agent starts; the validators are made while it runs
         out = stack.enter_context(recording.created(report)) if report is not None else None
-        tape = stack.enter_context(recording.created(record)) if record is not None else None
+        tape = stack.enter_context(Tape(record, most, max_files)) if record is not None else None
 
         def say(sentence: str) -> None:
             with contextlib.suppress(OSError):  # nobody listens, and the conversation goes on
@@ -546,10 +583,30 @@ def tap(
                     return judge.strict(judge.find(protocol[0], references)).contract.peers
             return work.ACP_SIDES
 
-        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace)
+        redacted = keeps.line if keeps is not None else work.whole
+        code = work.tap(command, make, fold, say, tape, sides=sides, grace=grace, redact=redacted)
         for breach, count in folding().rest():
             tell(replace(breach, count=count))
     work.end(code)
+
+
+def _bytes(text: str) -> int:
+    """A number of bytes, with k, M or G behind it (1,000, 1,000,000, 1,000,000,000)."""
+    found = re.fullmatch(r"([1-9]\d{0,17})\s*([kKMG]?)B?", text.strip())
+    if found is None:
+        raise typer.BadParameter(f"{visible(text)!r} is no size: write 500k, 100M or 1G")
+    return int(found[1]) * {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}[found[2]]
+
+
+def _redactor(patterns: Sequence[str]) -> Redactor:
+    from acpgen.redaction import Redactor
+
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise typer.BadParameter(f"{visible(pattern)!r} is no regular expression of Python: {error}") from None
+    return Redactor(patterns)
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
@@ -737,7 +794,7 @@ def diff(
         typer.Option(
             metavar="STEPS",
             min=1,
-            help="Steps that the proofs may take together, 3000000 if left out; what is left when they are spent is undecided.",
+            help="Steps that the proofs may take together, 1000000 if left out; what is left when they are spent is undecided.",
         ),
     ] = None,
     output: Annotated[
@@ -862,6 +919,14 @@ def history(
             autocompletion=_profile_names,
         ),
     ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STEPS",
+            min=1,
+            help="Steps that the proofs of each comparison may take together, 3000000 if left out.",
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
     ref: Ref = None,
 ) -> None:
@@ -889,6 +954,7 @@ def history(
             waivers=waivers,
             unstable=unstable,
             methods=methods,
+            budget=budget,
             references=_references(ref),
         )
         found = work.asked_for(asked)

@@ -222,6 +222,19 @@ class TooDeep(Fault):
 
 
 @dataclass
+class TooManyWays(Fault):
+    """A definition whose values are judged by the same schemas over and over."""
+
+    limit: int
+
+    def what(self) -> str:
+        return (
+            f"a value of this is judged along more than {self.limit} ways, since references lead to the same definitions again and "
+            "again; so examples and messages of it are not judged. Refer to each definition once."
+        )
+
+
+@dataclass
 class NotAnObject(Fault):
     """A document that is no JSON object."""
 

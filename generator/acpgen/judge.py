@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
+from acpgen.schema.ways import require_few_ways
 
 ACP: Final = ("acp/v1", "acp/v2")
 """What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
@@ -48,6 +49,7 @@ def strict(documents: Documents, methods: Profile | None = None) -> Strict:
     from acpgen.meaning.contract import rows
 
     protocol, bundle = understand(documents, methods=methods)
+    require_few_ways(bundle.definitions, bundle.origins)
     found = rows(protocol)
     contract = borrowed.contract.Contract(
         name=protocol.name,

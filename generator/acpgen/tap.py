@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from acpgen.errors import Faults, NotStarted
 from acpgen.judge import ended
 from acpgen.recording import LONGEST, recorded, unrecorded
+from acpgen.tape import Tape
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -214,11 +215,24 @@ def _called(sender: str, sides: tuple[str, str]) -> str:
     return sides[ACP_SIDES.index(sender)]
 
 
-class Recorder:
-    """Writes a recording, a line at a time. `sides` are asked for when the first line comes."""
+def whole(_: str, line: bytes) -> bytes:
+    """A line as it is recorded where nothing is redacted."""
+    return line
 
-    def __init__(self, file: BinaryIO, sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES) -> None:
-        self._file, self._sides = file, sides
+
+class Recorder:
+    """Writes a recording, a line at a time. `sides` are asked for when the first line comes.
+
+    `redact` is handed each line with its sender, "client" or "agent" whatever the protocol calls them, and returns what is recorded of it.
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO | Tape,
+        sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
+        redact: Callable[[str, bytes], bytes] = whole,
+    ) -> None:
+        self._file, self._sides, self._redact = file, sides, redact
         self._splitter = Splitter(keeps_blank=True)
 
     def take(self, chunk: Chunk) -> None:
@@ -226,7 +240,7 @@ class Recorder:
         at = datetime.fromtimestamp(chunk.at, UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.lines(chunk):
             name = _called(sender, self._sides())
-            self._file.write(unrecorded(name, at) if line is None else recorded(name, line, at))
+            self._file.write(unrecorded(name, at) if line is None else recorded(name, self._redact(sender, line), at))
 
     def flush(self) -> None:
         """Hand on what is written so far, so that it can be read and outlives the process."""
@@ -236,7 +250,7 @@ class Recorder:
         """Write what stood at the end without a line end."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         for sender, line in self._splitter.rest():
-            self._file.write(recorded(_called(sender, self._sides()), line, at))
+            self._file.write(recorded(_called(sender, self._sides()), self._redact(sender, line), at))
         self._file.flush()
 
 
@@ -245,10 +259,11 @@ def tap(
     make: Callable[[], Monitor],
     report: Callable[[Breach], None],
     say: Callable[[str], None],
-    record: BinaryIO | None = None,
+    record: Tape | None = None,
     room: int = ROOM,
     sides: Callable[[], tuple[str, str]] = lambda: ACP_SIDES,
     grace: float = GRACE,
+    redact: Callable[[str, bytes], bytes] = whole,
 ) -> int:
     """Run `command` as the agent of the client on standard input and output; return its exit code, 128 and more for a signal. Where
     that is 0 and judging ended early, it is 1.
@@ -261,7 +276,7 @@ def tap(
     agent = _start(command, is_leader=group)
     guard = _guard(agent.pid) if group else None
     sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
-    watcher, recorder = Watcher(make, report), Recorder(record, sides) if record is not None else None
+    watcher, recorder = Watcher(make, report), Recorder(record, sides, redact) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
     if recorder is not None:
         listeners.append(Listener("recording", recorder.take, room, recorder.flush))

@@ -1,7 +1,8 @@
 """Prints how well breaks are found, against the checkers that can be installed here. Measures; judges nothing, and is no part of CI.
 
-    pip install jsoncompat jsonsubschema && npm install json-schema-diff
-    python tests/bench/compat.py [FOLDER_OF_NODE_MODULES]
+    python3.13 -m venv others && others/bin/pip install jsoncompat==0.5.0 jsonsubschema==0.0.8 jsonschema-rs==0.60.3
+    npm install json-schema-diff@1.0.0
+    python tests/bench/compat.py [FOLDER_OF_NODE_MODULES [others/bin/python]]
 
 Two sets: small schema pairs, each asked both ways ("is everything valid here valid there?"), and real releases of ACP ("may old and
 new peers talk?"; the others compare whole documents, for they know no methods). A tool that takes longer than 20 seconds gives no
@@ -41,7 +42,15 @@ JSONCOMPAT = """
 import json, jsoncompat
 def answer(ask):
     old, new = json.dumps(ask["old"]), json.dumps(ask["new"])
-    return jsoncompat.check_compat(old, new, "both" if "files" in ask else "deserializer")
+    found = jsoncompat.analyze_compat(old, new, "both" if "files" in ask else "deserializer")
+    return {"compatible": True, "incompatible": False}.get(found["status"])
+"""
+COVERS = """
+from jsonschema_rs import canonicalize
+def answer(ask):
+    old, new = canonicalize(ask["old"]), canonicalize(ask["new"])
+    said = {str(each) for each in (new.covers(old), *([old.covers(new)] if "files" in ask else []))}
+    return False if "no" in said else True if said == {"yes"} else None
 """
 JSONSUBSCHEMA = """
 from jsonsubschema import isSubschema
@@ -144,13 +153,13 @@ class Tool:
             self.process.wait()
 
 
-def tools(modules: str) -> Iterator[Tool]:
+def tools(modules: str, others: str) -> Iterator[Tool]:
     """The checkers that are installed."""
     python = {"PYTHONPATH": str(ROOT / "generator")}
     yield Tool("acpgen", [sys.executable, "-c", OURS + LOOP], **python)
-    for name, source in (("jsoncompat", JSONCOMPAT), ("jsonsubschema", JSONSUBSCHEMA)):
-        if subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True, check=False).returncode == 0:
-            yield Tool(name, [sys.executable, "-c", source + LOOP])
+    for name, source in (("jsoncompat", JSONCOMPAT), ("jsonsubschema", JSONSUBSCHEMA), ("jsonschema_rs", COVERS)):
+        if subprocess.run([others, "-c", f"import {name}"], capture_output=True, check=False).returncode == 0:
+            yield Tool(name, [others, "-c", source + LOOP])
         else:
             print(f"{name} is not installed", file=sys.stderr)
     found = subprocess.run(
@@ -183,12 +192,13 @@ def row(tool: Tool, questions: list[Question]) -> str:
 
 def main() -> None:
     modules = sys.argv[1] if len(sys.argv) > 1 else str(Path.cwd() / "node_modules")
+    others = sys.argv[2] if len(sys.argv) > 2 else sys.executable
     for name, questions in (("small schema pairs, both ways", list(small())), ("releases of ACP", list(releases()))):
         print(f"{name}: {len(questions)} questions, {sum(not question.holds for question in questions)} of them breaks")
         print(
             f"{'':18}{'right':>5} {'missed':>7} {'false':>7} {'silent':>7} {'precision':>10} {'recall':>7} {'seconds':>8}"
         )
-        for tool in tools(modules):
+        for tool in tools(modules, others):
             print(row(tool, questions), flush=True)
             tool.close()
         print()

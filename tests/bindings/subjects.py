@@ -53,6 +53,8 @@ SOURCES: Final = {
     "mcp_november": _upstream("mcp-2025-11-25"),
     "own_v1": Source(ROOT / "schema" / "acp" / "v1", "acp/v1"),
     "own_v2": Source(ROOT / "schema" / "acp" / "v2", "acp/v2"),
+    "own_unstable_v1": Source(ROOT / "schema" / "acp" / "unstable" / "v1", "acp/unstable/v1"),
+    "own_unstable_v2": Source(ROOT / "schema" / "acp" / "unstable" / "v2", "acp/unstable/v2"),
     "own_roots": Source(ROOT / "schema" / "mcp" / "2025-06-18", "mcp/2025-06-18"),
 }
 UPSTREAM: Final = tuple(name for name in SOURCES if not name.startswith("own"))

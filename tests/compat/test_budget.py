@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from acpgen.cli import app
 from acpgen.compat.compare import compare
-from acpgen.compat.findings import Mode, Report
+from acpgen.compat.findings import BUDGET, Mode, Report
 from test_shared_parts import written
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def versions(budget: int) -> Report:
 
 
 def test_what_is_left_when_the_budget_is_spent_is_undecided_and_counted() -> None:
-    whole, cut = versions(3_000_000), versions(200)
+    whole, cut = versions(BUDGET), versions(200)
     open_ = [each for each in cut.findings if "Undecided: budget. The 200 steps" in each.message]
     assert open_
     assert {each.severity for each in open_} == {"undecided"}
@@ -48,7 +48,7 @@ def test_less_budget_makes_no_finding_milder(budget: int) -> None:
                 found.setdefault((each.rule, place.method, place.location), set()).add(place.severity)
         return found
 
-    whole, cut = severities(versions(3_000_000)), severities(versions(budget))
+    whole, cut = severities(versions(BUDGET)), severities(versions(budget))
     for key, known in whole.items():
         if not known.isdisjoint({"breaking", "risky"}):
             assert cut[key] <= known | {"undecided"}, key

@@ -234,3 +234,16 @@ def test_a_shallow_clone_and_a_repository_without_commits_are_told(repository: P
     done = run(repository / "shallow", "--", "a.json")
     assert done.returncode == 0
     assert "shallow" in done.stdout
+
+
+def test_a_budget_bounds_the_proofs_of_each_comparison(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, schema in (("a", SMALL), ("b", BROKEN)):
+        Path(f"{name}.json").write_text(json.dumps(schema))
+    (stride,) = asked_for(Asked(("a.json", "b.json"))).strides
+    assert stride.report is not None
+    assert stride.report.verdict == "breaking"
+    (stride,) = asked_for(Asked(("a.json", "b.json"), budget=1)).strides
+    assert stride.report is not None
+    assert stride.report.verdict == "undecided"
+    assert any("budget" in each.message for each in stride.report.findings)

@@ -50,6 +50,7 @@ def compare(repository: Path, **inputs: str) -> tuple[int, str, str, str]:
         "FAIL_ON": "risky",
         "FAIL_ON_BINDINGS": "never",
         "MERGE_BASE": "true",
+        "REPAIR": "true",
     }
     empty = dict.fromkeys(("OLD", "WAIVERS", "REPORT", "SARIF", "COMMENT", "HEAD_SHA"), "")
     environment = {
@@ -84,6 +85,15 @@ def test_the_action_annotates_summarises_and_fails_at_a_breaking_change(reposito
     assert summary.startswith("### Compatibility of")
     assert output == "exit-code=1\nverdict=breaking\n"
     assert (repository / "report.html").exists()
+
+
+def test_the_action_suggests_repairs_unless_it_is_told_not_to(repository: Path) -> None:
+    break_it(repository)
+    _, log, summary, _ = compare(repository)
+    assert "```suggestion" in summary
+    assert "Make 'cwd' optional" in log
+    _, _, summary, _ = compare(repository, REPAIR="false")
+    assert "```suggestion" not in summary
 
 
 def test_the_action_runs_the_check_once_for_all_reports(repository: Path) -> None:

@@ -309,3 +309,17 @@ def test_the_releases_of_acp_are_found() -> None:
     found_ = kept(config.find(ROOT), "main:acp/v1", "", "pyproject.toml")
     assert [path.parent for path in found_] == [RELEASES / "v1"] * len(found_)
     assert len(found_) > 2
+
+
+def test_what_a_schema_marks_as_deprecated_may_go_from_its_sunset_on() -> None:
+    def with_mark(**mark: Any) -> Schema:
+        fields = {"a": {"type": "string", **mark}, "b": {"type": "string"}}
+        return protocol({"GoRequest": go(fields)})
+
+    without = protocol({"GoRequest": go({"b": {"type": "string"}})})
+    text = "[deprecated]\n'deprecated: true' = { sunset = 2026-07-01, reason = 'It was announced.' }"
+    marked = compared(with_mark(deprecated=True), without)
+    assert [each.severity for each in ruled(marked, text).findings] == ["additive"]
+    assert ruled(marked, text, date(2026, 6, 30)) == marked
+    for plain in (compared(with_mark(), without), compared(with_mark(deprecated=False), without)):
+        assert ruled(plain, text) == plain

@@ -248,3 +248,42 @@ def test_the_outcome_is_the_same_each_time() -> None:
     case = CASES / name
     again = repaired_pair(case / "old.json", case / "new.json")
     assert again.texts == outcome(name).texts
+
+
+# --- fields of variants ----------------------------------------------------------------------------------------------
+
+
+def union(agent: Any, shared: Any, *more: Any) -> Any:
+    """A protocol whose request holds a union: its variant refers to a definition, and the object around it has properties too."""
+    branch = {"properties": {"type": {"const": "agent"}}, "required": ["type"], "$ref": "#/$defs/Agent"}
+    method = {"type": "object", **shared, "anyOf": [*more, branch]}
+    return protocol({"GoRequest": go({"method": {"$ref": "#/$defs/Method"}}), "Method": method, "Agent": agent})
+
+
+def record(name: str, **more: Any) -> Any:
+    return {"type": "object", "properties": {name: {"type": "string"}, **more}, "required": [name]}
+
+
+def test_a_field_in_what_a_variant_refers_to_is_kept_there(tmp_path: Path) -> None:
+    found = pair(tmp_path, union(record("id"), {}), union(record("methodId"), {}))
+    kept = {"op": "add", "path": "/$defs/Agent/properties/id", "value": {"type": "string", "deprecated": True}}
+    assert kept in [operation for each in bad(found.report) for operation in operations(each)]
+    assert found.report.fix is not None
+    assert found.report.fix.verdict == "additive"
+
+
+def test_a_field_around_a_union_is_shown_and_repaired_where_it_is_declared(tmp_path: Path) -> None:
+    other = {"properties": {"type": {"const": "other"}}, "required": ["type"]}
+    found = pair(tmp_path, union(record("a"), record("id")), union(record("a"), record("newId"), other))
+    places = {spot.pointer for each in bad(found.report) for spot in (each.old, each.new) if spot is not None}
+    assert {"/$defs/Method/properties/id", "/$defs/Method/properties/newId"} <= places
+    assert all(each.repair is not None for each in bad(found.report))
+    assert found.report.fix is not None
+    assert found.report.fix.verdict == "additive"
+
+
+def test_what_two_files_call_differently_is_not_repaired_by_turning_one_definition_into_another(tmp_path: Path) -> None:
+    old = protocol({"GoRequest": go({"a": {"$ref": "#/$defs/A"}}), "A": record("x"), "B": record("y")})
+    new = protocol({"GoRequest": go({"a": {"$ref": "#/$defs/B"}}), "A": record("x"), "B": record("y")})
+    for finding in bad(pair(tmp_path, old, new).report):
+        assert {each["path"] for each in operations(finding)} == {"/$defs/GoRequest/properties/a/$ref"}

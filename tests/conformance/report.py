@@ -34,7 +34,13 @@ LABELS: Final = (
 )
 """In the order of the table; a label that is told by its rule comes where its first word does."""
 
-OURS: Final = {"acp/v1": "own_v1", "acp/v2": "own_v2", "mcp/2025-06-18": "own_roots"}
+OURS: Final = {
+    "acp/v1": "own_v1",
+    "acp/v2": "own_v2",
+    "acp/unstable/v1": "own_unstable_v1",
+    "acp/unstable/v2": "own_unstable_v2",
+    "mcp/2025-06-18": "own_roots",
+}
 
 ROOM: Final = 5
 """Points by which a share may move before the page that shows it is measured again: a few fields move it a little."""

@@ -17,7 +17,7 @@ from acpgen.schema.walk import is_object
 from acpgen.targets import TARGETS, Settings
 
 ROOT: Final = Path(__file__).parents[2]
-PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
+PROTOCOLS: Final = ("acp/v1", "acp/v2", "acp/unstable/v1", "acp/unstable/v2", "mcp/2025-06-18")
 PARTS: Final = {"request": "params", "notification": "params", "result": "result", "error": "error"}
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from acpgen.adopt.adoption import BASE, Adoption, adopt, followers, nearest, start
-from acpgen.adopt.releases import folder_of, keep
+from acpgen.adopt.releases import folder_of, is_family, keep
 from acpgen.adopt.report import Report, markdown, report, summary, text
 from acpgen.save import save
 
@@ -17,6 +17,7 @@ __all__ = [
     "adopt",
     "folder_of",
     "followers",
+    "is_family",
     "keep",
     "markdown",
     "nearest",

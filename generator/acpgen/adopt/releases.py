@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -18,8 +18,15 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def folder_of(schema: Path, protocol: str) -> Path:
-    """Where the releases of a protocol are kept."""
-    return schema / RELEASES / protocol
+    """Where the releases of a protocol are kept: with those of its family, where these are kept together and its own are not."""
+    own, family = (schema / RELEASES / name for name in (protocol, protocol.rpartition("/")[0] or protocol))
+    return family if (family / INDEX).exists() and not (own / INDEX).exists() else own
+
+
+def is_family(schema: Path, name: str, protocols: Collection[str]) -> bool:
+    """Whether a name is that of protocols whose releases are kept together."""
+    related = any(each.startswith(f"{name}/") for each in protocols)
+    return name not in protocols and related and (schema / RELEASES / name / INDEX).exists()
 
 
 def keep(file: Path, folder: Path, version: str) -> Mapping[str, str]:

@@ -114,9 +114,9 @@ def side(given: Input, *, unstable: bool) -> Side:
     return Side(given, revised(given, unstable=unstable))
 
 
-def checked(old: Side, new: Side) -> Checked:
+def checked(old: Side, new: Side, *, budget: int = BUDGET) -> Checked:
     """What the rules have to say of two sides, before it is placed in files. Raises `Faults` where they cannot be compared."""
-    return _checked(old, new, *_revisions(old, new))
+    return _checked(old, new, *_revisions(old, new), budget)
 
 
 def reported(old: Side, new: Side, found: Checked | None = None, *, budget: int = BUDGET) -> Report:

@@ -18,7 +18,7 @@ Verdict: TypeAlias = Literal["breaking", "undecided", "risky", "additive", "edit
 Bindings: TypeAlias = Literal["identical", "additive", "breaking"]
 Effect: TypeAlias = Literal["refused", "lost", "claimed", "added", "renamed", "reworded"]
 
-BUDGET: Final = 3_000_000
+BUDGET: Final = 1_000_000
 """Steps that the proofs of a comparison may take together, the same on each machine. The largest protocols at hand take 120,000."""
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("breaking", "undecided", "risky", "additive", "editorial")

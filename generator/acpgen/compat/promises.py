@@ -33,6 +33,9 @@ accepted by old ones; `full`, both."""
 LOWERED: Final[Severity] = "additive"
 """What becomes of a finding about something that is not promised."""
 
+MARKED: Final = "deprecated: true"
+"""The area of what a schema marks as deprecated itself."""
+
 FORMATS: Final = "Formats are asserted here, and what they refuse is not compared."
 
 _HARMFUL: Final = ("breaking", "undecided", "risky")
@@ -49,17 +52,25 @@ _KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
 class Area:
     """A part of a protocol: a method, such as `session/*`, a place in its messages, such as `session/new params.cwd`, or a place in a
     schema and all below it, such as `#/$defs/Tool` or `schema/acp/v2/*#`. `*` stands for any text; in a pointer, for one step.
+    `deprecated: true` is all that the old revision marks so.
     """
 
     written: str
 
     def holds(self, reach: Reach, spots: Iterable[Spot | None]) -> bool:
         """Whether a finding at these spots, in this kind of message, lies in the area."""
+        if self.written == MARKED:
+            return _is_marked(next(iter(spots), None))
         file, mark, fragment = self.written.partition("#")
         if mark:
             return any(_is_below(spot, file, fragment) for spot in spots if spot is not None)
         method, _, location = self.written.partition(" ")
         return reach.method is not None and fnmatchcase(reach.method, method) and _is_within(reach.location, location)
+
+
+def _is_marked(spot: Spot | None) -> bool:
+    """Whether what stands at a spot is marked as deprecated."""
+    return spot is not None and isinstance(spot.value, dict) and spot.value.get("deprecated") is True
 
 
 def _is_below(spot: Spot, file: str, fragment: str) -> bool:

@@ -17,6 +17,7 @@ reason = "Every client sends it."
 
 [tool.acpgen.compat.deprecated]
 "session/set_mode" = { sunset = 2027-01-31, reason = "session/set_config_option takes its place." }
+"deprecated: true" = { sunset = 2027-06-30, reason = "What the schema marks is gone with version 2." }
 """
 
 from __future__ import annotations

@@ -141,11 +141,15 @@ class Subject:
             if found is not None:
                 yield found
 
-    def admits_null(self, node: SourceNode, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether a schema accepts null, as far as types, constants, references and unions tell."""
-        if node.at in seen:  # references that lead only to one another; another rule says so
-            return False
-        seen |= {node.at}
+    def admits_null(self, node: SourceNode, known: dict[str, bool] | None = None) -> bool:
+        """Whether a schema accepts null, as far as types, constants, references and unions tell. `known` are those that were looked at."""
+        known = {} if known is None else known
+        if node.at not in known:
+            known[node.at] = False  # references that lead only to one another; another rule says so
+            known[node.at] = self._admits_null(node, known)
+        return known[node.at]
+
+    def _admits_null(self, node: SourceNode, known: dict[str, bool]) -> bool:
         schema = node.schema
         types = schema.get("type", "null")
         if "null" not in (types if isinstance(types, list) else [types]):
@@ -154,13 +158,13 @@ class Subject:
             return False
         if "$ref" in schema:
             target = self.target(node)
-            if target is None or not self.admits_null(target, seen):
+            if target is None or not self.admits_null(target, known):
                 return False
         inside: dict[str, list[Any]] = {"anyOf": [], "oneOf": [], "allOf": []}
         for child in self.below(node):
             key = child.parts[len(node.parts)]
             if key in inside:
-                inside[key].append(self.admits_null(child, seen))
+                inside[key].append(self.admits_null(child, known))
         return all(any(inside[key]) for key in ("anyOf", "oneOf") if inside[key]) and all(inside["allOf"])
 
 

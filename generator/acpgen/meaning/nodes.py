@@ -36,6 +36,7 @@ class Schemas(Mapping[str, "Node"]):
         self.bundle: Final = bundle
         self._nodes: Final = {name: Node(self, self.written[name], at, name) for name, at in bundle.origins.items()}
         self._kinds: Final = dict[str, frozenset[str]]()
+        self.flats: Final = dict[str, Flat]()
 
     def __getitem__(self, name: str) -> Node:
         return self._nodes[name]
@@ -164,7 +165,7 @@ class Node:
     @cached_property
     def flat(self) -> Flat:
         """What it demands of an object."""
-        return flatten({"allOf": [self.schema]}, self.schemas.written)
+        return flatten({"allOf": [self.schema]}, self.schemas.written, self.schemas.flats)
 
     @cached_property
     def excluded(self) -> Mapping[str, Tags] | None:
@@ -178,4 +179,4 @@ class Node:
             return None
         if any(branch.kinds != OBJECTS for branch in self.union[1]):
             return None  # the `type` beside a union judges no branch
-        return recognise([branch.schema for branch in self.union[1]], self.schemas.written)
+        return recognise([branch.schema for branch in self.union[1]], self.schemas.written, self.schemas.flats)

@@ -34,6 +34,17 @@ _TEXTS: Final = ("text", "/text", "file:///text", "https://example.com", "text@e
 _NUMBERS: Final = (0, 1, 0.5, -1, 2)
 
 
+LARGEST: Final = 5_000
+"""Values in a value beyond which none is made: where a record needs two of another one, and so on, they double at each level."""
+
+MOST: Final = 20_000
+"""Types that are tried for one value: where each branch of a union leads on to another union, they double at each level."""
+
+
+MOST_DAMAGED: Final = 100_000
+"""Values that all damaged ones of a type hold together: those of tuples of tuples double at each level too."""
+
+
 class Unmakeable(ValueError):
     """There is no value of a type that this module can think of; the text says which type."""
 
@@ -44,7 +55,10 @@ class Values:
     def __init__(self, definitions: Mapping[str, ir.Definition]) -> None:
         self.definitions: Final = definitions
         self._small: dict[str, Any] = {}
+        self._sizes: dict[int, int] = {}
         self._under_way: set[str] = set()
+        self._tried = 0
+        self._depth = 0
 
     # --- small ---
 
@@ -55,10 +69,22 @@ class Values:
                 raise Unmakeable(f"{name} holds itself")
             self._under_way.add(name)
             try:
-                self._small[name] = self._made(self.definitions[name])
+                made = self._made(self.definitions[name])
             finally:
                 self._under_way.discard(name)
+            self._small[name] = made
+            self._sizes[id(made)] = self._size(made)
+        if self._sizes[id(self._small[name])] > LARGEST:
+            raise Unmakeable(f"the smallest {name} that is made holds more than {LARGEST} values")
         return self._small[name]
+
+    def _size(self, value: Any) -> int:
+        """How many values a value holds, those that stand in it twice counted twice."""
+        known = self._sizes.get(id(value))
+        if known is not None:
+            return known
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return 1 + sum(map(self._size, inner))
 
     def _made(self, definition: ir.Definition) -> Any:
         match definition:
@@ -81,6 +107,16 @@ class Values:
 
     def of(self, type_: ir.Type, *, filled: bool = False) -> Any:
         """A value of a type; `filled` arrays and maps hold one item, and null gives way to anything else. Raises `Unmakeable`."""
+        self._tried = self._tried + 1 if self._depth else 0
+        if self._tried > MOST:
+            raise Unmakeable(f"more than {MOST} types were tried")
+        self._depth += 1
+        try:
+            return self._of(type_, filled=filled)
+        finally:
+            self._depth -= 1
+
+    def _of(self, type_: ir.Type, *, filled: bool) -> Any:
         match type_:
             case ir.Anything():
                 return UNKNOWN_VALUE if filled else {}
@@ -145,7 +181,12 @@ class Values:
 
     def full(self, name: str, *, without: frozenset[str] = frozenset()) -> Any:
         """A value of a definition with all of its fields but those `without`, each as small as may be. Raises `Unmakeable`."""
-        definition = self.definitions[name]
+        made = self._full(self.definitions[name], without)
+        if self._size(made) > LARGEST:
+            raise Unmakeable(f"the fullest {name} that is made holds more than {LARGEST} values")
+        return made
+
+    def _full(self, definition: ir.Definition, without: frozenset[str]) -> Any:
         match definition:
             case ir.Record():
                 found: dict[str, Any] = {}
@@ -156,7 +197,7 @@ class Values:
             case ir.TaggedUnion():
                 return self.full(definition.variants[0].type, without=without)
             case ir.Enum():
-                return self.small(name)
+                return self.small(definition.name)
             case ir.Alias():
                 return self.of(definition.type, filled=True)
             case _:
@@ -169,11 +210,19 @@ class Values:
 
         `inside` are the aliases that lead here: one that holds itself is damaged on the outside alone.
         """
+        left = MOST_DAMAGED
+        for path, value in self._damaged(type_, inside):
+            yield path, value
+            left -= self._size(value)
+            if left < 0:
+                return
+
+    def _damaged(self, type_: ir.Type, inside: frozenset[str]) -> Iterator[tuple[Path, Any]]:
         match type_:
             case ir.Ref():
                 definition = self.definitions[type_.name]
                 if isinstance(definition, ir.Alias) and type_.name not in inside:
-                    yield from self.damaged(definition.type, inside | {type_.name})
+                    yield from self._damaged(definition.type, inside | {type_.name})
                     return
                 if isinstance(definition, ir.Enum):
                     yield from (((), value) for value in (*WRONG, FUTURE, 987654))
@@ -182,7 +231,7 @@ class Values:
             case ir.AnyOf():
                 others = [one for one in type_.types if one != ir.Null()]
                 if len(others) == 1:
-                    yield from self.damaged(others[0], inside)
+                    yield from self._damaged(others[0], inside)
                 else:
                     yield from (((), value) for value in NO_OBJECTS)
                     yield from self._both(others)
@@ -194,7 +243,7 @@ class Values:
                 yield from self._damaged_entries(type_, inside)
             case ir.Map():
                 yield from (((), value) for value in WRONG)
-                yield from ((("key", *path), {"key": value}) for path, value in self.damaged(type_.values, inside))
+                yield from ((("key", *path), {"key": value}) for path, value in self._damaged(type_.values, inside))
             case ir.String():
                 yield from (((), value) for value in (*WRONG, "", "relative/path"))
                 if type_.min_length is not None and 0 < type_.min_length < 5000:
@@ -215,7 +264,7 @@ class Values:
             return
         least = array.min_items or 0
         before = [good] * (least - 1)
-        for path, bad in self.damaged(array.items, inside):
+        for path, bad in self._damaged(array.items, inside):
             yield (len(before), *path), [*before, bad]
         if least:
             yield (), [good] * (least - 1)
@@ -230,7 +279,7 @@ class Values:
         except Unmakeable:
             return
         for index, one in enumerate(entries.first):
-            for path, bad in self.damaged(one, inside):
+            for path, bad in self._damaged(one, inside):
                 yield (index, *path), [*good[:index], bad, *good[index + 1 :]]
         yield (), good[:-1]
         yield (), [*good, good[0]]

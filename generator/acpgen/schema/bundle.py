@@ -41,6 +41,7 @@ from acpgen.schema.positions import positions
 from acpgen.schema.profile import MARKED, Profile, choose
 from acpgen.schema.unions import (
     OBJECTS,
+    Flat,
     Tag,
     Tagged,
     branches_of,
@@ -308,6 +309,7 @@ class _Bundler:
         self.faults: list[Fault] = []
         self.order = list(self.definitions)
         self.sources: dict[str, Schema] = {}
+        self.flats: dict[str, Flat] = {}
         self.taken = {class_name(name): name for name in reversed(self.order)}
         self.bodies = {name: copy.deepcopy(demands(schema)) for name, schema in self.definitions.items()}
 
@@ -560,9 +562,9 @@ class _Bundler:
         if base and self._only_narrows(base, branches):
             return
         if kinds(self.definitions[name], self.sources) != OBJECTS or not all(
-            is_object(b) and flatten(b, self.sources).is_object and _is_mergeable(base, b) for b in branches
+            is_object(b) and flatten(b, self.sources, self.flats).is_object and _is_mergeable(base, b) for b in branches
         ):
-            self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources).is_object)
+            self._name_shapes(name, keyword, branches, is_of_objects=flatten(node, self.sources, self.flats).is_object)
             return
         root = self.roots.get(name, name)
         self.standing[root] = self.standing.get(root, 0) + len(branches)
@@ -572,7 +574,7 @@ class _Bundler:
             _merge(base, branch, self.sources) if base or kinds(branch, self.sources) != OBJECTS else branch
             for branch in branches
         ]
-        found = recognise(merged, self.sources)
+        found = recognise(merged, self.sources, self.flats)
         words = labels(branches, self.sources, known=None if found is None else dict(found.variants))
         at = self.origins[name]
         after = {key: value for key, value in node.items() if key not in base or key == "type"}
@@ -586,10 +588,10 @@ class _Bundler:
 
     def _only_narrows(self, base: Schema, branches: list[Any]) -> bool:
         """Whether the branches of a union tell no variants of the object beside them: they say more of its fields, or which it has."""
-        fields = flatten(base, self.sources).properties
+        fields = flatten(base, self.sources, self.flats).properties
         if not fields or not all(constrains(branch, fields) for branch in branches):
             return False
-        found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources)
+        found = recognise([{"allOf": [base, branch]} for branch in branches], self.sources, self.flats)
         return found is None or len(found.variants) < len(branches)
 
     def _branch(
@@ -708,7 +710,9 @@ class _Bundler:
                     pending.append(self.sources.get(reference, {}))
                 continue
             union = branches_of(node)
-            if union is not None and all(is_object(b) and flatten(b, self.sources).is_object for b in union[1]):
+            if union is not None and all(
+                is_object(b) and flatten(b, self.sources, self.flats).is_object for b in union[1]
+            ):
                 return True
             pending.extend(part for part in node.get("allOf", ()) if is_object(part))
             pending.extend([{"$ref": node["$ref"]}] if "$ref" in node else [])

@@ -121,13 +121,51 @@ def excluded_text(negated: object) -> tuple[str, str | None] | None:
     return (name, kept if isinstance(kept, str) else None) if schema == whole else None
 
 
-def flatten(schema: Schema, definitions: Mapping[str, Schema]) -> Flat:
-    """Collect what `schema` demands of an object. Unions inside it are left out. Each definition is read once."""
-    return _flat(schema, definitions, {})
+def flatten(schema: Schema, definitions: Mapping[str, Schema], known: dict[str, Flat] | None = None) -> Flat:
+    """Collect what `schema` demands of an object. Unions inside it are left out. Each definition is read once.
+
+    `known` remembers definitions between calls; none of them may change meanwhile, though others may come.
+    """
+    reading = _Reading(definitions, {} if known is None else known)
+    flat = _flat(schema, reading)
+    if known is not None and reading.is_whole:
+        known.update(reading.found)
+    return flat
 
 
-def _flat(schema: object, definitions: Mapping[str, Schema], known: dict[str, Flat]) -> Flat:
-    """What a schema demands of an object; `known` are the definitions that were read."""
+@dataclass(slots=True)
+class _Reading:
+    """One call of `flatten`: the definitions that earlier ones have read, and those that this one does.
+
+    `is_whole`: none led back to itself from inside a part, so that what was found would depend on where the reading began, and none was
+    missing.
+    """
+
+    definitions: Mapping[str, Schema]
+    known: Mapping[str, Flat]
+    found: dict[str, Flat] = field(default_factory=dict[str, Flat])
+    open: set[str] = field(default_factory=set[str])
+    is_whole: bool = True
+
+    def of(self, name: str) -> Flat:
+        """What a definition demands of an object."""
+        if name in self.known:
+            return self.known[name]
+        if name in self.found:
+            self.is_whole &= name not in self.open
+            return self.found[name]
+        if name not in self.definitions:
+            self.is_whole = False
+            return Flat()
+        self.found[name] = Flat()  # until it is read
+        self.open.add(name)
+        self.found[name] = _flat(self.definitions[name], self)
+        self.open.discard(name)
+        return self.found[name]
+
+
+def _flat(schema: object, reading: _Reading) -> Flat:
+    """What a schema demands of an object."""
     flat = Flat()
     if not is_object(schema):
         return flat
@@ -145,23 +183,16 @@ def _flat(schema: object, definitions: Mapping[str, Schema], known: dict[str, Fl
         asserts(key) and key not in _FLATTENED and value is not True and value != {} for key, value in schema.items()
     )
     if isinstance(schema.get("$ref"), str):
-        _add(flat, _flat_of(target(schema["$ref"]), definitions, known))
+        _add(flat, reading.of(target(schema["$ref"])))
     for member in schema.get("allOf", ()):
-        _add(flat, _flat(member, definitions, known))
+        _add(flat, _flat(member, reading))
     union = branches_of(schema)
     if union is not None and all(is_object(branch) for branch in union[1]):
-        _add_common(flat, [_flat(branch, definitions, known) for branch in union[1]])
+        _add_common(flat, [_flat(branch, reading) for branch in union[1]])
     return flat
 
 
 _FLATTENED: Final = frozenset({"type", "properties", "required", "not", "$ref", "allOf"})
-
-
-def _flat_of(name: str, definitions: Mapping[str, Schema], known: dict[str, Flat]) -> Flat:
-    if name not in known:
-        known[name] = Flat()  # until it is read
-        known[name] = _flat(definitions.get(name, {}), definitions, known)
-    return known[name]
 
 
 def _add(flat: Flat, other: Flat) -> None:
@@ -194,9 +225,12 @@ def _add_common(flat: Flat, branches: Sequence[Flat]) -> None:
             flat.excluded.setdefault(name, {}).update(shared)
 
 
-def recognise(branches: Sequence[Schema], definitions: Mapping[str, Schema]) -> Tagged | None:
-    """The tagged union that these branches make, or `None` where they are told apart by shape."""
-    flats = [flatten(branch, definitions) for branch in branches]
+def recognise(
+    branches: Sequence[Schema], definitions: Mapping[str, Schema], known: dict[str, Flat] | None = None
+) -> Tagged | None:
+    """The tagged union that these branches make, or `None` where they are told apart by shape. `known` is that of `flatten`."""
+    known = {} if known is None else known
+    flats = [flatten(branch, definitions, known) for branch in branches]
     if not flats or not all(flat.is_object for flat in flats):
         return None
     best: Tagged | None = None

@@ -33,8 +33,10 @@ def message_before_initialize(event: Event, connection: Connection) -> Iterator[
 
 @rule("request", methods=("initialize",))
 def initialize_repeated(event: Event, connection: Connection) -> Iterator[Found]:
-    """`initialize` is called again after it succeeded, or while it waits for its answer."""
-    if connection.asked is not None:
+    """`initialize` is called again after it succeeded, or while it waits for its answer. From version 2 on a client may do so before its
+    first other request; the last one that succeeds counts.
+    """
+    if connection.asked is not None and (connection.version != 2 or connection.began is not None):
         yield Found((*event.at, "method"), "`initialize` was called before on this connection", connection.asked)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from .events import CROSSED, Event, Found, Level, reach, shown, text
+from .rootpaths import plain
 from .rule import ACP, rule
 from .state import Connection
 from .work import MESSAGES, TOOL_CALLS, USER_MESSAGES
@@ -30,6 +31,29 @@ def history_not_requested(event: Event, connection: Connection) -> Iterator[Foun
     yield Found(
         event.below("update", "sessionUpdate"), sentence + (CROSSED if is_news else ""), session.opening, level=level
     )
+
+
+@rule("result", methods=("session/resume",), protocols=("acp/v2",), level="note")
+def state_missing_on_resume(event: Event, connection: Connection) -> Iterator[Found]:
+    """An agent of version 2 resumes a session and does not report its state before it answers. The schema demands it, the page on
+    sessions does not speak of it.
+    """
+    request, session = event.request, connection.session(event.session)
+    if connection.version != 2 or request is None or session is None or session.opening != request.index:
+        return
+    if session.told is None or session.told < request.index:
+        yield Found(
+            (*event.at, "result"), "the state of the session was not reported before this answer", request.index
+        )
+
+
+@rule("request", methods=("session/load", "session/resume"), protocols=ACP, level="note")
+def session_in_other_directory(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client reopens a session in another working directory than it is known to have. An agent may refuse that."""
+    wanted, known = text(event.body, "cwd"), connection.directory(event.session)
+    if wanted is not None and known is not None and plain(wanted) != plain(known[0]):
+        sentence = f"the working directory of the session is {shown(known[0])}"
+        yield Found(event.below("cwd"), sentence, known[1])
 
 
 @rule("notification", methods=("session/update",), protocols=ACP)

@@ -23,6 +23,9 @@ LIFECYCLE: Final = ("session/new", "session/load", "session/resume", "session/fo
 def apply(connection: Connection, event: Event) -> None:
     """Take in a message, after the rules have judged it."""
     connection.let_go = []
+    is_other = event.kind == "request" and event.method != "initialize"
+    if is_other and event.sender == connection.sides[0] and connection.began is None:
+        connection.began = event.index
     match event.kind:
         case "unreadable" | "malformed":
             connection.strays[event.sender] += 1
@@ -288,11 +291,13 @@ def _list(connection: Connection, event: Event) -> None:
         connection.cursors[key(cursor) or ""] = event.index
     for info in items(event.body, "sessions"):
         name = text(info, "sessionId")
-        cwd = _path(connection, info, "cwd")
-        if name is not None and cwd is not None:
-            connection.places[key(name) or ""] = cwd
-        if name is not None and reach(info, "additionalDirectories") is not None:
-            connection.listed[key(name) or ""] = Listed(event.index, _roots(connection, info))
+        if name is not None:
+            has_roots = reach(info, "additionalDirectories") is not None
+            before, cwd = connection.listed.get(key(name) or ""), _path(connection, info, "cwd")
+            listed = Listed(event.index, _roots(connection, info), has_roots, cwd)
+            if before is not None and before.has_roots and not has_roots:
+                listed = Listed(before.index, before.roots, True, cwd)
+            connection.listed[key(name) or ""] = listed
 
 
 def _exposed(connection: Connection, event: Event) -> None:

@@ -29,6 +29,7 @@ def session_resumed_elsewhere(event: Event, connection: Connection) -> Iterator[
         return
     session = connection.session(name)
     known = session.cwd if session is not None and session.opening is None else None
-    known = connection.places.get(key(name) or "") if known is None else known
+    listed = connection.listed.get(key(name) or "")
+    known = listed.cwd if known is None and listed is not None else known
     if known is not None and plain(known) != plain(cwd):
         yield Found(event.below("cwd"), f"the session {shown(name)} has the directory {shown(known)}")

@@ -114,14 +114,16 @@ class Session:
 
 @dataclass(slots=True)
 class Listed:
-    """A session as a list last showed it."""
+    """A session as a list last showed it. `has_roots`: the list told its roots, none included."""
 
     index: int
     roots: tuple[str, ...] | None
+    has_roots: bool = True
+    cwd: str | None = None
 
     def size(self) -> int:
         """About how many bytes it takes."""
-        return 200 + size_of(*(self.roots or ()))
+        return 200 + size_of(self.cwd, *(self.roots or ()))
 
 
 @dataclass(slots=True)

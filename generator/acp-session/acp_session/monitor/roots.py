@@ -123,7 +123,7 @@ def roots_not_resent(event: Event, connection: Connection) -> Iterator[Found]:
         yield Found(
             event.below(), f"the session had {len(session.roots)} additional roots and will have none", session.opened
         )
-    elif listed is not None and listed.roots:
+    elif listed is not None and listed.roots and listed.has_roots:
         yield Found(
             event.below(), f"the session had {len(listed.roots)} additional roots and will have none", listed.index
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, brief, key, size_of
+from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, brief, key
 from .offers import Options, all_gates, size_of_options
 from .records import Listed, Pending, Question, Session
 from .rootpaths import distinct
@@ -37,6 +37,8 @@ class Connection:
         self.whole = True
         self.asked: int | None = None
         self.initialized: int | None = None
+        self.began: int | None = None
+        """The first request of the client that is no part of the handshake."""
         self.refused: int | None = None
         self.advertised: dict[str, frozenset[str]] = {}
         self.unclear: dict[str, frozenset[str]] = {}
@@ -61,8 +63,6 @@ class Connection:
         """When the agent last asked for a visit, by its id."""
         self.cursors = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("cursors"))
         """The lists that brought each cursor."""
-        self.places = Recent[str, str](MOST_SESSIONS, size_of)
-        """The working directories of sessions as lists last showed them."""
         self.let_go: list[str] = []
         """What the message taken in last made the monitor let go, as reasons why something is not judged."""
         self.strays = dict.fromkeys(self.sides, 0)
@@ -125,13 +125,20 @@ class Connection:
         """A session that was opened on this connection, closed ones included."""
         return None if name is None else self.sessions.get(key(name) or "")
 
+    def directory(self, name: str | None) -> tuple[str, int] | None:
+        """The working directory that a session was opened with, or is listed with, and by which message."""
+        session, listed = self.session(name), self.listed.get(key(name) or "")
+        if session is not None and session.settled is not None and session.cwd is not None:
+            return session.cwd, session.opened
+        return None if listed is None or listed.cwd is None else (listed.cwd, listed.index)
+
     def in_force(self, name: str | None) -> tuple[str, ...] | None:
         """The roots of a session that are in force for this client on this connection; `None` where they are not known."""
         session, listed = self.session(name), self.listed.get(key(name) or "")
-        known = () if listed is None else listed.roots
+        known = () if listed is None or not listed.has_roots else listed.roots
         if session is None:
             is_whole = self.whole and not self.sessions.forgot and not self.listed.forgot
-            return known if listed is not None or is_whole else None
+            return known if (listed is not None and listed.has_roots) or is_whole else None
         if session.roots is None or known is None:
             return None
         return distinct((*session.roots, *session.inherited, *known)) if session.closed is None else known
@@ -171,7 +178,6 @@ class Connection:
         self.deleted.clear()
         self.questions.clear()
         self.cursors.clear()
-        self.places.clear()
         self.visits.clear()
 
     def letting_go(self, what: str) -> None:

@@ -116,9 +116,11 @@ def permission_not_cancelled(event: Event, _connection: Connection) -> Iterator[
     yield Found(event.below("outcome", "outcome"), sentence, event.request.stopped)
 
 
-@rule("notification", methods=("session/update",), protocols=("acp/v2",))
+@rule("notification", methods=("session/update",), protocols=("acp/v2",), level="should")
 def idle_without_stop_reason(event: Event, connection: Connection) -> Iterator[Found]:
-    """An agent reports `idle` after work in the foreground and does not say why that ended."""
+    """An agent reports `idle` after work in the foreground and does not say why that ended. The page on prompts demands it, the newer
+    schema advises it.
+    """
     session = connection.session(event.session)
     if session is None or session.state not in BUSY or not _is_idle(event, connection):
         return

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, cast, get_args
 
 from acpgen.compat import waivers
 from acpgen.compat.command import of_project, spot_of
-from acpgen.compat.findings import FailOn, Report
+from acpgen.compat.findings import BUDGET, FailOn, Report
 from acpgen.compat.history.assembling import MOST_ROWS, timeline
 from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline
@@ -45,6 +45,7 @@ class Asked:
     waivers: Path | None = None
     unstable: bool = False
     methods: str | None = None
+    budget: int | None = None
     references: References = field(default_factory=lambda: NO_REFERENCES)
 
 
@@ -64,7 +65,14 @@ def asked_for(asked: Asked) -> Timeline:
         marked = waivers.waive(judged(report, promised, today, spot), accepted, today)
         return replace(marked, notes=report.notes)
 
-    return timeline(found.about, found.revisions, notes=found.notes, most_rows=asked.rows, waived=waived)
+    return timeline(
+        found.about,
+        found.revisions,
+        notes=found.notes,
+        most_rows=asked.rows,
+        waived=waived,
+        budget=asked.budget or BUDGET,
+    )
 
 
 def written(found: Timeline, output_format: str, fail_on: str, *, coloured: bool = False) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from acpgen.compat.compare import Side
-from acpgen.compat.findings import Report
+from acpgen.compat.compare import Side, checked
+from acpgen.compat.findings import BUDGET, Report
 from acpgen.compat.history.bumps import bump
 from acpgen.compat.history.comparisons import Comparisons
 from acpgen.compat.history.dating import origins
@@ -33,10 +33,15 @@ def timeline(
     notes: Sequence[str] = (),
     most_rows: int = MOST_ROWS,
     waived: Callable[[Report], Report] = lambda report: report,
+    budget: int = BUDGET,
 ) -> Timeline:
-    """The history of revisions, oldest first. `waived` marks the findings of a step that are accepted."""
+    """The history of revisions, oldest first. `waived` marks the findings of a step that are accepted.
+
+    `budget` are the steps that the proofs of one comparison may take together.
+    """
     readable = [(each.milestone, each.side) for each in revisions if each.side is not None]
-    comparisons = Comparisons([side for _, side in readable])
+    sides = [side for _, side in readable]
+    comparisons = Comparisons(sides, lambda old, new: checked(sides[old], sides[new], budget=budget))
     found = assembled(about, [milestone for milestone, _ in readable], comparisons, most_rows=most_rows, waived=waived)
     return replace(found, milestones=tuple(each.milestone for each in revisions), notes=tuple(notes))
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.protocol.leaves import number_for, text_for
-from acpgen.compat.protocol.pairing import Step
+from acpgen.compat.protocol.pairing import EXTENSION, Step
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.shapes import Alternative, Constants, Objects, Shape, shape_of, type_of_object
 from acpgen.meaning import texts
@@ -20,9 +20,6 @@ MOST: Final = 10
 
 LARGEST: Final = 5_000
 """Values in a value beyond which none is made: where a record needs two of another one, and so on, they double at each level."""
-
-EXTENSION: Final = "_example"
-"""A name that a peer may always send: extensions begin with an underscore."""
 
 
 class NoExample(Exception):

@@ -51,7 +51,7 @@ from acpgen.compat.protocol.facts import (
     VariantAdded,
 )
 from acpgen.compat.protocol.messages import Court, Part, Route
-from acpgen.compat.protocol.pairing import Home, Pair, PlacedFact, Step, Walk
+from acpgen.compat.protocol.pairing import EXTENSION, Home, Pair, PlacedFact, Step, Walk
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
@@ -865,7 +865,7 @@ def _path(steps: Sequence[Step]) -> str:
             case "value":
                 text += ".*"
             case "variant":
-                text += f"({step.name})"
+                text += "(any other)" if step.name == EXTENSION else f"({step.name})"
             case "untagged":
                 text += "(untagged)"
             case "alternative":
@@ -908,6 +908,8 @@ def _effect(judgement: Judgement, witness: Witness | None) -> Effect:
 def _breaks(judgement: Judgement, joined: _Joined) -> str:
     """Which exchange fails, in words."""
     sender, receiver = joined.sender, joined.receiver
+    if judgement.between:
+        return "; ".join(each.format(sender=sender, receiver=receiver) for each in judgement.between)
     if judgement.accepted_by == "new":
         return f"a new {sender} that talks to an old {receiver}"
     if judgement.carried_by == "new":

@@ -57,6 +57,9 @@ from acpgen.compat.protocol.shapes import (
 )
 from acpgen.meaning.values import read_instead
 
+EXTENSION: Final = "_example"
+"""A name that a peer may always send: extensions begin with an underscore."""
+
 StepKind: TypeAlias = Literal["field", "item", "value", "variant", "untagged", "alternative"]
 
 
@@ -631,7 +634,7 @@ class _Comparing:
             name = new.name or old.name
             self._fact(OpennessChanged("union", name, new.tag, old.openness, new.openness, has_default, **at))
         elif old.openness == "open" and old.fallback is not None and new.fallback is not None:
-            self._child(Step("variant", "_example"), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
+            self._child(Step("variant", EXTENSION), ir.Ref(old.fallback), ir.Ref(new.fallback), new.tag)
 
     def _as_union(self, alternatives: tuple[Alternative, ...], tag: str, side: Literal[0, 1]) -> ir.TaggedUnion | None:
         """One tagged union with this tag, if the alternatives can be read as one.

@@ -15,7 +15,6 @@ from acpgen import ir
 from acpgen.compat.findings import NO_ACTION, Revision
 from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import (
-    EXTENSION,
     Leaf,
     also,
     exactly,
@@ -27,6 +26,7 @@ from acpgen.compat.protocol.candidates import (
     smallest,
     without,
 )
+from acpgen.compat.protocol.pairing import EXTENSION
 from acpgen.compat.protocol.policy import Weight
 
 
@@ -37,7 +37,8 @@ class Judgement:
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
     refusal is looked for first. `leaf` makes values that show it, `back` values of the new revision that the old one may refuse
     likewise. `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this
-    finding from others of the same rule at the same place: `None` where only the two texts do.
+    finding from others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail,
+    where neither revision's messages are refused or lost: words with `{sender}` and `{receiver}`.
     """
 
     weight: Weight
@@ -50,9 +51,15 @@ class Judgement:
     leaf: Leaf | None = None
     gate: str | None = None
     back: Leaf | None = None
+    between: tuple[str, ...] = ()
 
 
 Rule: TypeAlias = Callable[[Any], Judgement | None]
+
+_UNSENT: Final = "an old {receiver} that hears a new {sender}"
+_UNSENT_TO_NEW: Final = "a new {receiver} that hears an old {sender}"
+_UNASKED: Final = "a new {sender} that talks to an old {receiver}"
+_UNASKED_OF_NEW: Final = "an old {sender} that talks to a new {receiver}"
 
 _GATE: Final = "Gate it with 'x-capability', so that it is never sent to old peers."
 
@@ -161,9 +168,9 @@ def _formerly(was: str | None) -> str:
     return "" if was is None else f" (renamed from {was!r})"
 
 
-def _seems(seems: str | None) -> str:
+def _seems(was: object, seems: str | None) -> str:
     """An advice where a new member may be the old one."""
-    return "" if seems is None else f"If it was renamed to {seems!r}, declare that there with 'x-was'. "
+    return "" if seems is None else f"If {was!r} was renamed to {seems!r}, declare it on {seems!r} with 'x-was'. "
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------
@@ -228,7 +235,7 @@ def field_removed(fact: f.FieldRemoved) -> Judgement | None:
     return Judgement(
         "refused" if shut else "lost",
         f"The field {name!r} was removed; new peers {'reject it' if shut else 'ignore it'}.",
-        f"{_seems(fact.seems)}Keep it as optional until the next major version, and document its replacement.",
+        f"{_seems(name, fact.seems)}Keep it as optional until the next major version, and document its replacement.",
         within=name,
         accepted_by="old" if shut else None,
         carried_by=None if shut else "old",
@@ -244,7 +251,7 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
     return Judgement(
         "refused",
         f"The required field {name!r} was removed; old peers reject messages without it.",
-        f"{_seems(fact.seems)}Keep sending it until the next major version.",
+        f"{_seems(name, fact.seems)}Keep sending it until the next major version.",
         within=name,
         accepted_by="new",
         leaf=without(name),
@@ -406,7 +413,7 @@ def leniency_withdrawn(fact: f.LeniencyChanged) -> Judgement | None:
 
 def gate_added(fact: f.GateChanged) -> Judgement | None:
     """Something that everybody was sent is sent only to peers that advertise a capability. Old peers do not advertise it, and get it no
-    more.
+    more; new peers that do not advertise it are sent it by old ones.
     """
     if fact.new is None or fact.old is not None:
         return None
@@ -416,11 +423,14 @@ def gate_added(fact: f.GateChanged) -> Judgement | None:
         "Treat a peer that does not advertise the capability as before.",
         within=fact.within,
         subject=f"{fact.what} {fact.new}",
+        between=(_UNSENT, _UNASKED_OF_NEW),
     )
 
 
 def gate_removed(fact: f.GateChanged) -> Judgement | None:
-    """Something is sent without asking for a capability first. Old peers that do not advertise it did not expect it."""
+    """Something is sent without asking for a capability first. Old peers that do not advertise it did not expect it, and old senders
+    go on to ask new peers for it.
+    """
     if fact.old is None or fact.new is not None:
         return None
     return Judgement(
@@ -429,11 +439,12 @@ def gate_removed(fact: f.GateChanged) -> Judgement | None:
         "Keep the gate: peers without the capability do not expect it.",
         within=fact.within,
         subject=f"{fact.what} {fact.old}",
+        between=(_UNASKED, _UNSENT_TO_NEW),
     )
 
 
 def gate_moved(fact: f.GateChanged) -> Judgement | None:
-    """Another capability gates something: old peers that advertised the old one get it no more, or unasked."""
+    """Another capability gates something: peers that advertise only the one that their revision knows are not sent it by the other."""
     if fact.old is None or fact.new is None:
         return None
     return Judgement(
@@ -442,6 +453,7 @@ def gate_moved(fact: f.GateChanged) -> Judgement | None:
         "Accept either capability until the next major version.",
         within=fact.within,
         subject=f"{fact.what} {fact.old} {fact.new}",
+        between=(_UNSENT, _UNSENT_TO_NEW),
     )
 
 
@@ -628,7 +640,7 @@ def value_removed(fact: f.ValueRemoved) -> Judgement | None:
     return Judgement(
         "lost",
         f"The value {_value(value)} {_gone(fact.heir)}; new peers accept it but do not know its meaning.",
-        f"{_seems(fact.seems)}Keep the value until the next major version.",
+        f"{_seems(value, fact.seems)}Keep the value until the next major version.",
         carried_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -643,7 +655,7 @@ def closed_value_removed(fact: f.ValueRemoved) -> Judgement | None:
     return Judgement(
         "refused",
         f"The value {_value(value)} {_gone(fact.heir)}; new peers reject it.",
-        f"{_seems(fact.seems)}Keep the value until the next major version.",
+        f"{_seems(value, fact.seems)}Keep the value until the next major version.",
         accepted_by="old",
         leaf=exactly(value),
         subject=repr(value),
@@ -724,7 +736,7 @@ def variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     return Judgement(
         "lost",
         f"The variant {_value(tag)} was removed; new peers do not know its meaning.",
-        f"{_seems(fact.seems)}Keep the variant until the next major version.",
+        f"{_seems(tag, fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
         carried_by="old",
@@ -740,7 +752,7 @@ def closed_variant_removed(fact: f.VariantRemoved) -> Judgement | None:
     return Judgement(
         "refused",
         f"The variant {_value(tag)} was removed; new peers reject it.",
-        f"{_seems(fact.seems)}Keep the variant until the next major version.",
+        f"{_seems(tag, fact.seems)}Keep the variant until the next major version.",
         within=f"({tag})",
         accepted_by="old",
         leaf=of_definition(fact.variant.type),

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from acpgen.compat.repair.attempts import FileEdit, added
 from acpgen.compat.repair.ground import At, Ground
 from acpgen.compat.repair.reversals import reversals
-from acpgen.schema.walk import DEFINITIONS, is_object
+from acpgen.schema.walk import DEFINITIONS, is_array, is_object
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Finding
+    from acpgen.compat.sources import Input
+    from acpgen.schema.edits import Keys
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,51 @@ class Case:
     @cached_property
     def old_definition(self) -> tuple[str | None, At] | None:
         if self.old_at is not None:
-            return self.ground.definition(self.old_at, self.ground.old)
+            return self._definition(self.old_at, self.ground.old, self.new_at, self.ground.new)
         name = self.new_definition[0] if self.new_definition is not None else None
         return (name, self.ground.before[name]) if name is not None and name in self.ground.before else None
 
     @cached_property
     def new_definition(self) -> tuple[str | None, At] | None:
-        return None if self.new_at is None else self.ground.definition(self.new_at, self.ground.new)
+        if self.new_at is None:
+            return None
+        return self._definition(self.new_at, self.ground.new, self.old_at, self.ground.old)
+
+    def _definition(self, at: At, side: Input, other: At | None, across: Input) -> tuple[str | None, At]:
+        """The definition around a place.
+
+        Where the place is a definition as a whole that another one refers to, in which the other side has its place, it is that other
+        one; where the other side has a field inside of what this place refers to, it is what is referred to.
+        """
+        found = self.ground.definition(at, side)
+        known = self.ground.before if side is self.ground.old else self.ground.after
+        if other is not None and found[1].keys == at.keys:
+            around = self.ground.definition(other, across)[0]
+            if around not in (None, found[0]) and around in known and self._refers(known[around], found[0], side):
+                return around, known[around]
+        if other is None or other.keys[-2:-1] != ("properties",) or at.keys[-2:-1] == ("properties",):
+            return found
+        name = self.ground.definition(other, across)[0]
+        led = [] if name == found[0] else list(self.ground.leads(at, side))
+        return next((each for each in led if each[0] == name), led[0] if len(led) == 1 else found)
+
+    def _refers(self, at: At, name: str | None, side: Input) -> bool:
+        """Whether a branch of what a place holds refers to a definition."""
+        value = self.ground.value(at, side)
+        lists = [(key, value.get(key)) for key in ("anyOf", "oneOf")] if is_object(value) else []
+        branches = [(key, index) for key, items in lists if is_array(items) for index in range(len(items))]
+        return any(each[0] == name for branch in branches for each in self.ground.leads(at.below(*branch), side))
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the sides have their places in two definitions that have nothing to do with one another."""
+        one, other = (None if each is None else each[0] for each in (self.old_definition, self.new_definition))
+        return (
+            one != other
+            and one is not None
+            and other is not None
+            and (one in self.ground.after or other in self.ground.before)
+        )
 
     @property
     def is_renamed(self) -> bool:
@@ -64,14 +104,17 @@ class Case:
             return self.new_at
         base = self.new_definition[1]
         inside = self.old_at.keys[len(self.old_definition[1].keys) :]
-        if self.is_renamed or len(inside) > len(self.new_at.keys) - len(base.keys):
+        around = self.new_at.keys[len(base.keys) :] if self.new_at.keys[: len(base.keys)] == base.keys else ()
+        if not self.is_renamed and _is_branch(around) and _is_branch(inside[:-2]) and len(inside) == len(around) + 2:
+            return self.new_at.below(*inside[-2:])
+        if self.is_renamed or len(inside) > len(around):
             return At(base.path, (*base.keys, *inside))
         return self.new_at
 
     @cached_property
     def atoms(self) -> tuple[FileEdit, ...]:
         """What to change in the definition around so that it says what the old one says."""
-        if self.old_definition is None or self.new_definition is None:
+        if self.old_definition is None or self.new_definition is None or self.is_elsewhere:
             return ()
         return tuple(between(self.ground, self.old_definition[1], self.new_definition[1]))
 
@@ -86,6 +129,11 @@ class Case:
             return self.ground.value(at, self.ground.new)
         except KeyError:
             return None
+
+
+def _is_branch(keys: Keys) -> bool:
+    """Whether keys lead to an item of a list that they begin with."""
+    return len(keys) == 2 and isinstance(keys[1], int)
 
 
 def between(ground: Ground, old: At, new: At) -> Iterator[FileEdit]:

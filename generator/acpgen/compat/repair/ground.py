@@ -85,6 +85,30 @@ class Ground:
                 found = name, place
         return found
 
+    def leads(self, at: At, side: Input) -> Iterator[tuple[str, At]]:
+        """The definitions that all of what a place holds must follow, by its references."""
+        known = self.before if side is self.old else self.after
+        names = {(each.path, tuple(map(str, each.keys))): (name, each) for name, each in known.items()}
+        seen: set[At] = set()
+        pending = [at]
+        while pending:
+            place = pending.pop()
+            try:
+                schema = self.value(place, side)
+            except KeyError:
+                continue
+            if place in seen or not is_object(schema):
+                continue
+            seen.add(place)
+            if is_array(schema.get("allOf")):
+                pending += [place.below("allOf", index) for index in range(len(schema["allOf"]))]
+            if isinstance(schema.get("$ref"), str):
+                path, _, fragment = urljoin(place.path, unquote(schema["$ref"])).partition("#")
+                found = names.get((path, pointer_parts(fragment)))
+                if found is not None:
+                    yield found
+                    pending.append(found[1])
+
     def home(self, name: str) -> At:
         """Where the new side has a definition, or would have it: in the file of the old one, else in the first."""
         if name in self.after:
@@ -158,24 +182,25 @@ class Ground:
         homes = {name: self.home(name) for name in self.before if name not in self.after}
         return {(at.path, tuple(map(str, at.keys))): name for name, at in homes.items()}
 
-    def reached(self, name: str | None) -> list[str]:
-        """The definitions of the new side that one of them leads to, itself first, and that the old side has too."""
+    def reached(self, name: str | None, side: Input) -> list[str]:
+        """The definitions of one side that one of them leads to, itself first, and that the other side has too."""
         if name is None:
             return []
-        known = {(at.path, tuple(map(str, at.keys))): each for each, at in self.after.items()}
+        ours, others = (self.before, self.after) if side is self.old else (self.after, self.before)
+        known = {(at.path, tuple(map(str, at.keys))): each for each, at in ours.items()}
         found = {name: None}
         pending = [name]
         while pending:
-            at = self.after.get(pending.pop())
+            at = ours.get(pending.pop())
             if at is None:
                 continue
-            for ref in refs_anywhere(self.value(at, self.new)):
+            for ref in refs_anywhere(self.value(at, side)):
                 place, _, fragment = urljoin(at.path, unquote(ref)).partition("#")
                 inner = known.get((place, pointer_parts(fragment)))
                 if inner is not None and inner not in found:
                     found[inner] = None
                     pending.append(inner)
-        return [each for each in found if each in self.before]
+        return [each for each in found if each in others and each in ours]
 
     def deprecates(self, path: str) -> bool:
         """Whether a file of the new side is of a draft that has `deprecated`."""

@@ -60,7 +60,7 @@ def repaired(
         _with_repair(finding, made[id(finding)], new, values, search) if id(finding) in made else finding
         for finding in report.findings
     )
-    parts = [part for each in search.accepted() if each.chosen is not None for part in each.chosen.parts]
+    parts = [part for each in search.accepted() if each.joint is not None for part in each.joint.parts]
     edits = combined(parts, values) or {}
     fix = None
     if edits and search.outcome is not None:
@@ -101,7 +101,7 @@ def _text(documents: Documents, path: str) -> str:
 
 
 def _with_repair(finding: Finding, attempt: Attempt, new: Input, values: Mapping[str, Any], search: Search) -> Finding:
-    chosen = attempt.chosen if attempt.settled else None
+    chosen = attempt.told
     plan = PLANS.get(finding.rule, OTHERWISE)
     if chosen is None or search.outcome is None:
         return replace(finding, no_repair=_reason(attempt, search, plan.why))
@@ -118,7 +118,9 @@ def _with_repair(finding: Finding, attempt: Attempt, new: Input, values: Mapping
 
 
 def _reason(attempt: Attempt, search: Search, why: str) -> str:
-    if search.exhausted and not attempt.settled:
+    if attempt.settled and search.outcome is not None:
+        return "It needs none of its own: the repairs of other findings end it."
+    if not attempt.over:
         return f"The budget of {search.budget} comparisons was spent before a repair was found."
     if attempt.failed:
         return f"No edit that was tried holds: {attempt.failed}."

@@ -81,13 +81,14 @@ def _named(case: Case, part: FileEdit) -> list[Any]:
 
 
 def _around(case: Case) -> list[FileEdit]:
-    """The edits of all definitions that the one of the finding leads to."""
+    """The edits of all definitions that the one of the finding leads to, on either side."""
     ground = case.ground
     found: dict[tuple[str, str], FileEdit] = {}
     if case.old_definition is None or case.new_definition is None:
         return []
     both = [name for name in ground.before if name in ground.after]
-    names = ground.reached(case.new_definition[0]) if case.new_definition[0] else both
+    names = ground.reached(case.new_definition[0], ground.new) if case.new_definition[0] else both
+    names += [name for name in ground.reached(case.old_definition[0], ground.old) if name not in names]
     names += [name for name in both if name not in names and _is_of(case, name)]
     for name in names:
         for part in between(ground, ground.before[name], ground.after[name]):

@@ -52,8 +52,14 @@ class Block:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """What to do, each piece of advice once."""
-        return tuple(dict.fromkeys(each.advice for each in self.findings if each.advice not in ("", NO_ACTION)))
+        """What to do, each piece of advice once: each sentence, where the findings are given several."""
+        given = dict.fromkeys(each.advice for each in self.findings if each.advice not in ("", NO_ACTION))
+        if len(given) < 2:
+            return tuple(given)
+        sentences = [[f"{each.rstrip('.')}." for each in advice.split(". ")] for advice in given]
+        shared = [each for each in sentences[0] if all(each in others for others in sentences)]
+        own = dict.fromkeys(each for others in sentences for each in others if each not in shared)
+        return (*own, *shared)
 
     @property
     def size(self) -> str:

@@ -17,6 +17,7 @@ from acpgen.meaning.values import Unmakeable, Values
 from acpgen.pointers import plain_pointer, reference_to
 from acpgen.schema.bundle import Bundle
 from acpgen.schema.walk import Schema, children, is_array, is_object
+from acpgen.schema.ways import require_few_ways
 
 LONGEST_REASON: Final = 200
 
@@ -114,10 +115,11 @@ def _with_examples(keys: tuple[str, ...], schema: Any) -> Iterator[tuple[tuple[s
 class _Judge:
     """Judges values by many places of one schema, compiled once: each place is a property of an object made for this.
 
-    Raises `Faults` where the schema is one that no judge can read.
+    Raises `Faults` where the schema is one that no judge can read, or walk to its end.
     """
 
     def __init__(self, bundle: Bundle, references: Iterable[str]) -> None:
+        require_few_ways(bundle.definitions, bundle.origins)
         schema = {
             "$schema": bundle.schema["$schema"],
             "$defs": bundle.schema["$defs"],

@@ -17,6 +17,7 @@ from acpgen.meaning.values import Path
 from acpgen.pointers import pointer, reference_to
 from acpgen.schema.bundle import Bundle, tolerant
 from acpgen.schema.walk import Schema, is_array
+from acpgen.schema.ways import require_few_ways
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,10 @@ class Break:
 
 
 class Judge:
-    """Judges values of the definitions of one schema. All definitions are compiled together, once."""
+    """Judges values of the definitions of one schema. All definitions are compiled together, once. Raises `Faults`."""
 
     def __init__(self, bundle: Bundle, protocol: ir.Protocol) -> None:
+        require_few_ways(bundle.definitions, bundle.origins)
         self.root: Final = bundle.schema
         self._strict = _all_together(bundle.schema)
         self._tolerant = _all_together(_tolerated(bundle.schema, protocol))

@@ -1,0 +1,96 @@
+"""Files that a recording is written to: new ones, for their owner alone, and as long as somebody wants them.
+
+A recording holds prompts, files and settings of those who talk. So it never lands in a file that is there already, which another user or an
+earlier conversation may own, and never behind a link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections import deque
+from pathlib import Path
+from typing import Final, Self
+
+from acpgen.errors import Faults, NotCreated
+from acpgen.schema.load import place
+
+MOST_FILES: Final = 10
+"""Files of one recording that are kept where a size is given."""
+
+
+class Tape:
+    """A recording's file, or several one after the other: `talk.jsonl`, `talk.1.jsonl`, `talk.2.jsonl`.
+
+    With `most` bytes a file ends before the line that would make it longer, and the next begins; the newest `keep` stay. Raises `Faults`
+    where the first cannot be made, and `OSError` where a later one cannot.
+    """
+
+    def __init__(self, path: Path, most: int | None = None, keep: int = MOST_FILES) -> None:
+        self._path, self._most, self._keep = path, most, keep
+        self._number = self._written = 0
+        self._made: deque[tuple[Path, tuple[int, int]]] = deque()
+        try:
+            self._begin(path)
+        except FileExistsError:
+            reason = "it is there already, and a recording is never written over another file or through a link"
+            raise Faults([NotCreated(at=place(path), reason=reason)]) from None
+        except (OSError, ValueError) as error:
+            reason = str(error.strerror) if isinstance(error, OSError) else "this is no path"
+            raise Faults([NotCreated(at=place(path), reason=reason)]) from None
+
+    def write(self, line: bytes) -> None:
+        """Write a whole line."""
+        if self._most is not None and self._written and self._written + len(line) > self._most:
+            self.close()
+            self._next()
+        self._file.write(line)
+        self._written += len(line)
+
+    def flush(self) -> None:
+        """Hand on what is written so far, so that it can be read and outlives the process."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file, whether or not all of it could be written."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _next(self) -> None:
+        while True:
+            self._number += 1
+            path = self._path.with_name(f"{self._path.stem}.{self._number}{self._path.suffix}")
+            with contextlib.suppress(FileExistsError):
+                self._begin(path)
+                break
+        while len(self._made) > self._keep:
+            path, identity = self._made.popleft()
+            with contextlib.suppress(OSError):
+                found = path.lstat()
+                if (found.st_dev, found.st_ino) == identity:  # nobody has put another file there
+                    path.unlink()
+
+    def _begin(self, path: Path) -> None:
+        flags = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(path, flags if _is_ours_to_fill(path) else flags | os.O_CREAT | os.O_EXCL, 0o600)
+        found = os.fstat(descriptor)
+        self._file = os.fdopen(descriptor, "wb", buffering=1 << 20)
+        self._made.append((path, (found.st_dev, found.st_ino)))
+        self._written = 0
+
+
+def _is_ours_to_fill(path: Path) -> bool:
+    """Whether a device or a pipe of this user stands there, which keeps nothing and has no content to lose."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    is_own = not hasattr(os, "geteuid") or found.st_uid in (0, os.geteuid())
+    return is_own and (stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode))

@@ -1,0 +1,126 @@
+"""Nothing of 1 KB takes long, in steps that are the same on each machine: it is done, or it says why it is not."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Final
+
+import pytest
+
+from acpgen import Faults, lint
+from acpgen.compat.compare import compare
+from acpgen.compat.findings import Mode
+from acpgen.errors import Fault, TooManyWays
+from acpgen.generate import understand
+from acpgen.ir import Ref
+from acpgen.judge import strict
+from acpgen.meaning.values import LARGEST, Unmakeable, Values
+from acpgen.schema.load import Documents, Source, parse
+from acpgen.schema.ways import MOST_WAYS, ways
+from acpgen.targets import TARGETS, Settings
+from doubling import SHAPES, level, protocol
+
+SECONDS: Final = 60
+"""Of processor time, where about one is needed: not a measure, but an end for what has none."""
+
+
+class NoEnd(BaseException):
+    """What is under way would double once more at each level."""
+
+
+@contextmanager
+def ending() -> Generator[None]:
+    """Stops what does not end."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise NoEnd
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def refusals(make: Callable[[], object]) -> set[type[Fault]]:
+    """The kinds of faults by which something is not made; none where it is."""
+    with ending():
+        try:
+            make()
+        except Faults as faults:
+            return {type(fault) for fault in faults.faults}
+    return set()
+
+
+def source(shape: str, *, changed: bool = False) -> Source:
+    text = json.dumps(protocol(shape, changed=changed), separators=(",", ":"))
+    return Source("p", "", (("p.json", text.encode()),))
+
+
+def documents(shape: str, *, changed: bool = False) -> Documents:
+    return parse(source(shape, changed=changed))
+
+
+@pytest.mark.parametrize("target", ["docs", "vectors"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_target_is_made_of_little_or_says_why_it_is_not(shape: str, target: str) -> None:
+    make = TARGETS[target]
+    assert refusals(lambda: make(*understand(documents(shape)), Settings())) <= {TooManyWays}
+
+
+@pytest.mark.parametrize("mode", ["protocol", "language"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_two_revisions_are_compared(shape: str, mode: Mode) -> None:
+    assert not refusals(lambda: compare(documents(shape), documents(shape, changed=True), mode=mode))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_lint_and_the_strict_validator_end(shape: str) -> None:
+    assert not refusals(lambda: lint.lint(source(shape)))
+    assert refusals(lambda: strict(documents(shape))) <= {TooManyWays}
+
+
+def test_ways_are_counted_from_the_leaves_on() -> None:
+    assert ways({"A": {"allOf": [level(1), level(1)]}, "L1": {"type": "string"}}) == {"L1": 1, "A": 5}
+    assert ways({"L0": {"anyOf": [level(0), {"if": True, "then": level(1)}]}})["L0"] == 7
+    found = ways({**SHAPES["all-of"]})
+    assert found["L0"] > 2**10 and min(found.values()) == 1
+    long = {f"L{number}": level(number + 1) for number in range(20_000)} | {"L20000": {}}
+    assert ways(long)["L0"] == 20_001
+
+
+def test_a_fault_names_the_first_definition_that_is_too_much() -> None:
+    definitions = {f"L{n}": {"oneOf": [level(n + 1), level(n + 1)]} for n in range(40)} | {"L40": {"type": "string"}}
+    request = {"type": "object", "properties": {"x": level(0)}, "x-method": "go", "x-side": "agent"}
+    text = json.dumps({"$defs": {**definitions, "GoRequest": request}})
+    known = understand(parse(Source("p", "", (("p.json", text.encode()),))))
+    with pytest.raises(Faults) as caught:
+        TARGETS["docs"](*known, Settings())
+    (fault,) = caught.value.faults
+    assert isinstance(fault, TooManyWays)
+    name = fault.at.removeprefix("p.json#/$defs/")
+    below = f"L{int(name[1:]) + 1}"
+    found = ways(known[1].definitions)
+    assert found[below] <= MOST_WAYS < found[name]
+
+
+def test_values_that_would_be_too_large_are_not_made() -> None:
+    values = Values(understand(documents("fields"))[0].definitions)
+    names = [name for name in values.definitions if name.startswith("L")]
+    made = 0
+    for name in names:
+        with suppress(Unmakeable):
+            assert len(json.dumps(values.small(name))) < 20 * LARGEST
+            made += 1
+    assert 0 < made <= len(names)
+    with ending():
+        many = Values(understand(documents("many-items"))[0].definitions)
+        with pytest.raises(Unmakeable):
+            many.of(Ref("L0"))
+        assert [*many.damaged(Ref("L0"))]

@@ -1,0 +1,249 @@
+"""Recordings: new files for their owner alone, bounded where somebody asks, and without secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acpgen.errors import Faults
+from acpgen.redaction import REDACTED, Redactor
+from acpgen.tape import Tape
+
+ROOT = Path(__file__).parents[1]
+
+
+def tap(*options: object, talk: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """Tap an agent that answers with what it was told."""
+    command = [
+        sys.executable,
+        "-m",
+        "acpgen",
+        "tap",
+        *map(str, options),
+        "--report",
+        str(folder / "report"),
+        "--",
+        "cat",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    return subprocess.run(command, input=talk, capture_output=True, check=False, env=environment, timeout=120)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_a_recording_is_for_its_owner_alone_whatever_the_mask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        ran = tap("--record", tmp_path / "talk.jsonl", talk=b"{}\n", folder=tmp_path)
+    finally:
+        os.umask(before)
+    assert ran.stdout == b"{}\n"
+    assert (tmp_path / "talk.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "link to nothing", "hard link"])
+def test_what_is_there_is_not_written_over_and_no_link_is_followed(tmp_path: Path, kind: str) -> None:
+    other = tmp_path / "other"
+    other.write_text("kept")
+    place = tmp_path / "talk.jsonl"
+    match kind:
+        case "file":
+            place.write_text("kept")
+        case "link":
+            place.symlink_to(other)
+        case "link to nothing":
+            place.symlink_to(tmp_path / "nothing")
+        case _:
+            place.hardlink_to(other)
+    mark = tmp_path / "started"
+    ran = tap("--record", place, talk=b"{}\n", folder=tmp_path)
+    assert ran.returncode == 2
+    assert b"never written over" in ran.stderr
+    assert ran.stdout == b"", "the agent does not start"
+    assert other.read_text() == "kept"
+    assert not (tmp_path / "nothing").exists()
+    assert not mark.exists()
+
+
+def test_files_follow_one_another_and_the_newest_stay(tmp_path: Path) -> None:
+    place = tmp_path / "talk.jsonl"
+    (tmp_path / "talk.2.jsonl").write_text("somebody's")
+    with Tape(place, most=20, keep=2) as tape:
+        for number in range(9):
+            tape.write(f'{{"line": {number}}}\n'.encode())  # 12 bytes: one fits into a file
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found.pop("talk.2.jsonl") == "somebody's"
+    assert found == {"talk.8.jsonl": '{"line": 7}\n', "talk.9.jsonl": '{"line": 8}\n'}
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in tmp_path.glob("talk.[89].jsonl"))
+
+
+def test_a_line_is_never_cut(tmp_path: Path) -> None:
+    with Tape(tmp_path / "talk", most=10) as tape:
+        tape.write(b"x" * 30 + b"\n")
+        tape.write(b"y\n")
+    assert (tmp_path / "talk").read_bytes() == b"x" * 30 + b"\n"
+    assert (tmp_path / "talk.1").read_bytes() == b"y\n"
+
+
+def test_a_file_that_somebody_put_in_the_place_of_ours_is_not_removed(tmp_path: Path) -> None:
+    with Tape(tmp_path / "talk", most=3, keep=1) as tape:
+        tape.write(b"one\n")
+        (tmp_path / "talk").unlink()
+        (tmp_path / "talk").write_text("somebody's")
+        tape.write(b"two\n")
+    assert (tmp_path / "talk").read_text() == "somebody's"
+
+
+def test_a_place_that_does_not_exist_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Faults, match="cannot be written"):
+        Tape(tmp_path / "no" / "talk")
+
+
+def test_a_device_is_written_to() -> None:
+    with Tape(Path(os.devnull)) as tape:
+        tape.write(b"{}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--redact"], "--record"),
+        (["--max-size", "1M"], "--record"),
+        (["--record", "talk", "--max-size", "many"], "no size"),
+        (["--record", "talk", "--max-size", "0"], "no size"),
+        (["--record", "talk", "--redact-pattern", "("], "regular expression"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(tmp_path: Path, options: list[str], told: str) -> None:
+    ran = tap(*options, talk=b"", folder=tmp_path)
+    assert ran.returncode == 2
+    assert told in " ".join(ran.stderr.decode().replace("│", " ").split())
+    assert not Path("talk").exists()
+
+
+# --- without secrets -------------------------------------------------------------------------------------------------
+
+
+def redacted(message: object, sender: str = "client", redactor: Redactor | None = None) -> Any:
+    return json.loads((redactor or Redactor()).line(sender, json.dumps(message).encode()))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"mcpServers": [{"command": "c", "env": [{"name": "KEY", "value": "SECRET"}]}]},
+        {"mcpServers": [{"url": "https://a", "headers": [{"name": "Authorization", "value": "SECRET"}]}]},
+        {"env": {"KEY": "SECRET"}, "headers": {"X": "SECRET"}},
+        {
+            "apiKey": "SECRET",
+            "api_key": "SECRET",
+            "authToken": "SECRET",
+            "password": "SECRET",
+            "clientSecret": "SECRET",
+        },
+        {"prompt": [{"type": "text", "text": "use Bearer SECRETSECRET please"}]},
+        {"text": "ghp_SECRETSECRETSECRETSECRET and sk-SECRETSECRETSECRET"},
+        {"text": "-----BEGIN RSA PRIVATE KEY-----\nSECRET\n-----END RSA PRIVATE KEY-----"},
+        {"update": {"content": [{"type": "diff", "path": "/a", "oldText": "SECRET", "newText": "SECRET"}]}},
+        {"resource": {"uri": "file:///a", "blob": "SECRET"}},
+    ],
+)
+def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str, Any]) -> None:
+    message = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": params}
+    found = redacted(message)
+    assert "SECRET" not in json.dumps(found)
+    assert shape(found) == shape(message)
+
+
+def shape(value: Any) -> Any:
+    """What is left of a value where every text is the same one."""
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        return {key: shape(one) for key, one in fields.items()}
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return [shape(one) for one in items]
+    return "" if isinstance(value, str) else value
+
+
+def test_contents_of_files_are_known_by_the_method_of_their_request() -> None:
+    redactor = Redactor()
+    read = {"jsonrpc": "2.0", "id": 7, "method": "fs/read_text_file", "params": {"sessionId": "s", "path": "/a"}}
+    assert redacted(read, "agent", redactor) == read
+    other = {"jsonrpc": "2.0", "id": 7, "result": {"content": "not a file"}}
+    assert redacted(other, "agent", redactor) == other, "an answer of the same side is another one's"
+    answer = {"jsonrpc": "2.0", "id": 7, "result": {"content": "SECRET"}}
+    assert redacted(answer, "client", redactor)["result"] == {"content": REDACTED}
+    assert redacted(answer, "client", redactor) == answer, "it was answered"
+    write = {"jsonrpc": "2.0", "id": 8, "method": "fs/write_text_file", "params": {"path": "/a", "content": "SECRET"}}
+    assert redacted(write, "agent", redactor)["params"] == {"path": "/a", "content": REDACTED}
+
+
+def test_when_answers_can_no_longer_be_told_apart_each_is_taken_for_a_file() -> None:
+    redactor = Redactor()
+    for number in range(5000):
+        redactor.line("agent", json.dumps({"id": number, "method": "fs/read_text_file"}).encode())
+    assert "SECRET" not in json.dumps(redacted({"id": 4999, "result": {"content": "SECRET"}}, "client", redactor))
+
+
+def test_names_that_look_like_secrets_and_are_none_stay() -> None:
+    params = {"_meta": {"progressToken": "abc"}, "inputTokens": 5, "outputTokens": 1.50, "tokenizer": "x", "value": "y"}
+    assert redacted({"params": params}) == {"params": params}
+
+
+def test_numbers_keys_and_their_order_stay_as_they_came() -> None:
+    line = b'{"z":1.0,"a":1e400,"a":-0,"big":123456789012345678901234567890,"n":null,"t":[true,{}]}'
+    assert Redactor().line("client", line) == line
+
+
+def test_what_is_no_json_is_not_recorded_at_all() -> None:
+    assert b"SECRET" not in Redactor().line("agent", b"SECRET panic")
+    assert b"SECRET" not in Redactor().line("agent", b'{"a":' * 100_000 + b'"SECRET"' + b"}" * 100_000)
+    assert Redactor().line("agent", b"  ") == b"  "
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["env", "headers", "name", "value", "token", "content", "a", "id"]), inner
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_message_keeps_its_shape_and_is_redacted_once(message: Any) -> None:
+    once = redacted(message)
+    assert shape(once) == shape(message)
+    assert redacted(once) == once
+
+
+def test_a_tapped_conversation_is_recorded_without_secrets_and_passes_as_it_came(tmp_path: Path) -> None:
+    talk = (
+        b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/a","mcpServers":'
+        b'[{"name":"m","command":"c","args":[],"env":[{"name":"K","value":"SECRET"}]}]}}\nSECRET\n'
+    )
+    ran = tap("--record", tmp_path / "t", "--redact", "--redact-pattern", "/a\\b", talk=talk, folder=tmp_path)
+    assert ran.stdout == talk
+    text = (tmp_path / "t").read_text()
+    assert "SECRET" not in text
+    assert '"/a"' not in text
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["from"] for line in lines].count("client") == 2
+    assert [line["message"]["method"] for line in lines if "message" in line] == ["session/new"] * 2
