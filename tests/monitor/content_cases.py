@@ -13,7 +13,6 @@ from monitor.scripts import (
     client,
     error,
     info,
-    listed,
     opened,
     permission_v2,
     prompt,
@@ -279,11 +278,6 @@ CONTENT_CASES: Final = (
         [*OPEN, client("session/list", {"cursor": ""}, id_="list")],
         "/params/cursor",
         name="an empty one in version 1",
-    ),
-    Case(
-        "session-resumed-elsewhere",
-        [*v2(), *listed(info("old")), client("session/resume", {"sessionId": "old", "cwd": "/elsewhere"}, id_="r")],
-        "/params/cwd",
     ),
     # --- beginning and end ---
     Case("logout-not-offered", [*v2(), client("auth/logout", {}, id_="out")], "/method", -2),

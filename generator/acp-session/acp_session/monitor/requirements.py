@@ -544,6 +544,11 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
     },
+    "session-in-other-directory": {
+        "acp/v2": {
+            "": ("acp/v2/schema/resumesessionrequest/1",),
+        },
+    },
     "session-not-open": {
         "acp/v1": {
             "": ("acp/v1/session-setup/session-id/1",),
@@ -555,9 +560,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "session/prompt": ("acp/v2/prompt-lifecycle/overview/1",),
         },
     },
-    "session-resumed-elsewhere": {
+    "state-missing-on-resume": {
         "acp/v2": {
-            "": ("acp/v2/schema/resumesessionrequest/1",),
+            "": ("acp/v2/schema/resumesessionresponse/1",),
         },
     },
     "terminal-not-open": {
