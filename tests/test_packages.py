@@ -52,17 +52,21 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
-    "atomic": {"containment"},
+    "atomic": {"containment", "handles"},
     "baseline": set(),
-    "containment": set(),
+    "containment": {"handles", "mechanism"},
     "errors": set(),
-    "filesystem": {"atomic", "containment", "errors", "sensitive", "text", "workspace"},
+    "filesystem": {"atomic", "containment", "errors", "policy", "text", "workers", "workspace"},
+    "handles": {"mechanism"},
     "mcp_roots": {"containment", "errors", "workspace"},
+    "mechanism": set(),
     "monitor": set(),
     "permission": {"errors"},
+    "policy": {"atomic", "containment", "sensitive"},
     "sensitive": set(),
     "text": set(),
     "versioning": set(),
+    "workers": set(),
     "workspace": {"containment", "errors"},
 }
 """The monitor stands alone: acpgen ships it without the rest."""

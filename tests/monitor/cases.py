@@ -60,7 +60,7 @@ def malformed(roots: object) -> list[tuple[str, object]]:
     return [client("session/new", {"cwd": CWD, "mcpServers": [], "additionalDirectories": roots}, id_="n")]
 
 
-CASES = (
+OWN_CASES = (
     # --- JSON-RPC ---
     Case("not-json", [*v1(), ("agent", b"starting up...")], ""),
     Case("not-json", [*v1(), ("client", b"Host: tides.example.org")], "", name="by the client"),
@@ -753,7 +753,7 @@ CASES = (
     ),
 )
 
-CASES = (*CASES, *TURN_CASES, *SHAPE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
+CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
 
 MCP_CASES = (
     *MCP_SHAPE_CASES,

@@ -143,6 +143,12 @@ SHAPE_CASES = (
         others=frozenset({"roots-malformed"}),
         name="mixed",
     ),
+    Case(
+        "result-malformed",
+        v1(authMethods=[{"id": "k", "name": "Key", "type": "env_var", "vars": [{"name": "KEY", "x": 1}]}]),
+        "/result/authMethods/0/type",
+        name="a variant that is not known, and its fields",
+    ),
     Case("permission-title-blank", [*OPEN_2, permission_v2(title="")], "/params/title", requirements=(90,)),
     Case(
         "permission-title-blank",

@@ -33,11 +33,15 @@ def _unknown(event: Event, connection: Connection) -> Iterator[Found]:
     strict = connection.strict
     protocol = strict.contract.name if strict is not None else ""
     lacking = {problem.pointer for problem in event.problems if problem.missing}
+    strange = tuple(problem.pointer.rpartition("/")[0] for problem in event.problems if problem.rule == "tag")
     at = json_pointer(event.at)
     for path, types in event.unknown:
         name = str(path[-1])
-        if name in _TOLD_ELSEWHERE or json_pointer(event.below(*path[:-1])).removeprefix(at) in lacking:
+        holder = json_pointer(event.below(*path[:-1])).removeprefix(at)
+        if name in _TOLD_ELSEWHERE or holder in lacking:
             continue
+        if any(f"{holder}/".startswith(f"{place}/") for place in strange):
+            continue  # of a variant that is not known, nobody knows the fields
         if event.method == "initialize" and name in _DROPPED and "SessionCapabilities" in types:
             continue
         of = f"the type {types[0]}" if types else "this object"

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from .events import items, text
+from .events import items, reach, text
 from .json_types import is_object
 from .kept import MOST_PARTS, MOST_VALUES, key, size_of
 
@@ -54,14 +54,11 @@ def size_of_options(options: Options) -> int:
 
 def tags(schema: Any, union: str, tag: str) -> frozenset[str]:
     """The values of the tag that the variants of a union have."""
-    definitions = schema["$defs"]
-    found: set[str] = set()
-    for variant in (definitions.get(union) or {}).get("anyOf", ()):
-        record = definitions.get(variant.get("$ref", "").removeprefix("#/$defs/"), variant)
-        value = record.get("properties", {}).get(tag, {}).get("const")
-        if isinstance(value, str):
-            found.add(value)
-    return frozenset(found)
+    found: set[str | None] = set()
+    for variant in items(schema, "$defs", union, "anyOf"):
+        name = (text(variant, "$ref") or "").removeprefix("#/$defs/")
+        found.add(text(reach(schema, "$defs", name) or variant, "properties", tag, "const"))
+    return frozenset(value for value in found if value is not None)
 
 
 def is_offer(value: object) -> bool:

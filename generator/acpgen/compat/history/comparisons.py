@@ -33,7 +33,10 @@ class Comparisons:
 
     def __init__(self, sides: Sequence[Side], compare: Compare | None = None) -> None:
         self.sides = sides
-        self._compare = compare or (lambda old, new: checked(sides[old], sides[new]))
+        self._compare: Compare = self._checked if compare is None else compare
+
+    def _checked(self, old: int, new: int) -> Checked:
+        return checked(self.sides[old], self.sides[new])
 
     @cached_property
     def steps(self) -> Sequence[Checked | Faults]:
