@@ -41,7 +41,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.limits": frozenset({"ir"}),
     "markup": frozenset({"errors", "ir"}),
     "meaning.texts": frozenset({"schema.walk"}),
-    "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts"}),
+    "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts", "schema.walk"}),
     "meaning.contract": frozenset({"ir"}),
     "schema.unions": frozenset({"schema.walk"}),
     "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),

@@ -26,6 +26,7 @@ ROOT: Final = Path(__file__).parents[1]
 SCHEMA: Final = ROOT / "schema"
 PROTOCOLS: Final = ("acp/v1", "acp/v2", "mcp/2025-06-18")
 FILES: Final = sorted(path for protocol in PROTOCOLS for path in (SCHEMA / protocol).glob("[!.]*.json"))
+OVERLAYS: Final = sorted((SCHEMA / "acp" / "unstable").glob("*/*.json"))
 STANDARD: Final = "https://json-schema.org/draft/2020-12/schema"
 
 AREAS: Final = {
@@ -205,14 +206,14 @@ def test_the_dialect_is_itself_valid_and_standard_judges_agree_about_it() -> Non
     assert dialect_file() == SCHEMA / "dialect.json"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SCHEMA).as_posix())
+@pytest.mark.parametrize("path", [*FILES, *OVERLAYS], ids=lambda path: path.relative_to(SCHEMA).as_posix())
 def test_every_file_is_of_the_dialect(path: Path) -> None:
     value = json.loads(path.read_text(encoding="utf-8"))
     assert jsonschema_rs.Draft202012Validator(dict(meta_schema())).is_valid(value)
 
 
 def test_every_keyword_of_the_dialect_is_described_in_the_readme_and_used() -> None:
-    used = {key for path in FILES for schema in schemas(json.loads(path.read_bytes())) for key in schema}
+    used = {key for path in [*FILES, *OVERLAYS] for schema in schemas(json.loads(path.read_bytes())) for key in schema}
     readme = (SCHEMA / "README.md").read_text(encoding="utf-8")
     for keyword, description in keywords().items():
         assert f"`{keyword}" in readme

@@ -103,7 +103,8 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path: Path) -> None:
 
 
 def test_many_writers_of_one_result_leave_it_whole(tmp_path: Path) -> None:
-    kept, value = Kept(tmp_path), [*range(20_000)]
+    kept = Kept(tmp_path)
+    value: JSON = [*range(20_000)]
 
     def written(_: int) -> JSON:
         kept.keep(KEY, value)
@@ -203,7 +204,11 @@ def test_code_depends_on_the_bytes_of_modules_and_data_and_on_what_is_installed(
     (tmp_path / "dialect.json").write_text("{ }")
     assert not looked.is_as_it_was
     known.add(provenance.code.__wrapped__("acpgen.ir").digest)
-    monkeypatch.setattr(provenance, "version", lambda name: "0")
+
+    def version(_: str) -> str:
+        return "0"
+
+    monkeypatch.setattr(provenance, "version", version)
     known.add(provenance.code.__wrapped__("acpgen.ir").digest)
     assert len(known) == 4
     assert provenance.code("acpgen.ir") is provenance.code("acpgen.ir")

@@ -270,6 +270,8 @@ class Agent:
         session = self.sessions[name] = self.stored[name]
         for update in session.history if replays else ():
             self.update(name, update)
+        if self.version == 2:
+            self.update(name, {"sessionUpdate": "state_update", "state": "idle"})
         return {}
 
     def do_session_fork(self, params: Any, _: Any) -> Any:

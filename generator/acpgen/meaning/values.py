@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, assert_never
 from acpgen import ir
 from acpgen.meaning import texts
 from acpgen.meaning.limits import is_length_within, is_number_within, limits_of
+from acpgen.schema.walk import is_array, is_object
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -83,7 +84,7 @@ class Values:
         known = self._sizes.get(id(value))
         if known is not None:
             return known
-        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        inner: Iterable[Any] = value.values() if is_object(value) else value if is_array(value) else ()
         return 1 + sum(map(self._size, inner))
 
     def _made(self, definition: ir.Definition) -> Any:

@@ -98,6 +98,12 @@ FUTURE: Final = Clause(
     "should",
     "New capabilities are no breaking change, so that one that is not known does no harm.",
 )
+UNKNOWN_SESSION: Final = Clause(
+    ACP,
+    "Session setup: session ID",
+    "note",
+    "A prompt names a session that was opened. What becomes of a prompt for another one is not said.",
+)
 UNIQUE: Final = Clause(
     ACP, "Session setup: creating a session", "must", "The answer to `session/new` names the session by a unique id."
 )

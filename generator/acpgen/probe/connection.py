@@ -132,6 +132,8 @@ class Connection:
         """Responses without an id, or with null."""
         self.case = ""
         self.sent = b""
+        self.is_judged = True
+        """Whether what the monitor sees counts. It does not where the probe was first to break the order of messages."""
         self.delay = 0.0
         """Seconds by which requests of the program are answered late."""
         self.tolerated: set[str] = set()

@@ -204,6 +204,7 @@ class Probing:
         )
         connection = Connection(child, judge.monitor(self.strict), self.clock, client)
         connection.case = self.current
+        connection.is_judged = wanted not in ("early", "all at once")
         sent: set[str] = set()
         if wanted in ("early", "all at once"):
             params = {"cwd": str(self.scratch / "work"), "mcpServers": []}
@@ -237,7 +238,7 @@ class Probing:
         ended = connection.close(2.0 if is_asked else 0.05)
         if not self.report.errors and connection.child.said_last:
             self.report.errors = connection.child.said_last
-        self.found += broken(connection)
+        self.found += broken(connection) if connection.is_judged else ()
         if is_shared:
             self.report.not_reached += unjudged(connection)
         if is_asked and not ended and connection.is_idle:

@@ -76,7 +76,7 @@ def merged(findings: Iterable[Proven]) -> list[Proven]:
 
 def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
     """Whether a breach is but an answer to a line that readers take in different ways."""
-    if spotted.breach.rule not in ("response-without-request", "envelope-malformed"):
+    if spotted.breach.rule not in ("response-without-request", "envelope-malformed", "session-not-open"):
         return False
     if not 0 <= spotted.breach.index < len(connection.rows):
         return False
@@ -84,6 +84,9 @@ def _is_tolerated(connection: Connection, spotted: Spotted) -> bool:
         value, _ = judge.read(connection.rows[spotted.breach.index].message)
     except ValueError:
         return False
+    if spotted.breach.rule == "session-not-open":
+        params = value.get("params") if is_object(value) else None
+        return is_object(params) and id_text(params.get("sessionId")) in connection.tolerated
     items = value if is_array(value) else [value]
     return all(is_object(item) and id_text(item.get("id")) in connection.tolerated for item in items)
 

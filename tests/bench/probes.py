@@ -1,0 +1,160 @@
+"""Probes agents that others ship and writes what was found, with versions, to `probes.json` and to the page of the docs. No part of CI.
+
+    python tests/bench/probes.py FOLDER [NAME…]
+
+Each package is installed by npm or pip into a folder of its own below FOLDER, as long as it is not there yet. No login is needed and no
+home folder is passed on. Without names all of them are probed; with names the others keep the results that they have.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from acpgen.probe import driver
+from acpgen.probe.conformance import Conformance
+
+HERE: Final = Path(__file__).parent
+RESULTS: Final = HERE / "probes.json"
+PAGE: Final = HERE.parents[1] / "schema" / "pages" / "agents.md"
+SEED: Final = 1
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A package of npm, and the command of it that speaks ACP."""
+
+    package: str
+    version: str
+    command: tuple[str, ...]
+
+
+SHIPPED: Final = {
+    "Claude Code (Zed)": Shipped("@zed-industries/claude-code-acp", "0.16.2", ("claude-code-acp",)),
+    "Claude Agent": Shipped("@agentclientprotocol/claude-agent-acp", "0.49.0", ("claude-agent-acp",)),
+    "Codex": Shipped("@zed-industries/codex-acp", "0.16.0", ("codex-acp",)),
+    "Gemini CLI": Shipped("@google/gemini-cli", "0.61.0", ("gemini", "--acp")),
+    "OpenCode": Shipped("opencode-ai", "1.18.33", ("opencode", "acp")),
+    "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp")),
+}
+PYTHON_SDK: Final = "0.12.1"
+
+
+def main() -> None:
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    rows: dict[str, Any] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    for name, shipped in SHIPPED.items():
+        if not names or name in names:
+            command = (str(installed(folder, shipped) / shipped.command[0]), *shipped.command[1:])
+            keep(rows, name, f"{shipped.package} {shipped.version}", command)
+    if not names or "Python SDK" in names:
+        title = f"agent-client-protocol {PYTHON_SDK}, `examples/agent.py`"
+        keep(rows, "Python SDK", title, python_example(folder))
+    RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+    PAGE.write_text(page(rows), "utf-8")
+
+
+def keep(rows: dict[str, Any], name: str, package: str, command: Sequence[str]) -> None:
+    """Probe a program and keep the outcome."""
+    report = driver.run(driver.Wanted(tuple(command), seed=SEED))
+    print(f"{name}: {report.verdict}, {dict(report.counts)}, {report.seconds:.0f} s", flush=True)
+    rows[name] = {"package": package, "measured": datetime.now(UTC).date().isoformat(), **outcome(report)}
+
+
+def outcome(report: Conformance) -> dict[str, Any]:
+    """What is kept of a report: what was found and why the rest was not reached, nothing that differs from run to run."""
+    findings = Counter((one.level, one.rule, _plain(one.message)) for one in report.findings)
+    reasons: dict[str, int] = Counter(_plain(one.reason) for one in report.not_reached)
+    return {
+        "versions": list(report.versions),
+        "verdict": report.verdict,
+        "reached": len(report.reached),
+        "not_reached": dict(sorted(reasons.items())),
+        "findings": [{"level": level, "rule": rule, "message": message} for level, rule, message in findings],
+        "seconds": round(report.seconds),
+    }
+
+
+def _plain(text: str) -> str:
+    """A sentence without what is drawn: the names of the passing folder and of sessions."""
+    import re
+
+    text = re.sub(r"acpgen-probe-\w+", "acpgen-probe", text)
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "…", text)
+
+
+def page(rows: Mapping[str, Any]) -> str:
+    """The page of the docs."""
+    lines = [
+        "# Shipped agents, probed",
+        "",
+        "What `acpgen probe` found in agents as npm and PyPI ship them, without a login. `python tests/bench/probes.py FOLDER` measures it",
+        "again and writes this page; the seed is 1. A level of should or note is no breach of a MUST. Times are those of a busy machine",
+        "with two processors. Whether prompts work is not shown: without a login most agents refuse them, and say so.",
+        "",
+        "| Agent | Package | ACP | MUST | SHOULD | Notes | Cases judged | Seconds |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, row in rows.items():
+        counts = Counter(one["level"] for one in row["findings"])
+        versions = ", ".join(f"v{version}" for version in row["versions"]) or "none"
+        cells = (name, row["package"], versions, *(counts[level] for level in ("must", "should", "note")))
+        lines.append(f"| {' | '.join(map(str, (*cells, row['reached'], row['seconds'])))} |")
+    for name, row in rows.items():
+        lines += ["", f"## {name}", "", f"{row['package']}, measured on {row['measured']}.", ""]
+        if row["findings"]:
+            lines += ["| Level | Rule | Found |", "| --- | --- | --- |"]
+            lines += [f"| {one['level']} | `{one['rule']}` | {_cell(one['message'])} |" for one in row["findings"]]
+        else:
+            lines.append("Nothing was found.")
+        lines += ["", "| Not reached because | Cases |", "| --- | --- |"]
+        lines += [f"| {_cell(reason)} | {count} |" for reason, count in row["not_reached"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return "".join(f"\\{one}" if one in "\\|<>[]`*_" else one for one in " ".join(text.split()))
+
+
+# --- installing ------------------------------------------------------------------------------------------------------
+
+
+def installed(folder: Path, shipped: Shipped) -> Path:
+    """The folder of the commands of a package of npm."""
+    own = folder / shipped.package.replace("@", "_").replace("/", "_").lstrip("_")
+    if not (own / "node_modules").exists():
+        own.mkdir(parents=True, exist_ok=True)
+        (own / "package.json").write_text("{}")
+        options = ("--no-audit", "--no-fund", "--loglevel=error")
+        subprocess.run(["npm", "install", *options, f"{shipped.package}@{shipped.version}"], cwd=own, check=True)
+    return own / "node_modules" / ".bin"
+
+
+def python_example(folder: Path) -> tuple[str, ...]:
+    """The command of the example agent in the source package of the Python SDK."""
+    own = folder / "python-sdk"
+    python = own / "bin" / "python"
+    source = own / f"agent_client_protocol-{PYTHON_SDK}"
+    pinned = f"agent-client-protocol=={PYTHON_SDK}"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(own)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", pinned], check=True)
+    if not source.exists():
+        with tempfile.TemporaryDirectory() as passing:
+            download = ["download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", passing, pinned]
+            subprocess.run([str(python), "-m", "pip", *download], check=True)
+            (archive,) = Path(passing).glob("*.tar.gz")
+            subprocess.run(["tar", "-xzf", str(archive), "-C", str(own)], check=True)
+    return (str(python), str(source / "examples" / "agent.py"))
+
+
+if __name__ == "__main__":
+    main()

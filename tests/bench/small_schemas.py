@@ -1,0 +1,91 @@
+"""Processor time and memory of what acpgen does with schemas of 1 KB that double at each level.
+
+    python tests/bench/small_schemas.py [SHAPE]...
+
+Each step runs in a process of its own, which ends after 30 seconds of processor time or at 1 GiB. No process starts from nothing: modules
+are loaded before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from acpgen import Documents, Faults, lint
+from acpgen.compat.compare import compare
+from acpgen.generate import understand
+from acpgen.judge import strict
+from acpgen.schema.load import Source, parse
+from acpgen.targets import TARGETS, Settings
+
+sys.path[:1] = [str(Path(__file__).parents[1])]  # in place of this folder
+
+from doubling import SHAPES, protocol  # noqa: E402 - the tests' folder is on the path only now
+
+SECONDS: Final = 30
+BYTES: Final = 1 << 30
+NAMES: Final = ("bundle", "docs", "python", "vectors")
+
+
+def source(shape: str, *, changed: bool = False) -> Source:
+    text = json.dumps(protocol(shape, changed=changed), separators=(",", ":"))
+    return Source("p", "", (("p.json", text.encode()),))
+
+
+def made(target: str, documents: Documents) -> object:
+    return TARGETS[target](*understand(documents), Settings(package="p.q"))
+
+
+def steps(shape: str) -> Mapping[str, Callable[[], object]]:
+    old, new = (parse(source(shape, changed=changed)) for changed in (False, True))
+    return {
+        "diff": lambda: compare(old, new),
+        "diff --mode language": lambda: compare(old, new, mode="language"),
+        **{f"generate --target {target}": partial(made, target, old) for target in NAMES},
+        "lint": lambda: lint.lint(source(shape)),
+        "validate": lambda: strict(old),
+    }
+
+
+def measured(step: Callable[[], object]) -> str:
+    """Seconds and megabytes of a step, and what became of it."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+        begun = time.process_time()
+        try:
+            step()
+            said = "done"
+        except Faults as faults:
+            said = f"refused: {type(faults.faults[0]).__name__}"
+        except MemoryError:
+            said = "OUT OF MEMORY"
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        os.write(writing, f"{time.process_time() - begun:6.2f} s {used:4} MB  {said}".encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        answer = told.read()
+    os.waitpid(child, 0)
+    return answer or f"STOPPED after {SECONDS} s"
+
+
+def main() -> None:
+    for target in NAMES:
+        TARGETS[target]
+    for shape in sys.argv[1:] or SHAPES:
+        for name, step in steps(shape).items():
+            print(f"{shape:24} {name:28} {measured(step)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
