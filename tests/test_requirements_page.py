@@ -265,6 +265,12 @@ def test_an_id_that_two_documents_have_is_a_fault() -> None:
     assert faults(table) == [f"{FILE}#/documents: an id stands twice. Give each document its own."]
 
 
+def test_ids_that_would_have_one_page_are_a_fault() -> None:
+    other = {**SMALL["documents"][0], "id": "tides/moons"}
+    alike = {**SMALL["documents"][0], "id": "tides-moons"}
+    assert any("would have one page" in fault for fault in faults({**SMALL, "documents": [other, alike]}))
+
+
 def test_all_faults_are_told_at_once() -> None:
     table = copy.deepcopy(SMALL)
     put("rules", 0, "level", "SHALL")(table)

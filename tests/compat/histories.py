@@ -10,6 +10,7 @@ validators confirm every witness, whether they assert formats or not.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -81,7 +82,8 @@ class Pair:
             found.append(((Route("params", one), one.params), (Route("params", other), other.params)))
             if one.kind == "request":
                 found.append(((Route("result", one), one.result), (Route("result", other), other.result)))
-        alone = [name for name in self.old.declared if name in set(self.new.declared) - self.reached]
+        unions = self.unions
+        alone = [name for name in self.old.declared if name in set(self.new.declared) - self.reached - unions]
         documents: list[Held] = [(Route("document", None, name), name) for name in alone]
         return [*found, *((each, each) for each in documents)]
 
@@ -97,6 +99,18 @@ class Pair:
                 if name not in found:
                     found.add(name)
                     pending.extend(side.references.get(name, ()))
+        return found
+
+    @cached_property
+    def unions(self) -> set[str]:
+        """The definitions that are nothing but unions of what is reached: whole messages, which methods join one by one."""
+        found: set[str] = set()
+        for side in (self.old, self.new):
+            for name, schema in side.bundle.definitions.items():
+                branches = [each for keyword in ("anyOf", "oneOf") for each in schema.get(keyword, ())]
+                names = {place.rpartition("/")[2] for each in branches for place in references(each)}
+                if branches and names <= self.reached and ASSERTIONS.isdisjoint(schema.keys() - {"anyOf", "oneOf"}):
+                    found.add(name)
         return found
 
     def accepts(self, revision: Revision, held: Held, value: Any) -> bool:
@@ -187,7 +201,17 @@ def definitions(tree: Any) -> Iterator[Defined]:
 
 def text(at: str, schema: Any) -> str:
     """A definition without its words, and whatever keyword keeps the definitions of its file."""
-    return json.dumps(wordless(schema), sort_keys=True).replace("#/definitions/", "#/$defs/")
+    return json.dumps(_without_idle(wordless(schema)), sort_keys=True).replace("#/definitions/", "#/$defs/")
+
+
+def _without_idle(schema: Any) -> Any:
+    """A schema without the keywords that refuse nothing. Where something depends on what was evaluated, they stay."""
+    if is_array(schema):
+        return [_without_idle(each) for each in schema]
+    if not is_object(schema):
+        return schema
+    kept = {key: _without_idle(value) for key, value in schema.items()}
+    return {key: value for key, value in kept.items() if key != "additionalProperties" or value not in ({}, True)}
 
 
 def is_union_of(alone: set[str], old: tuple[str, Any], new: tuple[str, Any]) -> bool:
@@ -198,8 +222,14 @@ def is_union_of(alone: set[str], old: tuple[str, Any], new: tuple[str, Any]) -> 
 
 def _without(schema: Any, alone: set[str]) -> Any:
     if is_array(schema):
-        return [_without(each, alone) for each in schema if not is_object(each) or not references(each) & alone]
+        return [_without(each, alone) for each in schema if not is_object(each) or not _is_alone(each, alone)]
     return {key: _without(value, alone) for key, value in schema.items()} if is_object(schema) else schema
+
+
+def _is_alone(item: Any, alone: set[str]) -> bool:
+    """Whether an item refers to nothing but what only one file has."""
+    places = references(item)
+    return bool(places) and places <= alone
 
 
 def references(schema: Any) -> set[str]:
@@ -288,10 +318,10 @@ def contradicted(pair: Pair, finding: Finding) -> Iterator[str]:
     for side, verdict in named:
         if side is None:
             continue
-        held = routed(pair, finding, side)
-        if held is None:
+        kinds = list(routed(pair, finding, side))
+        if not kinds:
             yield f"{finding.rule} {finding.location}: the witness belongs to no message that is known"
-        elif pair.judgements(side, held, witness.value) != {verdict}:
+        elif all(pair.judgements(side, held, witness.value) != {verdict} for held in kinds):
             word = "accepted" if verdict else "refused"
             yield (
                 f"{finding.rule} {finding.method} {finding.location}: not {word} by all judges of the {side} side: "
@@ -299,27 +329,43 @@ def contradicted(pair: Pair, finding: Finding) -> Iterator[str]:
             )
 
 
-def routed(pair: Pair, finding: Finding, side: Revision) -> Held | None:
-    """The kind of message that a finding's witness is, on one side."""
+def routed(pair: Pair, finding: Finding, side: Revision) -> Iterator[Held]:
+    """The kinds of message that a finding's witness may be, on one side."""
     revised_ = pair.side(side)
     head = finding.location
     if finding.method is not None:
         part: Literal["params", "result"] = "result" if head.startswith("result") else "params"
-        for one, other in pair.methods:
-            if finding.method == other.name:
-                method = one if side == "old" else other
-                return Route(part, method), method.params if part == "params" else method.result
-        for method in revised_.methods:
-            if method.name == finding.method:
-                return Route(part, method), method.params if part == "params" else method.result
-        return None
+        shared = ((one, other) for one, other in pair.methods if other.name == finding.method)
+        methods = [one if side == "old" else other for one, other in shared]
+        for method in methods or [each for each in revised_.methods if each.name == finding.method]:
+            yield Route(part, method), method.params if part == "params" else method.result
+        return
+    kind = re.match(r"(error|id|message)(?![A-Za-z0-9_])", head)
+    if kind is not None:
+        yield from _of_envelopes(pair, revised_, kind[1])
     names = [
         name for name in revised_.definitions if head == name or head.startswith((f"{name}.", f"{name}(", f"{name}["))
     ]
     if names:
         name = max(names, key=len)
-        return Route("document", None, name), name
-    return None
+        yield Route("document", None, name), name
+    elif revised_.roots is not None:
+        yield from ((Route("document", None, name), name) for name in revised_.roots.named)
+
+
+def _of_envelopes(pair: Pair, side: Revised, part: str) -> Iterator[Held]:
+    """The errors, the identifiers or the whole messages of a revision."""
+    if part == "message":
+        methods = (one if side is pair.old else other for one, other in pair.methods)
+        yield from ((Route("params", method), method.params) for method in methods)
+        return
+    found: dict[str, None] = {}
+    for schema in side.bundle.definitions.values():
+        for each in (schema, *(branch for key in ("anyOf", "oneOf", "allOf") for branch in schema.get(key, ()))):
+            member = each.get("properties", {}).get(part) if is_object(each) else None
+            if is_object(member) and "jsonrpc" in {**schema.get("properties", {}), **each.get("properties", {})}:
+                found |= dict.fromkeys(place.rpartition("/")[2] for place in references(member))
+    yield from ((Route("error" if part == "error" else "id", None), name) for name in found)
 
 
 # --- answers against one another -------------------------------------------------------------------------------------
@@ -330,12 +376,13 @@ def inconsistent(report: Report) -> Iterator[str]:
     severities = {each.severity for each in report.findings}
     if report.verdict in ("editorial", "identical") and "no" in (report.wire.backward, report.wire.forward):
         yield "nothing is found where the wire says no"
-    explained = any(each.rule == "definition-renamed" for each in report.findings)
+    explained = any(each.rule in ("definition-renamed", "schema-restructured") for each in report.findings)
     if report.verdict in ("editorial", "identical") and report.bindings == "breaking" and not explained:
         yield "generated code breaks, and no finding explains it"
     if report.verdict == "identical" and report.bindings != "identical":
         yield "identical beside other generated code"
     for direction in ("backward", "forward"):
         wire, language = getattr(report.wire, direction), getattr(report.language, direction)
-        if wire == "yes" and language != "yes" and severities <= {"editorial"}:
+        told = any("does not declare" in each.message for each in report.findings)
+        if wire == "yes" and language != "yes" and severities <= {"editorial"} and not told:
             yield f"{direction}: wire yes, language {language}, and no finding tells why"

@@ -94,6 +94,7 @@ BAD: Final = {
     "null-meaning-declared": "null-meaning-changed/clears-to-omitted",
     "null-result-allowed": "null-result-withdrawn/result",
     "policy-applied": "method-removed/notification",
+    "policy-unused": "method-removed/notification",
     "schema-restructured": "limit-tightened/maximum",
     "text-reworded": "default-changed/value",
     "tolerance-added": "tolerance-withdrawn/union",

@@ -14,7 +14,7 @@ import pytest
 
 from acpgen.compat.catalogue import catalogue
 from acpgen.compat.findings import Finding, Report, Spot, failing, fails, lowered, raised
-from acpgen.compat.promises import NONE, Area, Policy, judged
+from acpgen.compat.promises import NONE, Area, Level, Policy, judged
 from acpgen.compat.report import FORMATS, written
 from acpgen.compat.settings import policy
 from acpgen.errors import Faults
@@ -309,6 +309,18 @@ def test_the_releases_of_acp_are_found() -> None:
     found_ = kept(config.find(ROOT), "main:acp/v1", "", "pyproject.toml")
     assert [path.parent for path in found_] == [RELEASES / "v1"] * len(found_)
     assert len(found_) > 2
+
+
+def test_an_entry_that_matches_nothing_is_told_once_and_counts_for_nothing() -> None:
+    both = protocol({"GoRequest": go({"id": {"type": "string"}, "note": {"type": "string"}})})
+    report = compared(protocol({"GoRequest": go({"id": {"type": "string"}})}), both)
+    levels = (Level("additive", "Why.", "field-removed"), Level("editorial", "Why.", "", Area("s/go params")))
+    found = judged(report, Policy(levels=levels, experimental={Area("s/gone"): "Why."}), TODAY, AT)
+    unused = [each for each in found.notes if each.rule == "policy-unused"]
+    assert [each.message for each in unused] == [
+        "2 entries of the policy match no finding: severity of field-removed; experimental 's/gone'."
+    ]
+    assert not fails(found, "risky")
 
 
 def test_what_a_schema_marks_as_deprecated_may_go_from_its_sunset_on() -> None:

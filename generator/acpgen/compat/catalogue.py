@@ -44,7 +44,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     """All rules in alphabetical order."""
     functions: list[Callable[..., object]] = [rule for rules in RULES.values() for rule in rules]
     functions += [compare.language_narrowed, compare.language_widened, compare.language_undecided]
-    functions += [promises.policy_applied, waivers.waiver_expired, waivers.waiver_unused]
+    functions += [promises.policy_applied, promises.policy_unused, waivers.waiver_expired, waivers.waiver_unused]
     mirrors = {**MIRRORS, **{other: rule for rule, other in MIRRORS.items()}}
     entries: list[CatalogueEntry] = []
     for function in functions:

@@ -68,10 +68,9 @@ def _finding(group: list[Judged], old: Spots, new: Spots) -> Finding:
 
 
 def _senders(judged: Judged) -> tuple[Revision, ...]:
-    """The revisions whose messages suffer: that which the rule names, else those whose messages the other may refuse."""
-    if judged.sender is not None:
-        return (judged.sender,)
-    return tuple(opposite(each) for each in dict.fromkeys((*judged.refuses, *judged.doubtful)))
+    """The revisions whose messages suffer: that which the rule names, and those whose messages the other may refuse."""
+    named = () if judged.sender is None else (judged.sender,)
+    return tuple(dict.fromkeys((*named, *(opposite(each) for each in (*judged.refuses, *judged.doubtful)))))
 
 
 def _weight(each: Judged) -> tuple[int, int, bool, str, str, str]:

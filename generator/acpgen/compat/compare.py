@@ -129,7 +129,7 @@ def reported(old: Side, new: Side, found: Checked | None = None, *, budget: int 
         found = _checked(old, new, before, after, budget)
     made = bindings(before, after)
     judged = found.judged
-    if made == "breaking" and not any(_explains(each) for each in judged):
+    if made == "breaking" and not _explained(judged, before, after):
         judged = (*judged, rewritten(before, after, _start(old.input), _start(new.input)))
     findings = placed(judged, old.input, new.input)
     return Report(
@@ -145,9 +145,18 @@ def reported(old: Side, new: Side, found: Checked | None = None, *, budget: int 
     )
 
 
-def _explains(judged: Judged) -> bool:
-    """Whether a finding says why generated code differs: something in a message has changed, or a definition is written differently."""
-    return judged.severity != "editorial" or judged.rule in ("definition-renamed", "schema-restructured")
+def _explained(judged: Iterable[Judged], old: Revised, new: Revised) -> bool:
+    """Whether findings say why generated code differs: something in a message has changed, or each class that differs belongs to a
+    definition that is renamed or written differently.
+    """
+    from acpgen.compat.protocol.bindings import broken
+
+    told = tuple(judged)
+    if any(each.severity != "editorial" for each in told):
+        return True
+    rewritten = {each.old_at for each in told if each.rule in ("definition-renamed", "schema-restructured")}
+    places = (old.definitions[name].at for name in broken(old, new))
+    return bool(rewritten) and all({at, old.outermost(at)} & rewritten for at in places)
 
 
 def _checked(old: Side, new: Side, before: Revised, after: Revised, budget: int = BUDGET) -> Checked:

@@ -149,11 +149,47 @@ def judged(report: Report, policy: Policy, today: date, at: Spot) -> Report:
     """
     findings = tuple(sorted((_finding(each, policy, today) for each in report.findings), key=order))
     ruled = [each for each in findings if each.ruled is not None]
+    unused = _unused(report.findings, policy)
+    notes = (*report.notes, *_notes(ruled, at), *((policy_unused(unused, at),) if unused else ()))
     if not ruled:
-        return report
+        return replace(report, notes=notes) if unused else report
     verdict = worst(tuple(each.severity for each in findings))
-    notes = tuple(_notes(ruled, at))
-    return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=(*report.notes, *notes))
+    return replace(report, findings=findings, verdict=verdict, unruled=report.verdict, notes=notes)
+
+
+def _unused(findings: Iterable[Finding], policy: Policy) -> tuple[str, ...]:
+    """The entries of a policy that are about no finding, each as people wrote it."""
+    entries: dict[str, Level | Area] = {}
+    for level in policy.levels:
+        words = [level.rule, *([] if level.area is None else [f"at {level.area.written!r}"])]
+        entries[f"severity of {' '.join(filter(None, words))}"] = level
+    entries |= {f"experimental {area.written!r}": area for area in policy.experimental}
+    named = (area for area in policy.deprecated if area.written != MARKED)
+    entries |= {f"deprecated {area.written!r}": area for area in named}
+    reached = [(each, reach) for each in findings for reach in each.reaches or (_alone(each),)]
+    return tuple(
+        told
+        for told, entry in entries.items()
+        if not any(
+            entry.holds(reach, (each.old, each.new))
+            if isinstance(entry, Area)
+            else entry.judges(each.rule, reach, (each.old, each.new))
+            for each, reach in reached
+        )
+    )
+
+
+def policy_unused(entries: tuple[str, ...], at: Spot) -> Note:
+    """Entries of the project's policy are about no finding of this comparison: nothing there has changed, or what they name is written
+    otherwise. It is a note and counts for nothing.
+    """
+    what = "1 entry of the policy matches" if len(entries) == 1 else f"{len(entries)} entries of the policy match"
+    return Note(
+        "policy-unused",
+        f"{what} no finding: {'; '.join(entries)}.",
+        "Nothing there has changed; if it has, correct what the entry names.",
+        at,
+    )
 
 
 def _notes(ruled: Iterable[Finding], at: Spot) -> Iterator[Note]:

@@ -144,6 +144,9 @@ def parse(value: ir.JSON, at: str) -> Table:
             )
     if len(known) < len(documents):
         reading.wrong("/documents", "an id stands twice", "Give each document its own")
+    elif len({name.replace("/", "-") for name in known}) < len(known):
+        reason = "two ids differ only in a slash and a hyphen, and would have one page"
+        reading.wrong("/documents", reason, "Give each document a name of its own")
     for index, document in enumerate(documents):
         if all(rule.document != document.id for rule in rules):
             reading.wrong(f"/documents/{index}", "no rule is from this document", "Add its rules, or remove it")

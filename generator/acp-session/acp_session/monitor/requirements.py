@@ -83,12 +83,18 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "cancelled-prompt-failed": {
         "acp/v1": {
-            "": ("acp/v1/prompt-turn/cancellation/6",),
+            "": (
+                "acp/v1/prompt-turn/cancellation/6",
+                "acp/v1/schema/stopreason/1",
+            ),
         },
     },
     "cancelled-request-unanswered": {
         "acp/v1": {
-            "": ("acp/v1/cancellation/cancel_request-notification/4",),
+            "": (
+                "acp/v1/cancellation/cancel_request-notification/4",
+                "acp/v1/rfds/request-cancellation/cancellation-processing/2",
+            ),
         },
         "acp/v2": {
             "": ("acp/v2/cancellation/cancel_request-notification/4",),
@@ -100,6 +106,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/prompt-turn/stop-reasons/2",
                 "acp/v1/prompt-turn/cancellation/5",
             ),
+            "session/prompt": ("acp/v1/schema/sessioncancel/1",),
         },
         "acp/v2": {
             "": (
@@ -112,10 +119,14 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "close-without-cancel": {
         "acp/v1": {
-            "": ("acp/v1/session-setup/closing-a-session/2",),
+            "": (
+                "acp/v1/session-setup/closing-a-session/2",
+                "acp/rfds/session-close/what-we-propose-to-do-about-it/1",
+            ),
         },
         "acp/v2": {
             "": (
+                "acp/rfds/session-close/what-we-propose-to-do-about-it/1",
                 "acp/v2/session-setup/closing-active-sessions/3",
                 "acp/v2/schema/closesessionrequest/3",
             ),
@@ -188,6 +199,8 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": (
                 "acp/v1/overview/error-handling/1",
                 "acp/v1/transports/introduction/1",
+                "acp/v1/schema/requestid/1",
+                "acp/v1/schema/requestid/2",
             ),
         },
         "acp/v2": {
@@ -197,10 +210,27 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "error-malformed": {
         "acp/v1": {
-            "": ("acp/v1/overview/error-handling/1",),
+            "": (
+                "acp/v1/overview/error-handling/1",
+                "acp/v1/schema/error/1",
+                "acp/rfds/elicitation/error-handling/1",
+            ),
         },
         "acp/v2": {
-            "": ("acp/v2/overview/error-handling/2",),
+            "": (
+                "acp/rfds/elicitation/error-handling/1",
+                "acp/v2/overview/error-handling/2",
+            ),
+        },
+    },
+    "extension-refused-otherwise": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/custom-requests/3",),
+        },
+    },
+    "field-unknown": {
+        "acp/v1": {
+            "": ("acp/v1/extensibility/the-_meta-field/4",),
         },
     },
     "field-used-without-capability": {
@@ -227,10 +257,16 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "history-not-requested": {
         "acp/v1": {
-            "": ("acp/v1/session-setup/resuming-a-session/2",),
+            "": (
+                "acp/v1/session-setup/resuming-a-session/2",
+                "acp/rfds/session-resume/what-we-propose-to-do-about-it/1",
+            ),
         },
         "acp/v2": {
-            "": ("acp/v2/session-setup/resuming-sessions/3",),
+            "": (
+                "acp/rfds/session-resume/what-we-propose-to-do-about-it/1",
+                "acp/v2/session-setup/resuming-sessions/3",
+            ),
         },
     },
     "icon-not-fetchable": {
@@ -348,6 +384,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/overview/optional-methods/1",
                 "acp/v1/authentication/advertising-authentication/2",
                 "acp/v1/authentication/logging-out/1",
+                "acp/v1/rfds/logout-method/behavior/1",
             ),
             "session/close": (
                 "acp/v1/initialization/session-capabilities/2",
@@ -360,6 +397,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/session-delete/checking-support/1",
                 "acp/v1/session-delete/checking-support/2",
             ),
+            "session/fork": ("acp/rfds/session-fork/implementation-details-and-plan/1",),
             "session/list": (
                 "acp/v1/initialization/session-capabilities/2",
                 "acp/v1/session-list/checking-support/1",
@@ -397,6 +435,19 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/elicitation/checking-support/2",
             ),
             "fork": ("acp/v2/migration/scope-stable-v2-and-draft-surfaces/1",),
+            "session/fork": ("acp/rfds/session-fork/implementation-details-and-plan/1",),
+        },
+        "mcp/2025-06-18": {
+            "": (
+                "mcp/lifecycle/capability-negotiation/1",
+                "mcp/lifecycle/operation/2",
+            ),
+        },
+        "mcp/2025-11-25": {
+            "": (
+                "mcp/lifecycle/capability-negotiation/1",
+                "mcp/lifecycle/operation/2",
+            ),
         },
     },
     "mode-not-offered": {
@@ -420,6 +471,14 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
             "agent": ("acp/v2/transports/stdio/4",),
             "client": ("acp/v2/transports/stdio/5",),
+        },
+    },
+    "notification-answered": {
+        "acp/v1": {
+            "": (
+                "acp/v1/overview/error-handling/2",
+                "acp/v1/extensibility/custom-notifications/1",
+            ),
         },
     },
     "patch-malformed": {
@@ -456,7 +515,10 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "permission-outcome-not-offered": {
         "acp/v1": {
-            "": ("acp/v1/tool-calls/requesting-permission/3",),
+            "": (
+                "acp/v1/tool-calls/requesting-permission/3",
+                "acp/v1/schema/sessionrequest_permission/1",
+            ),
         },
         "acp/v2": {
             "": ("acp/v2/tool-calls/requesting-permission/9",),
@@ -485,6 +547,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": (
                 "acp/v1/overview/error-handling/2",
                 "acp/v1/extensibility/custom-requests/2",
+                "acp/v1/schema/requestid/3",
             ),
         },
         "acp/v2": {
@@ -590,6 +653,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/initialization/prompt-capabilities/2",
                 "acp/v1/prompt-turn/1-user-message/2",
                 "acp/v1/content/audio-content/1",
+                "acp/v1/schema/sessionprompt/1",
             ),
             "boolean": (
                 "acp/v1/initialization/boolean-config-options/1",
@@ -600,6 +664,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/initialization/prompt-capabilities/2",
                 "acp/v1/prompt-turn/1-user-message/2",
                 "acp/v1/content/embedded-resource/2",
+                "acp/v1/schema/sessionprompt/1",
             ),
             "form": (
                 "acp/v1/initialization/elicitation/1",
@@ -613,6 +678,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/initialization/prompt-capabilities/2",
                 "acp/v1/prompt-turn/1-user-message/2",
                 "acp/v1/content/image-content/1",
+                "acp/v1/schema/sessionprompt/1",
             ),
             "sse": (
                 "acp/v1/initialization/mcp-capabilities/1",
@@ -621,6 +687,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "terminal": (
                 "acp/v1/initialization/terminal-authentication/1",
                 "acp/v1/authentication/authentication-method-types/3",
+                "acp/v1/schema/authmethodterminal/1",
             ),
             "url": (
                 "acp/v1/initialization/elicitation/1",
@@ -674,6 +741,12 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "version-unknown": {
         "acp/v1": {
             "": ("acp/v1/initialization/version-negotiation/3",),
+        },
+        "mcp/2025-06-18": {
+            "": ("mcp/lifecycle/version-negotiation/5",),
+        },
+        "mcp/2025-11-25": {
+            "": ("mcp/lifecycle/version-negotiation/5",),
         },
     },
 }

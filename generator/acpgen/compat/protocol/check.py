@@ -57,7 +57,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.compat.protocol.revision import rewritten as rewritten_names
 from acpgen.compat.protocol.rules import Judgement, judge
 from acpgen.compat.protocol.shapes import Alternative
-from acpgen.pointers import pointer_parts, reference_to
+from acpgen.pointers import pointer_parts
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
 from schema_inclusion import Allowance
@@ -165,7 +165,9 @@ def check(old: Revised, new: Revised, budget: int = BUDGET) -> Checked:
     """Compare two revisions within a budget, in steps: what is left when it is spent is undecided."""
     work = _Check(old, new, budget)
     judged = tuple(work.run())
-    return Checked(judged, work.language(judged), work.coverage(judged))
+    language = work.language(judged)
+    judged = (*judged, *work.contradicted(judged, language))
+    return Checked(judged, language, work.coverage(judged))
 
 
 class _Check:
@@ -179,6 +181,7 @@ class _Check:
         self.court = Court(old, new, self.allowance)
         self.doubts = Doubts(old, new, self.allowance)
         self.routes = [(joined, _pair(joined)) for joined in self._routes()]
+        self.is_explained = False
 
     @cached_property
     def rewritten(self) -> frozenset[str]:
@@ -211,7 +214,8 @@ class _Check:
         """The definitions that are written differently and that no finding names: they accept the same, or what differs in them is told
         where it stands. If neither is so, they were not compared.
         """
-        sides = ((self.old, {each.old_at for each in told}), (self.new, {each.new_at for each in told}))
+        changes = [each for each in told if each.rule != "text-reworded"]
+        sides = ((self.old, {each.old_at for each in changes}), (self.new, {each.new_at for each in changes}))
         owners = [{side.outermost(at) for at in places} for side, places in sides]
         paper = [fact for fact in self.walk.paper_facts() if isinstance(fact, DefinitionRenamed)]
         names = {fact.old: fact.new for fact in paper}
@@ -224,6 +228,7 @@ class _Check:
         known = set(self.new.declared)
         alone = self.old.bundle.definitions.keys() ^ self.new.bundle.definitions.keys()
         gone = set(self.cover.gone) | {fact.old for fact in paper}
+        held = {Pair(each.old, each.new) for each in self.walk.nodes}
         for name in self.old.declared:
             other = names.get(name, name)
             if other not in known or name in gone - names.keys() or {name, other} & elsewhere:
@@ -231,13 +236,17 @@ class _Check:
             if self.old.whole_text(name, names, alone) == self.new.whole_text(other, {}, alone):
                 continue
             at: FactPlaces = {"old_at": self.old.definitions[name].at, "new_at": self.new.definitions[other].at}
-            below = closure(self.old, [name]) | closure(self.new, [other])
-            if below & elsewhere or self._is_alike({"$ref": reference_to(name)}, {"$ref": reference_to(other)}):
+            pair = Pair(ir.Ref(name), ir.Ref(other))
+            if self._is_included(pair, declared=False):
                 yield self.on_paper(Restructured(other, **at))
+            elif self._is_included(pair, declared=True):
+                self.is_explained = True
+                yield self.on_paper(Restructured(other, but="undeclared", **at))
+            elif pair not in held or (closure(self.old, [name]) | closure(self.new, [other])) & elsewhere:
+                yield self.on_paper(Restructured(other, but="told", **at))
             else:
-                yield self._of_definition(
-                    NotCompared(other, "it is written differently, and nothing tells why", **at), other
-                )
+                reason = "it is written differently, and nothing tells why"
+                yield self._of_definition(NotCompared(other, reason, **at), other)
 
     def _found(self) -> Iterator[Judged]:
         pairs = self.pairs
@@ -268,6 +277,18 @@ class _Check:
     def language(self, judged: Sequence[Judged]) -> Inclusion:
         """Whether messages are included in one another as plain sets, both ways: what is merely claimed counts here."""
         return Inclusion(self._included("old", judged), self._included("new", judged))
+
+    def contradicted(self, judged: Sequence[Judged], language: Inclusion) -> Iterator[Judged]:
+        """The doubt that is left where nothing but words has changed for messages, and plain schemas say otherwise."""
+        answers = {"new": language.backward, "old": language.forward}
+        doubtful = tuple(receiver for _, receiver in _DIRECTIONS if answers[receiver] != "yes")
+        if doubtful and judged and all(each.severity == "editorial" for each in judged) and not self.is_explained:
+            doubt = Undetermined(
+                "as plain schemas the revisions differ, and no finding tells why",
+                old_at=self._root(self.old),
+                new_at=self._root(self.new),
+            )
+            yield replace(self._of_definition(doubt, ""), doubtful=doubtful)
 
     def _included(self, sender: Revision, judged: Sequence[Judged]) -> Answer:
         receiver = opposite(sender)
@@ -465,6 +486,10 @@ class _Check:
             if self.old.roots.unread.get(key) != self.new.roots.unread.get(key):
                 yield self._of_definition(NotCompared(key, f"the content of {key!r} is not read", **at), key)
 
+    def _is_included(self, pair: Pair, *, declared: bool) -> bool:
+        """Whether both sides of a pair accept what the other has, or what it declares."""
+        return all(self.doubts.included(pair, sender, declared=declared) == "yes" for sender, _ in _DIRECTIONS)
+
     def _is_alike(self, old: Schema, new: Schema) -> bool:
         """Whether two schemas admit the same."""
         relations = (self.doubts.between(old, new, sender) for sender, _ in _DIRECTIONS)
@@ -481,23 +506,20 @@ class _Check:
         explained: list[tuple[tuple[Step, ...], Revision]] = []
         doubts: list[PlacedFact] = []
         answered: set[Revision] = set()
-        severities: set[Severity] = set()
         for found in self.walk.wire_facts(pair, elsewhere):
             if isinstance(found.fact, Undetermined):
                 doubts.append(found)  # both ways of one comparison may leave the same doubt
             elif (told := self._told(found, joined)) is not None:
                 yield told
-                severities.add(told.severity)
-                answered.update(_tolerated(found.fact))
+                answered.update((*_tolerated(found.fact), *told.refuses, *told.doubtful))
                 if told.witness is not None and told.witness.accepted_by is not None:
                     explained.append((found.steps, told.witness.accepted_by))
                     answered.add(opposite(told.witness.accepted_by))
         for found in dict.fromkeys(doubts):
             for told in self._settled(found, joined, explained):
                 yield told
-                severities.add(told.severity)
-        is_fine = severities <= {"additive", "editorial"}
-        if is_fine and not any(child in elsewhere for child in self._inside(pair)):
+                answered.update((*told.refuses, *told.doubtful))
+        if not any(child in elsewhere for child in self._inside(pair)):
             yield from self._unexplained(joined, pair, answered)
 
     def _inside(self, pair: Pair) -> Iterator[Pair]:
@@ -593,10 +615,17 @@ class _Check:
             proven=witness is not None,
             cause=self._cause(found, joined, location, judgement.within, said),
         )
-        refused_back = judgement.back is not None and self.court.refusal(
-            joined.sides, found.steps, "new", judgement.back
-        )
-        return replace(told, refuses=(*told.refuses, "old")) if refused_back else told
+        return self._both_ways(told, judgement, found, joined)
+
+    def _both_ways(self, told: Judged, judgement: Judgement, found: PlacedFact, joined: _Joined) -> Judged:
+        """The finding with the refusal that the change brings the other way round, where there is one."""
+        if judgement.back is None or told.sender is None:
+            return told
+        sender = opposite(told.sender)
+        if self.court.refusal(joined.sides, found.steps, sender, judgement.back) is None:
+            return told
+        breaks = dict.fromkeys((told.breaks, _breaks(replace(judgement, accepted_by=sender, carried_by=None), joined)))
+        return replace(told, refuses=(*told.refuses, told.sender), breaks="; ".join(filter(None, breaks)))
 
     def _mistaken(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> tuple[Judgement, Witness] | None:
         """The finding where a variant refuses a message and another branch of its union takes it."""
@@ -667,7 +696,12 @@ class _Check:
         """The finding of a fact about files alone."""
         rule, judgement = judge(fact)
         nobody = _Joined((Route("document", None), None), (Route("document", None), None), "nobody", "peer", "peer")
-        return self._judged(rule, judgement, nobody, fact, None, "", None, proven=True)
+        (old, below), (new, rest) = (
+            side.owner(at, declared=True) for side, at in ((self.old, fact.old_at), (self.new, fact.new_at))
+        )
+        label = judgement.within or (new or old) + _below(rest if new else below)
+        cause = _Cause(label, (old, new, label), judgement.message)
+        return self._judged(rule, judgement, nobody, fact, None, "", None, proven=True, cause=cause)
 
     def _judged(
         self,
@@ -746,12 +780,14 @@ class _Cause:
 
 def _tolerated(fact: Fact) -> tuple[Revision, ...]:
     """The revision that refuses what a fact tells, where that is no break: receivers keep what they do not know, extensions are free to
-    have any form, and so was everything in an object that declared nothing.
+    have any form, and so is everything in an object that declares nothing.
     """
     if isinstance(fact, ValueAdded | VariantAdded):
         return ("old",) if fact.old.openness == "tolerated" else ()
     if isinstance(fact, FieldAdded) and all(field.unstable for field in fact.old.fields):
         return ("new",)
+    if isinstance(fact, FieldRemoved) and all(field.unstable for field in fact.new.fields):
+        return ("old",)
     if isinstance(fact, FieldAdded | FieldRemoved) and fact.field.name.startswith("_"):
         return ("new",) if isinstance(fact, FieldAdded) else ("old",)
     return ()

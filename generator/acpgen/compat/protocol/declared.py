@@ -5,13 +5,13 @@ A sender sends members and values that its schema declares, and extensions; neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, TypeAlias, assert_never
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias, assert_never
 
 from acpgen import ir
 from acpgen.meaning.limits import limits_of
 from acpgen.pointers import reference_to
-from acpgen.schema.walk import Schema
+from acpgen.schema.walk import Schema, is_object, references
 
 Written: TypeAlias = "Schema | bool"
 
@@ -56,20 +56,27 @@ SENT: Final = " as sent"
 """What ends the names of definitions that hold only what a sender sends."""
 
 
-def as_sent(definitions: Mapping[str, ir.Definition]) -> dict[str, Schema]:
-    """For each definition another one, which keeps a sender to what the definition declares. It leaves out other demands."""
-    return {f"{name}{SENT}": {"allOf": [_sent(definition)]} for name, definition in definitions.items()}
+def as_sent(definitions: Mapping[str, ir.Definition], written: Mapping[str, Schema]) -> dict[str, Schema]:
+    """For each definition another one, which keeps a sender to what the definition declares. It leaves out other demands.
+
+    `written` are the schemas of the definitions: whatever member these name in any keyword, a sender may send.
+    """
+    return {f"{name}{SENT}": {"allOf": [_sent(each, written)]} for name, each in definitions.items()}
 
 
-def _sent(definition: ir.Definition) -> Written:
+def _sent(definition: ir.Definition, written: Mapping[str, Schema]) -> Written:
     match definition:
         case ir.Record(fields=fields, extra=extra):
-            names = [field.name for field in fields]
-            free = extra == ir.Anything() and bool(names)
-            kept: Schema = {"propertyNames": {"anyOf": [{"enum": names}, _EXTENSION]}} if free else {}
+            names, patterns = _named(definition.name, written)
+            names |= {field.name: None for field in fields}
+            free = extra == ir.Anything() and bool(names or patterns)
+            declared = [{"enum": list(names)}, *({"pattern": each} for each in patterns), _EXTENSION]
+            kept: Schema = {"propertyNames": {"anyOf": declared}} if free else {}
             rest: Written = True if free else schema_of(extra, SENT)
-            properties = {field.name: schema_of(field.type, SENT) for field in fields}
-            return {"properties": properties, "additionalProperties": rest} | kept
+            properties: Schema = dict.fromkeys(names, True)
+            properties |= {field.name: schema_of(field.type, SENT) for field in fields}
+            others: Schema = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
+            return {"properties": properties, **others, "additionalProperties": rest} | kept
         case ir.TaggedUnion(tag=tag, variants=variants):
             known: list[Written] = [
                 {
@@ -91,3 +98,42 @@ def _sent(definition: ir.Definition) -> Written:
             return schema_of(type_, SENT)
         case _:
             assert_never(definition)
+
+
+_IN_PLACE: Final = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not")
+
+
+def _named(name: str, written: Mapping[str, Schema]) -> tuple[dict[str, None], dict[str, None]]:
+    """The names of members that a definition speaks of for the same object, in whatever keyword, and the patterns of others."""
+    names: dict[str, None] = {}
+    patterns: dict[str, None] = {}
+    for schema in _at_one_place(name, written):
+        properties, dependent = schema.get("properties", {}), schema.get("dependentRequired", {})
+        names |= dict.fromkeys(
+            (*properties, *schema.get("required", ()), *dependent, *schema.get("dependentSchemas", {}))
+        )
+        names |= dict.fromkeys(each for needed in dependent.values() for each in needed)
+        patterns |= dict.fromkeys(schema.get("patternProperties", {}))
+        allowed = schema.get("propertyNames")
+        if is_object(allowed):
+            known = [*allowed.get("enum", ()), *([allowed["const"]] if "const" in allowed else [])]
+            names |= dict.fromkeys(each for each in known if isinstance(each, str))
+            patterns |= {allowed["pattern"]: None} if "pattern" in allowed else {}
+    return names, patterns
+
+
+def _at_one_place(name: str, written: Mapping[str, Schema]) -> Iterator[Schema]:
+    """A definition and all schemas in it that judge the same value, through references too."""
+    pending: list[Any] = [written.get(name)]
+    seen = {name}
+    while pending:
+        schema = pending.pop()
+        if not is_object(schema):
+            pending += schema if isinstance(schema, list) else ()
+            continue
+        yield schema
+        pending += [schema[key] for key in _IN_PLACE if key in schema]
+        pending += schema.get("dependentSchemas", {}).values()
+        fresh = set(references({"$ref": schema["$ref"]})) - seen if isinstance(schema.get("$ref"), str) else set[str]()
+        seen |= fresh
+        pending += [written.get(each) for each in fresh]

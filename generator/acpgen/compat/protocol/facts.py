@@ -372,11 +372,13 @@ class Reworded(Placed):
 @dataclass(frozen=True, slots=True)
 class Restructured(Placed):
     """Something in the files differs that no message can notice and no other fact names; `name` is the definition, empty for the files,
-    `classes` those of generated code that differ.
+    `classes` those of generated code that differ. `but` is what would notice: what its sender does not declare, or messages of which
+    other findings tell.
     """
 
     name: str = ""
     classes: tuple[str, ...] = ()
+    but: Literal["", "undeclared", "told"] = ""
 
 
 Fact: TypeAlias = (

@@ -183,18 +183,19 @@ class Walk:
         self._changed = None
 
     def wire_facts(self, root: Pair, told: frozenset[Pair] = frozenset()) -> Iterator[PlacedFact]:
-        """The facts about messages below a pair, nearest first; a pair of definitions is entered by its shortest way only.
+        """The facts about messages below a pair, nearest first; a pair of definitions is entered by its shortest way only, any other pair
+        by every way that does not lead through it already.
 
         Pairs that are `told` elsewhere are not entered.
         """
         changed = self._changed_pairs()
         seen = {root, *told}
-        level: list[tuple[Pair, tuple[Step, ...], Home, Home]] = []
+        level: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
         if root in changed:
-            level.append((root, (), Home(root), Home(root)))
+            level.append((root, (), Home(root), Home(root), frozenset()))
         while level:
-            following: list[tuple[Pair, tuple[Step, ...], Home, Home]] = []
-            for pair, steps, home, named in level:
+            following: list[tuple[Pair, tuple[Step, ...], Home, Home, frozenset[Pair]]] = []
+            for pair, steps, home, named, around in level:
                 node = self.nodes[pair]
                 yield from (
                     PlacedFact(fact, steps, pair, node.free, home, named)
@@ -202,13 +203,14 @@ class Walk:
                     if not isinstance(fact, PAPER)
                 )
                 for step, child in node.children:
-                    if child in changed and child not in seen:
+                    if child in changed and child not in seen and child not in around:
                         homes = home, named
                         if child.is_named:
                             seen.add(child)
                             here = Home(child, len(steps) + 1)
                             homes = here, here if self._declared.intersection(here.names) else named
-                        following.append((child, (*steps, step), *homes))
+                        within = around if child.is_named else around | {child}
+                        following.append((child, (*steps, step), *homes, within))
             level = following
 
     def is_changed(self, pair: Pair) -> bool:

@@ -60,7 +60,8 @@ class Doubts:
 
         if self._comparer is None:
             documents: list[Any] = [
-                {**side.bundle.schema, "$defs": {**side.written, **as_sent(side.meant)}} for side in self._sides
+                {**side.bundle.schema, "$defs": {**side.written, **as_sent(side.meant, side.written)}}
+                for side in self._sides
             ]
             self._comparer = Comparer(documents[0], documents[1], steps=self._steps, allowance=self._allowance)
         return self._comparer

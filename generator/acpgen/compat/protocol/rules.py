@@ -35,10 +35,10 @@ class Judgement:
     """What a rule says of a fact.
 
     A refusal names the revision that accepts (`accepted_by`), a loss the one that carries the meaning (`carried_by`); with both, a
-    refusal is looked for first. `leaf` makes values that show it, `back` values of the new revision that the old one may refuse
-    likewise. `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this
-    finding from others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail,
-    where neither revision's messages are refused or lost: words with `{sender}` and `{receiver}`.
+    refusal is looked for first. `leaf` makes values that show it, `back` values of the other revision that may be refused likewise.
+    `gate` is the capability that holds an addition back. `within` is the place inside the pair, `subject` what tells this finding from
+    others of the same rule at the same place: `None` where only the two texts do. `between` are the exchanges that fail, where neither
+    revision's messages are refused or lost: words with `{sender}` and `{receiver}`.
     """
 
     weight: Weight
@@ -221,6 +221,7 @@ def required_field_added(fact: f.FieldAdded) -> Judgement | None:
         within=name,
         accepted_by="old",
         leaf=without(name),
+        back=having(name) if isinstance(fact.old.extra, ir.Nothing) else None,
     )
 
 
@@ -255,6 +256,7 @@ def required_field_removed(fact: f.FieldRemoved) -> Judgement | None:
         within=name,
         accepted_by="new",
         leaf=without(name),
+        back=having(name) if isinstance(fact.new.extra, ir.Nothing) else None,
     )
 
 
@@ -863,6 +865,7 @@ def tag_renamed(fact: f.TagRenamed) -> Judgement:
         accepted_by="old" if fact.new.openness != "open" else None,
         carried_by="old" if fact.new.openness == "open" else None,
         leaf=smallest,
+        back=smallest,
         subject=f"{fact.old.tag} {fact.new.tag}",
     )
 
@@ -956,7 +959,9 @@ def schema_restructured(fact: f.Restructured) -> Judgement:
     """
     message = "The files differ only in what no message can show."
     if fact.name:
-        message = f"The definition {fact.name!r} is written differently, in a way that no message can show."
+        message = (
+            f"The definition {fact.name!r} is written differently, in a way that no message can show{_BUT[fact.but]}."
+        )
     elif fact.classes:
         message = f"Generated code differs in {', '.join(map(repr, fact.classes))}, in a way that no message can show."
     return Judgement(
@@ -1055,6 +1060,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "schema-restructured": "it judges both directions",
     "language-undecided": "it judges both directions",
     "policy-applied": "a policy that changes nothing needs no note",
+    "policy-unused": "an entry that is used needs no note",
     "waiver-expired": "a waiver that has not expired needs no note",
     "waiver-unused": "a waiver that is used needs no note",
 }
@@ -1087,6 +1093,11 @@ _INVALID: Final = {
     "default_on_error": "an invalid value was",
     "skip_invalid_items": "invalid items were",
     "default_on_null": "null was",
+}
+_BUT: Final = {
+    "": "",
+    "undeclared": ", unless it holds what its sender's schema does not declare",
+    "told": " but for what other findings tell",
 }
 _SORTS: Final = {"union": "variants", "enum": "values"}
 

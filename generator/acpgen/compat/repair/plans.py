@@ -90,7 +90,7 @@ NEVER: Final[frozenset[str]] = frozenset(
         *("leniency-added", "format-changed", "value-added", "values-named", "variant-added", "tolerance-added"),
         *("inclusion-undecided", "definition-added", "definition-removed", "not-compared", "definition-renamed"),
         *("text-reworded", "schema-restructured", "language-widened", "language-undecided"),
-        *("policy-applied", "waiver-expired", "waiver-unused"),
+        *("policy-applied", "policy-unused", "waiver-expired", "waiver-unused"),
     }
 )
 """The rules that find nothing breaking or risky: there is nothing to repair, or nothing is proven that a repair could end."""

@@ -1,0 +1,127 @@
+"""No answer of a direction is "yes" because the other direction, or another finding, was told already; and what a sender declares is
+all that its schema speaks of.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from acpgen.compat.findings import Report, Spot
+from acpgen.compat.promises import Policy, Promise, judged
+from compat.protocols import Schema, compared, found, go, protocol
+
+STRING: Schema = {"type": "string"}
+SPOT = Spot("pyproject.toml", "", 1, 1)
+
+
+def params(old: Schema, new: Schema, **definitions: Schema) -> Report:
+    return compared(*(protocol({"GoRequest": go(**each), **definitions}) for each in (old, new)))
+
+
+def union(tag: str) -> Schema:
+    return {"oneOf": [go({tag: {"const": name}, name: STRING}, (tag, name)) for name in ("p", "q")]}
+
+
+CLOSED: Schema = {"additionalProperties": False}
+BOTH: tuple[tuple[str, Schema, Schema], ...] = (
+    (
+        "required-field-removed",
+        {"properties": {"a": STRING, "b": STRING}, "required": ("a", "b"), **CLOSED},
+        {"properties": {"b": STRING}, "required": ("b",), **CLOSED},
+    ),
+    (
+        "required-field-added",
+        {"properties": {"b": STRING}, "required": ("b",), **CLOSED},
+        {"properties": {"a": STRING, "b": STRING}, "required": ("a", "b"), **CLOSED},
+    ),
+    ("tag-renamed", {"properties": {"x": union("kind")}}, {"properties": {"x": union("type")}}),
+)
+
+
+@pytest.mark.parametrize(("rule", "old", "new"), BOTH, ids=[each[0] for each in BOTH])
+@pytest.mark.parametrize("promise", ["backward", "forward"])
+def test_a_change_that_breaks_both_ways_says_so_whatever_is_promised(
+    rule: str, old: Schema, new: Schema, promise: Promise
+) -> None:
+    report = params(old, new)
+    assert (report.wire.backward, report.wire.forward) == ("no", "no")
+    (finding,) = found(report, rule)
+    assert set(finding.reaches[0].senders) == {"old", "new"}
+    exchanges = {"an old client that talks to a new agent", "a new client that talks to an old agent"}
+    assert set(finding.breaks.split("; ")) == exchanges
+    assert judged(report, Policy(promise=promise), date(2026, 1, 1), SPOT).verdict == "breaking"
+
+
+DECLARED: tuple[tuple[str, Schema, Schema], ...] = (
+    (
+        "by a pattern",
+        {"properties": {"a": STRING}, "patternProperties": {"^x-": {"const": "c"}}},
+        {"properties": {"a": STRING}, "patternProperties": {"^x-": True}},
+    ),
+    (
+        "by what is required in a case",
+        {"properties": {"a": STRING}, **CLOSED},
+        {
+            "properties": {"a": STRING},
+            "additionalProperties": {**go({"b": STRING}), "if": {}, "then": {"required": ["d"]}},
+        },
+    ),
+    (
+        "by what depends on it",
+        {"properties": {"a": STRING}, "dependentSchemas": {"d": {"maxProperties": 1}}},
+        {"properties": {"a": STRING}, "dependentSchemas": {"d": {"maxProperties": 2}}},
+    ),
+)
+
+
+@pytest.mark.parametrize(("old", "new"), [each[1:] for each in DECLARED], ids=[each[0] for each in DECLARED])
+def test_a_sender_sends_every_member_that_its_schema_speaks_of(old: Schema, new: Schema) -> None:
+    report = params(old, new)
+    assert report.wire.forward != "yes"
+    assert report.verdict in ("breaking", "undecided")
+
+
+def test_a_definition_that_both_revisions_hold_in_other_places_is_not_said_to_be_the_same() -> None:
+    held = [go({"a": STRING, "b": STRING}, ("a", "b")), go({"a": STRING}, ("a",))]
+    sides = [
+        protocol({"GoRequest": go({field: {"$ref": "#/$defs/Thing"}}), "Thing": thing})
+        for field, thing in zip(("one", "other"), held, strict=True)
+    ]
+    report = compared(*sides)
+    (finding,) = found(report, "schema-restructured")
+    assert finding.message.endswith("in a way that no message can show but for what other findings tell.")
+    assert [each.location for each in found(report, "field-removed")] == ["params.one"]
+
+
+def test_what_is_written_differently_is_harmless_only_where_that_is_proven() -> None:
+    http, stdio = (
+        go({"type": {"const": "http"}, "url": STRING}, ("type", "url")),
+        go({"command": STRING}, ("command",)),
+    )
+    report = params({"properties": {"v": {"anyOf": [http, stdio]}}}, {"properties": {"v": {"oneOf": [http, stdio]}}})
+    assert (report.verdict, report.wire.backward, report.language.backward) == ("editorial", "yes", "no")
+    (finding,) = found(report, "schema-restructured")
+    assert finding.message.endswith(
+        "in a way that no message can show, unless it holds what its sender's schema does not declare."
+    )
+
+
+def test_the_same_change_of_words_in_two_definitions_is_told_of_both() -> None:
+    def words(text: str) -> Schema:
+        note: Schema = {"properties": {"note": {"type": "string", "description": text}}}
+        return protocol({"GoRequest": go(**note), "GoResponse": go(**note)})
+
+    report = compared(words("one"), words("other"))
+    assert {each.declaration for each in found(report, "text-reworded")} == {"GoRequest.note", "GoResponse.note"}
+
+
+def test_a_union_that_holds_itself_without_a_name_ends() -> None:
+    def thing(**fields: Schema) -> Schema:
+        node: Schema = {"type": "object", "properties": fields, "additionalProperties": {"const": "a"}}
+        return {**node, "patternProperties": {"^a": {"$ref": "#/$defs/Thing"}}}
+
+    tagged = {"anyOf": [go({"kind": {"const": name}}, ("kind",)) for name in ("q", "r")]}
+    report = compared(*({"$defs": {"Thing": each}} for each in (thing(), thing(a=tagged))))
+    assert report.findings
