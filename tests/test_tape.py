@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from acpgen.errors import Faults
 from acpgen.redaction import REDACTED, Redactor
+from acpgen.schema.walk import is_array, is_object
 from acpgen.tape import Tape
 
 ROOT = Path(__file__).parents[1]
@@ -167,12 +168,10 @@ def test_secrets_and_files_are_not_recorded_and_the_shape_stays(params: dict[str
 
 def shape(value: Any) -> Any:
     """What is left of a value where every text is the same one."""
-    if isinstance(value, dict):
-        fields = cast("dict[str, Any]", value)
-        return {key: shape(one) for key, one in fields.items()}
-    if isinstance(value, list):
-        items = cast("list[Any]", value)
-        return [shape(one) for one in items]
+    if is_object(value):
+        return {key: shape(one) for key, one in value.items()}
+    if is_array(value):
+        return [shape(one) for one in value]
     return "" if isinstance(value, str) else value
 
 

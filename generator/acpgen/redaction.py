@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
+
+from acpgen.schema.walk import is_array
 
 REDACTED: Final = "[redacted]"
 
@@ -82,9 +84,8 @@ class Redactor:
             return f"[redacted: {len(line)} bytes that are nested too deep]".encode()
 
     def _message(self, sender: str, message: Any) -> Any:
-        if isinstance(message, list):
-            batch = cast("list[Any]", message)
-            return [self._message(sender, each) for each in batch]
+        if is_array(message):
+            return [self._message(sender, each) for each in message]
         if not isinstance(message, _Pairs):
             return self._value(message, is_file=False)
         found = dict(message.items)
@@ -110,10 +111,9 @@ class Redactor:
                     for name, one in value.items
                 ]
             )
-        if isinstance(value, list):
-            items = cast("list[Any]", value)
+        if is_array(value):
             return [
-                self._setting(each) if key in SETTINGS else self._value(each, key, is_file=is_file) for each in items
+                self._setting(each) if key in SETTINGS else self._value(each, key, is_file=is_file) for each in value
             ]
         if not _is_text(value):
             return value
@@ -146,10 +146,9 @@ def _written(value: Any) -> Iterator[str]:
             yield f"{',' if index else ''}{json.dumps(key)}:"
             yield from _written(one)
         yield "}"
-    elif isinstance(value, list):
+    elif is_array(value):
         yield "["
-        items = cast("list[Any]", value)
-        for index, one in enumerate(items):
+        for index, one in enumerate(value):
             yield "," if index else ""
             yield from _written(one)
         yield "]"
