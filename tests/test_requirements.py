@@ -320,6 +320,34 @@ def test_an_unknown_subject_survives_being_forwarded() -> None:
     assert json.loads(v2.encode(message)) == json.loads(text)
 
 
+UNKNOWN: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "UnknownAuthMethod": ("AuthMethod", {"type": "_x", "methodId": "a", "name": "A", "n": [1, None]}),
+    "UnknownToolCallContent": ("ToolCallContent", {"type": "_x", "n": 1}),
+    "UnknownSessionConfigOption": ("SessionConfigOption", {"type": "later", "configId": "c", "name": "C", "n": "red"}),
+    "UnknownAvailableCommandInput": ("AvailableCommandInput", {"type": "_x", "n": 1}),
+    "UnknownSessionUpdate": ("SessionUpdate", {"sessionUpdate": "_x", "n": {"a": None}}),
+    "UnknownContentBlock": ("ContentBlock", {"type": "video", "data": "x"}),
+    "UnknownReplayFrom": ("ReplayFrom", {"type": "_turn", "n": 3}),
+    "UnknownCreateElicitationRequest": (
+        "CreateElicitationRequest",
+        {"mode": "_poll", "sessionId": "s", "message": "Which?", "n": 1},
+    ),
+    "UnknownCreateElicitationResponse": ("CreateElicitationResponse", {"action": "_later", "n": 1}),
+    "UnknownElicitationPropertySchema": ("ElicitationPropertySchema", {"type": "_colour", "n": 1}),
+}
+"""A union of version 2, and a value of it that this version does not know, by what keeps it."""
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_unknown_is_kept_as_it_came(name: str) -> None:
+    from acp_bindings import v2
+
+    union, body = UNKNOWN[name]
+    value: Any = v2.decode_as(getattr(v2, union), body)
+    assert isinstance(value, getattr(v2, name))
+    assert json.loads(v2.encode(value)) == body
+
+
 def test_what_is_unknown_of_an_elicitation_survives() -> None:
     """An unknown mode and an unknown action are kept as they came, and are none of those that are known."""
     from acp_bindings import v1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from monitor.content_cases import CONTENT_CASES
 from monitor.scripts import (
     CWD,
     EXTRA,
@@ -29,6 +30,7 @@ from monitor.scripts import (
 )
 from monitor.shape_cases import MCP_SHAPE_CASES, SHAPE_CASES
 from monitor.turn_cases import TURN_CASES
+from monitor.version_two_cases import VERSION_TWO_CASES
 
 ROOTS = [EXTRA]
 LISTED = info(additionalDirectories=ROOTS)
@@ -751,7 +753,7 @@ OWN_CASES = (
     ),
 )
 
-CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES)
+CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
 
 MCP_CASES = (
     *MCP_SHAPE_CASES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from monitor.cases import OPEN, OPEN_2, SELECT
+from monitor.content_cases import QUIET_CONTENT
 from monitor.scripts import (
     CWD,
     EXTRA,
@@ -369,6 +370,8 @@ QUIET: Final[dict[str, list[Said]]] = {
         result("agent", 1, {"sessions": [LISTED], "nextCursor": "c"}),
         client("session/list", {"cursor": "c", "additionalDirectories": ROOTS, "cwd": CWD}, id_=1),
         result("agent", 1, {"sessions": [info("o", additionalDirectories=ROOTS)]}),
+        client("session/list", {}, id_=1),
+        result("agent", 1, {"sessions": [LISTED], "nextCursor": "d"}),
         client("session/list", {"cursor": "d"}, id_=1),
         result("agent", 1, {"sessions": [info("q")]}),
     ],
@@ -430,6 +433,7 @@ QUIET: Final[dict[str, list[Said]]] = {
 }
 
 QUIET.update(QUIET_TURNS)
+QUIET.update(QUIET_CONTENT)
 QUIET.update(QUIET_SHAPES)
 
 QUIET_MCP: Final[dict[str, list[Said]]] = {

@@ -48,7 +48,17 @@ from acp_session.mcp_roots import (
     path_of,
     uri_of,
 )
-from acp_session.permission import about_tool_call, ask, cancel, decide, read, tool_call_update
+from acp_session.permission import (
+    NotMappable,
+    about_tool_call,
+    ask,
+    cancel,
+    decide,
+    read,
+    to_v1,
+    to_v2,
+    tool_call_update,
+)
 from acp_session.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scope, matches, normalise, scope
 from requirements_file import identity, label
 
@@ -303,14 +313,19 @@ def a_request_without_the_field_is_accepted(base: Path) -> None:
         assert method(new(f"{base}/app")).scope == scope(f"{base}/app") == Scope(f"{base}/app")
 
 
-@requirement(63, "acp/v1/session-setup/working-directory/2", "acp/v1/session-setup/working-directory/4")
+@requirement(
+    63,
+    "acp/v2/session-setup/working-directory/4",
+    "acp/v1/session-setup/working-directory/2",
+    "acp/v1/session-setup/working-directory/4",
+)
 def the_working_directory_is_the_first_root(base: Path) -> None:
     found = scope("/w", ["/b", "/a"], flavour="posix")
     assert found.paths == ("/w", "/b", "/a")
     assert [root.path for root in bound_to(base).roots] == [f"{base}/app", f"{base}/lib"]
 
 
-@requirement(9, 10, 11)
+@requirement(9, 10, 11, "acp/v2/session-list/listing-sessions/3")
 def lists_are_filtered(base: Path) -> None:
     agent = AgentWorkspace(flavour="posix")
     sessions = {
@@ -345,7 +360,7 @@ def one_rule_normalises(base: Path) -> None:
     assert matches(stored, cwd=odd, additional=[f"{odd}/z//"], flavour="posix")
 
 
-@requirement(20, "acp/v1/session-setup/working-directory/3")
+@requirement(20, "acp/v2/session-setup/working-directory/3", "acp/v1/session-setup/working-directory/3")
 def relative_paths_are_meant_from_cwd(base: Path) -> None:
     (base / "lib" / "only.txt").touch()
     assert bound_to(base).scope.absolute("only.txt") == f"{base}/app/only.txt"
@@ -353,7 +368,7 @@ def relative_paths_are_meant_from_cwd(base: Path) -> None:
         bound_to(base).open("only.txt")
 
 
-@requirement(21, 34)
+@requirement(21, 34, "acp/v2/session-setup/working-directory/5")
 def paths_in_any_root_are_in_scope(base: Path) -> None:
     (base / "app" / "to-lib").symlink_to("../lib")
     for path in ("app/a.txt", "lib/a.txt", "app/to-lib/a.txt", "app/../lib/a.txt"):
@@ -456,6 +471,14 @@ def listed_roots_hold_until_a_lifecycle_request(base: Path) -> None:
     assert client.roots("s").scope.paths == (f"{base}/app", f"{base}/lib")
     client.establish("s", client.prepare(f"{base}/lib", advertised=True))
     assert client.roots("s").scope.paths == (f"{base}/lib",)
+
+
+@requirement("acp/v2/session-list/listing-sessions/7")
+def what_a_list_told_before_is_not_mixed_in(base: Path) -> None:
+    client = ClientWorkspace(granted=[str(base)])
+    for additional in ([f"{base}/lib"], [f"{base}/outside"], []):
+        client.learn(v2.SessionInfo(session_id="s", cwd=f"{base}/app", additional_directories=additional))
+        assert client.roots("s").scope.additional == tuple(additional)
 
 
 @requirement(60)
@@ -699,7 +722,7 @@ def a_permission_of_a_cancelled_turn_is_answered_as_cancelled(base: Path) -> Non
     assert not decide(request, cancel(request)).allowed
 
 
-@requirement(99)
+@requirement(99, "acp/v2/schema/toolcallpermissionsubject/1")
 def prompt_words_do_not_reach_the_tool_call(base: Path) -> None:
     call = v2.ToolCallUpdate(tool_call_id="c", title="Edit")
     request = ask("s", "May I?", [YES], description="Because.", subject=about_tool_call(call))
@@ -769,3 +792,49 @@ def binary_data_and_other_types_are_refused(base: Path) -> None:
     (base / "app" / "b.bin").write_bytes(b"a\0b")
     assert code_of(read_file, base, f"{base}/app/b.bin") == INTERNAL_ERROR
     assert code_of(read_file, base, f"{base}/app/a.txt", FilePolicy(extensions=frozenset({".md"}))) == REFUSED
+
+
+@requirement(
+    "acp/v2/tool-calls/requesting-permission/10",
+    "acp/v2/schema/requestpermissionoutcome/1",
+    "acp/v2/schema/requestpermissionoutcome/2",
+)
+def only_an_offered_option_that_allows_is_consent(base: Path) -> None:
+    request = ask("s", "May I?", [YES])
+    assert decide(request, v2.decode_as(v2.RequestPermissionResponse, outcome("selected", optionId="yes"))).allowed
+    for answer in (outcome("cancelled"), outcome("selected", optionId="other"), outcome("_later"), outcome("granted")):
+        assert not decide(request, v2.decode_as(v2.RequestPermissionResponse, answer)).allowed
+
+
+def outcome(name: str, **more: str) -> dict[str, Any]:
+    return {"outcome": {"outcome": name, **more}}
+
+
+@requirement("acp/v2/schema/permissionoption/1")
+def no_option_stands_twice(base: Path) -> None:
+    with pytest.raises(ValueError, match="two options"):
+        ask("s", "May I?", [YES, YES])
+
+
+@requirement(
+    "acp/v2/rfds/terminal-output/compatibility/1",
+    "acp/v2/rfds/client-filesystem-terminal-capabilities/implementation-details-and-plan/1",
+)
+def a_terminal_of_one_version_is_none_of_the_other(base: Path) -> None:
+    content = [{"type": "terminal", "terminalId": "t"}]
+    call = {"toolCallId": "c", "title": "Run", "content": content}
+    options = [{"optionId": "y", "name": "Y", "kind": "allow_once"}]
+    old = v1.decode_as(v1.RequestPermissionRequest, {"sessionId": "s", "toolCall": call, "options": options})
+    body = {
+        "sessionId": "s",
+        "title": "Run",
+        "subject": {"type": "tool_call", "toolCall": call},
+        "options": options,
+    }
+    new_ = v2.decode_as(v2.RequestPermissionRequest, body)
+    with pytest.raises(NotMappable) as caught:
+        to_v2(old)
+    assert [place for place, _ in caught.value.losses] == ["/toolCall/content/0"]
+    with pytest.raises(NotMappable) as caught:
+        to_v1(new_)
+    assert [place for place, _ in caught.value.losses] == ["/subject/toolCall/content/0"]

@@ -282,11 +282,13 @@ def _tool_call_to_v2(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tu
     tool_call: dict[str, Any] = {
         key: value for key, value in source.items() if value is not None or key not in (*_CLEARABLE, *_LISTS)
     }
-    if tool_call.get("content") is not None:
-        tool_call["content"] = [_diff_to_v2(item) for item in tool_call["content"]]
-    return tool_call, [
+    losses = [
         (f"/toolCall/{key}", "the field has a meaning of its own in v2") for key in ("capabilities",) if key in source
     ]
+    if tool_call.get("content") is not None:
+        losses += _terminals("/toolCall/content", tool_call["content"])
+        tool_call["content"] = [_diff_to_v2(item) for item in tool_call["content"]]
+    return tool_call, losses
 
 
 def _to_v1_json(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -314,6 +316,7 @@ def _to_v1_json(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[s
             tool_call[key] = []
     if "content" in tool_call:
         items: list[Any] = []
+        losses += _terminals("/subject/toolCall/content", tool_call["content"])
         for index, item in enumerate(tool_call["content"]):
             made = _diff_to_v1(item)
             if made is None:
@@ -322,6 +325,14 @@ def _to_v1_json(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[s
         tool_call["content"] = items
     body["toolCall"] = tool_call
     return body, losses
+
+
+def _terminals(at: str, content: Sequence[Any]) -> list[tuple[str, str]]:
+    """The terminals in a tool call's content. They look alike in both versions and are not: no terminal of one is one of the other."""
+    sentence = "a terminal is the client's in v1, and the agent's in v2"
+    return [
+        (f"{at}/{index}", sentence) for index, item in enumerate(content) if _object(item).get("type") == "terminal"
+    ]
 
 
 # --- diffs -----------------------------------------------------------------------------------------------------------

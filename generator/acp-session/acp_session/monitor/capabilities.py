@@ -33,6 +33,9 @@ _CONDITIONAL: Final = frozenset(
 )
 """Methods that a peer has only if it offered something for them: a way to log in, modes, options, work that can be stopped."""
 
+_LOGIN: Final = frozenset({"auth/login", "auth/logout"})
+"""Methods that an agent of version 2 has once it offers a way to log in."""
+
 
 @rule("request", "notification", requirements=(70, 71, 72, 73, 74, 88, 104))
 def method_used_without_capability(event: Event, connection: Connection) -> Iterator[Found]:
@@ -86,11 +89,14 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
     if gate is not None and connection.advertises(gate) is not True:
         return
     session = connection.session(request.session)
-    if route.name in _CONDITIONAL and not (route.name == "session/set_config_option" and session and session.options):
+    is_offered = route.name in _LOGIN and bool(connection.auth_methods) and connection.version == 2
+    if route.name == "session/set_config_option":
+        is_offered = session is not None and bool(session.options)
+    if route.name in _CONDITIONAL and not is_offered:
         return
     numbers: tuple[int, ...] = ()
     if gate is None:
-        reason = "every peer has it"
+        reason = "a way to log in was offered" if route.name in _LOGIN else "every peer has it"
     else:
         path = gate.partition(":")[2]
         reason = f"`{path}` was advertised"

@@ -31,8 +31,8 @@ class Found(NamedTuple):
     """What a rule found. `path` leads into the message, `earlier` is the message that makes this one a breach.
 
     `requirements` are those behind this breach, where they are not all of the rule's; `about` is the request at fault, where it is
-    not the message that was looked at; `level` is lower than the rule's where the order of messages does not prove the breach; `word` is
-    the capability that the breach is about, by the last word of its path.
+    not the message that was looked at; `level` is lower than the rule's where the order of messages does not prove the breach;
+    `word` is what the breach is about, such as the last word of the path of a capability.
     """
 
     path: Path

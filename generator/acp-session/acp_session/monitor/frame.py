@@ -84,7 +84,7 @@ def batch_mixed(event: Event, _connection: Connection) -> Iterator[Found]:
         yield Found((answers.index(not answers[0]),), "a batch holds either calls or answers, not both")
 
 
-@rule("request")
+@rule("request", level="should")
 def batch_of_unbatchable(event: Event, _connection: Connection) -> Iterator[Found]:
     """A request whose method the schema keeps out of batches (`x-batch`) came in one."""
     if event.at and event.route is not None and event.route.batch == "never":

@@ -7,7 +7,7 @@ from typing import Final
 
 from .events import Event, Found, reach, shown, text
 from .kept import key
-from .rule import rule
+from .rule import ACP, rule
 from .state import Connection
 
 _BEFORE: Final = ("initialize", "$/cancel_request", "ping")
@@ -69,6 +69,25 @@ def marker_without_meaning(event: Event, _connection: Connection) -> Iterator[Fo
             )
 
 
+@rule("result", methods=("initialize",), level="should", protocols=ACP)
+def version_above_requested(event: Event, _connection: Connection) -> Iterator[Found]:
+    """An agent of version 2 answers `initialize` with a higher version than the client asked for."""
+    request = event.request
+    asked = None if request is None else request.version
+    if request is not None and asked is not None and asked < 2 == reach(event.body, "protocolVersion"):
+        sentence = f"the client asked for version {asked}, and the answer is the highest that is not above it"
+        yield Found(event.below("protocolVersion"), sentence, request.index)
+
+
+@rule("request", methods=("logout", "auth/logout"), protocols=("acp/v2",))
+def logout_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
+    """A client of version 2 logs out though the agent offered no way to log in."""
+    if connection.version == 2 and connection.auth_methods == {}:
+        yield Found(
+            (*event.at, "method"), "the agent offered no way to log in, and so has none out", connection.initialized
+        )
+
+
 @rule("request", methods=("authenticate", "auth/login"))
 def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Found]:
     """A client logs in by a method that the agent did not offer, or by one of type `terminal`, which clients carry out themselves."""
@@ -77,10 +96,12 @@ def auth_method_not_offered(event: Event, connection: Connection) -> Iterator[Fo
         return
     kind = connection.auth_methods.get(key(wanted) or "")
     if kind is None:
-        yield Found(event.below("methodId"), f"the agent offered no method {shown(wanted)}", connection.initialized)
+        sentence = f"the agent offered no method {shown(wanted)}"
+        word = "" if connection.auth_methods else "none"
+        yield Found(event.below("methodId"), sentence, connection.initialized, word=word)
     elif kind == "terminal":
         sentence = f"the method {shown(wanted)} is of type 'terminal' and is never passed to the agent"
-        yield Found(event.below("methodId"), sentence, connection.initialized)
+        yield Found(event.below("methodId"), sentence, connection.initialized, word="terminal")
 
 
 @rule("request", methods=("authenticate", "auth/login"), level="note")

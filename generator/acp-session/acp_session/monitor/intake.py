@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from functools import partial
 from typing import Any, Final
 
 from . import work
 from .events import Event, items, json_pointer, reach, text
 from .json_types import is_array, is_object
-from .kept import LONGEST_PATH, MOST_PARTS, Recent, brief, key
+from .kept import LONGEST_FORM, LONGEST_PATH, MOST_PARTS, Recent, brief, key
 from .offers import Options, is_offer, offered_options, tags
-from .records import Listed, Pending, Session, Terminal
+from .records import Listed, Pending, Question, Session, Terminal
 from .rootpaths import Misfit, are_too_many, distinct, listed_roots, misfit, strangers
 from .state import Connection
 
@@ -61,9 +62,13 @@ def _request(connection: Connection, event: Event) -> None:
     elif event.method == "session/request_permission":
         request.is_strange = _is_strange(connection, text(event.body, "subject", "type"))
         request.options = _ids(connection, [text(option, "optionId") for option in items(event.body, "options")])
+    elif event.method == "elicitation/create":
+        connection.questions[name] = _question(connection, event)
     connection.pending[event.sender][name] = request
     connection.answered[event.sender].pop(name)
     if event.method == "initialize":
+        version = reach(event.body, "protocolVersion")
+        request.version = version if isinstance(version, int) and not isinstance(version, bool) else None
         _offer(connection, event, event.body)
         if connection.asked is None:
             connection.asked, connection.refused = event.index, None
@@ -146,6 +151,8 @@ def _answer(connection: Connection, event: Event) -> None:
         return
     request = event.request
     connection.pending[asker].pop(name)
+    if request.method == "elicitation/create":
+        connection.questions.pop(name)
     connection.answered[asker][name] = event.index
     connection.read[event.sender] = max(connection.read[event.sender], request.index)
     session = connection.session(request.session)
@@ -261,7 +268,27 @@ def _open(connection: Connection, name: str, request: Pending, event: Event) -> 
     connection.deleted.pop(key(name) or "")
 
 
+def _question(connection: Connection, event: Event) -> Question:
+    """What an elicitation asks; an id of a visit is known from here on."""
+    asked = Question(event.index, (text(event.body, "mode") or "")[:16])
+    visit, form = text(event.body, "elicitationId"), reach(event.body, "requestedSchema")
+    if asked.mode == "url" and visit is not None:
+        asked.visit = key(visit)
+        connection.visits[key(visit) or ""] = event.index
+    elif is_object(form) and not event.problems:
+        asked.length = len(json.dumps(form))
+        if asked.length <= LONGEST_FORM:
+            asked.form = form
+        else:
+            asked.length = 0
+            connection.letting_go("the form is too long to be kept")
+    return asked
+
+
 def _list(connection: Connection, event: Event) -> None:
+    cursor = text(event.body, "nextCursor")
+    if cursor is not None:
+        connection.cursors[key(cursor) or ""] = event.index
     for info in items(event.body, "sessions"):
         name = text(info, "sessionId")
         if name is not None:

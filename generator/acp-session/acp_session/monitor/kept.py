@@ -27,6 +27,9 @@ MOST_MARKS: Final = 1024
 MOST_VALUES: Final = 16 * MOST_PARTS
 """Values of all options of one session that are kept."""
 
+LONGEST_FORM: Final = 65536
+"""Characters of the schema of a form that are kept."""
+
 ROOM: Final = 16 << 20
 """Bytes, about, that one table holds."""
 

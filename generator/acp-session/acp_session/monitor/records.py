@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .kept import MOST_PARTS, Recent, size_of
 from .offers import Options, size_of_options
@@ -18,7 +19,7 @@ class Pending:
     `closing` the request that closes its session and `closed` the answer to that.
     `source_roots` are those that were in force for the source of a fork, `None` where they are not known. `refused` is an error
     without an id that may have refused it; `is_refused`, that it can have refused nothing else.
-    `is_strange`: it asks permission for a kind of subject that is not known.
+    `is_strange`: it asks permission for a kind of subject that is not known. `version` is what `initialize` asks for.
     """
 
     sender: str
@@ -41,6 +42,7 @@ class Pending:
     refused: int | None = None
     is_refused: bool = False
     is_strange: bool = False
+    version: int | None = None
 
     @property
     def cancelled(self) -> int | None:
@@ -122,3 +124,21 @@ class Listed:
     def size(self) -> int:
         """About how many bytes it takes."""
         return 200 + size_of(self.cwd, *(self.roots or ()))
+
+
+@dataclass(slots=True)
+class Question:
+    """A question of the agent to the user that waits for its answer.
+
+    `visit` is the id of a web page, `form` the schema of a form, `length` that of its text; `None` for questions of another mode.
+    """
+
+    index: int
+    mode: str
+    visit: str | None = None
+    form: Any = None
+    length: int = 0
+
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return 300 + 10 * self.length

@@ -14,6 +14,21 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/initialization/session-capabilities/1",
             ),
         },
+        "acp/v2": {
+            "auth/login": (
+                "acp/v2/overview/baseline-methods/1",
+                "acp/v2/authentication/advertising-authentication/1",
+            ),
+            "auth/logout": (
+                "acp/v2/overview/baseline-methods/1",
+                "acp/v2/authentication/advertising-authentication/1",
+            ),
+            "session/close": ("acp/v2/session-setup/closing-active-sessions/1",),
+            "session/list": ("acp/v2/session-list/overview/2",),
+            "session/request_permission": ("acp/v2/overview/baseline-methods/3",),
+            "session/resume": ("acp/v2/session-setup/resuming-sessions/1",),
+            "session/set_config_option": ("acp/v2/schema/setsessionconfigoptionrequest/1",),
+        },
     },
     "auth-method-not-offered": {
         "acp/v1": {
@@ -22,6 +37,48 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/authentication/protocol-driven-authentication/2",
                 "acp/v1/authentication/terminal-authentication/4",
             ),
+        },
+        "acp/v2": {
+            "": ("acp/v2/authentication/agent-handled-authentication/2",),
+            "none": (
+                "acp/v2/overview/baseline-methods/2",
+                "acp/v2/authentication/advertising-authentication/2",
+            ),
+            "terminal": (
+                "acp/v2/authentication/agent-handled-authentication/1",
+                "acp/v2/authentication/terminal-authentication/6",
+                "acp/v2/schema/loginauthrequest/1",
+            ),
+        },
+    },
+    "base64-malformed": {
+        "acp/v2": {
+            "audio": ("acp/v2/content/audio-content/1",),
+            "image": ("acp/v2/content/image-content/1",),
+            "resource": ("acp/v2/content/embedded-resource/1",),
+            "terminal_output_chunk": ("acp/v2/tool-calls/display-only-terminals/10",),
+            "terminal_update": ("acp/v2/tool-calls/display-only-terminals/7",),
+        },
+    },
+    "batch-empty": {
+        "acp/v2": {
+            "": ("acp/v2/transports/json-rpc-batch-messages/3",),
+        },
+    },
+    "batch-of-unbatchable": {
+        "acp/v2": {
+            "": ("acp/v2/transports/json-rpc-batch-messages/11",),
+        },
+    },
+    "cancel-not-offered": {
+        "acp/v2": {
+            "terminal/cancel": ("acp/v2/schema/cancelterminalrequest/1",),
+            "tool_call/cancel": ("acp/v2/schema/canceltoolcallrequest/1",),
+        },
+    },
+    "cancel-of-unknown-request": {
+        "acp/v2": {
+            "": ("acp/v2/schema/cancelrequestnotification/1",),
         },
     },
     "cancelled-prompt-failed": {
@@ -39,6 +96,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/rfds/request-cancellation/cancellation-processing/2",
             ),
         },
+        "acp/v2": {
+            "": ("acp/v2/cancellation/cancel_request-notification/4",),
+        },
     },
     "cancelled-turn-ended-otherwise": {
         "acp/v1": {
@@ -47,6 +107,14 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/prompt-turn/cancellation/5",
             ),
             "session/prompt": ("acp/v1/schema/sessioncancel/1",),
+        },
+        "acp/v2": {
+            "": (
+                "acp/v2/prompt-lifecycle/cancellation/5",
+                "acp/v2/prompt-lifecycle/cancellation/6",
+                "acp/v2/schema/cancelsessionnotification/3",
+                "acp/v2/schema/cancelsessionnotification/5",
+            ),
         },
     },
     "close-without-cancel": {
@@ -57,17 +125,73 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
         "acp/v2": {
-            "": ("acp/rfds/session-close/what-we-propose-to-do-about-it/1",),
+            "": (
+                "acp/rfds/session-close/what-we-propose-to-do-about-it/1",
+                "acp/v2/session-setup/closing-active-sessions/3",
+                "acp/v2/schema/closesessionrequest/3",
+            ),
+        },
+    },
+    "command-name-invalid": {
+        "acp/v2": {
+            "unique": ("acp/v2/schema/command/2",),
+            "whitespace": ("acp/v2/schema/command/1",),
+        },
+    },
+    "config-option-inconsistent": {
+        "acp/v2": {
+            "": ("acp/v2/session-config-options/default-values-and-graceful-degradation/1",),
+            "currentValue": ("acp/v2/schema/sessionconfigselect/1",),
+            "unique": ("acp/v2/schema/sessionconfigselect/3",),
         },
     },
     "config-option-not-offered": {
         "acp/v1": {
             "": ("acp/v1/session-config-options/from-the-client/1",),
         },
+        "acp/v2": {
+            "value": ("acp/v2/session-config-options/setting-a-config-option/2",),
+        },
+    },
+    "cursor-not-given": {
+        "acp/v2": {
+            "": ("acp/v2/session-list/pagination/2",),
+        },
     },
     "deleted-session-listed": {
         "acp/v1": {
             "": ("acp/v1/session-delete/semantics/1",),
+        },
+        "acp/v2": {
+            "": ("acp/v2/session-delete/semantics/1",),
+        },
+    },
+    "elicitation-content-unfit": {
+        "acp/v2": {
+            "": (
+                "acp/v2/elicitation/form-mode/2",
+                "acp/v2/elicitation/responses/2",
+            ),
+        },
+    },
+    "elicitation-id-in-use": {
+        "acp/v2": {
+            "": ("acp/v2/elicitation/url-completion/1",),
+        },
+    },
+    "elicitation-not-asked": {
+        "acp/v2": {
+            "": ("acp/v2/elicitation/url-completion/4",),
+        },
+    },
+    "elicitation-of-unknown-request": {
+        "acp/v2": {
+            "": ("acp/v2/schema/elicitationrequestscope/1",),
+        },
+    },
+    "elicitation-refused-otherwise": {
+        "acp/v2": {
+            "": ("acp/v2/elicitation/url-completion/6",),
         },
     },
     "envelope-malformed": {
@@ -79,6 +203,10 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/schema/requestid/2",
             ),
         },
+        "acp/v2": {
+            "agent": ("acp/v2/transports/stdio/4",),
+            "client": ("acp/v2/transports/stdio/5",),
+        },
     },
     "error-malformed": {
         "acp/v1": {
@@ -89,7 +217,10 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
         "acp/v2": {
-            "": ("acp/rfds/elicitation/error-handling/1",),
+            "": (
+                "acp/rfds/elicitation/error-handling/1",
+                "acp/v2/overview/error-handling/2",
+            ),
         },
     },
     "extension-refused-otherwise": {
@@ -106,6 +237,10 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         "acp/v1": {
             "": ("acp/v1/initialization/capabilities/3",),
         },
+        "acp/v2": {
+            "": ("acp/v2/initialization/capabilities/3",),
+            "additionalDirectories": ("acp/v2/session-setup/additional-workspace-roots/3",),
+        },
     },
     "file-access-outside-roots": {
         "acp/v1": {
@@ -116,6 +251,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         "acp/v1": {
             "": ("acp/v1/session-setup/loading-a-session/4",),
         },
+        "acp/v2": {
+            "session/update": ("acp/v2/session-setup/resuming-sessions/8",),
+        },
     },
     "history-not-requested": {
         "acp/v1": {
@@ -125,12 +263,57 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
         "acp/v2": {
-            "": ("acp/rfds/session-resume/what-we-propose-to-do-about-it/1",),
+            "": (
+                "acp/rfds/session-resume/what-we-propose-to-do-about-it/1",
+                "acp/v2/session-setup/resuming-sessions/3",
+            ),
+        },
+    },
+    "icon-not-fetchable": {
+        "acp/v2": {
+            "": ("acp/v2/schema/icon/1",),
+        },
+    },
+    "id-in-use": {
+        "acp/v2": {
+            "": ("acp/v2/schema/requestid/3",),
+        },
+    },
+    "idle-without-running": {
+        "acp/v2": {
+            "": (
+                "acp/v2/prompt-lifecycle/3-agent-reports-output/1",
+                "acp/v2/schema/stateupdate/1",
+            ),
+        },
+    },
+    "idle-without-stop-reason": {
+        "acp/v2": {
+            "": (
+                "acp/v2/prompt-lifecycle/4-report-completion/2",
+                "acp/v2/schema/stateupdate/3",
+            ),
         },
     },
     "list-result-outside-filter": {
         "acp/v1": {
             "": ("acp/v1/session-list/listing-sessions/2",),
+        },
+    },
+    "login-variable-repeated": {
+        "acp/v2": {
+            "": (
+                "acp/v2/authentication/terminal-authentication/1",
+                "acp/v2/schema/authmethodterminal/2",
+            ),
+        },
+    },
+    "logout-not-offered": {
+        "acp/v2": {
+            "": (
+                "acp/v2/overview/baseline-methods/2",
+                "acp/v2/authentication/advertising-authentication/2",
+            ),
         },
     },
     "message-before-initialize": {
@@ -141,10 +324,43 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "session/new": ("acp/v1/session-setup/introduction/1",),
             "session/prompt": ("acp/v1/prompt-turn/introduction/1",),
         },
+        "acp/v2": {
+            "session/delete": ("acp/v2/session-delete/overview/1",),
+            "session/list": ("acp/v2/session-list/overview/1",),
+            "session/load": (
+                "acp/v2/initialization/overview/1",
+                "acp/v2/session-setup/overview/1",
+            ),
+            "session/new": (
+                "acp/v2/initialization/overview/1",
+                "acp/v2/session-setup/overview/1",
+            ),
+            "session/prompt": ("acp/v2/prompt-lifecycle/overview/1",),
+            "session/resume": (
+                "acp/v2/initialization/overview/1",
+                "acp/v2/session-setup/overview/1",
+            ),
+        },
     },
     "method-unknown": {
         "acp/v1": {
             "": ("acp/v1/extensibility/extension-methods/1",),
+        },
+        "acp/v2": {
+            "": ("acp/v2/extensibility/custom-requests/1",),
+            "authenticate": ("acp/v2/migration/method-changes/1",),
+            "fs/read_text_file": (
+                "acp/v2/migration/method-changes/1",
+                "acp/v2/rfds/client-filesystem-terminal-capabilities/what-we-propose-to-do-about-it/2",
+            ),
+            "fs/write_text_file": (
+                "acp/v2/rfds/client-filesystem-terminal-capabilities/what-we-propose-to-do-about-it/2",
+            ),
+            "session/set_mode": ("acp/v2/migration/method-changes/1",),
+            "terminal/create": (
+                "acp/v2/migration/method-changes/1",
+                "acp/v2/rfds/client-filesystem-terminal-capabilities/what-we-propose-to-do-about-it/2",
+            ),
         },
     },
     "method-used-without-capability": {
@@ -208,6 +424,17 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "terminal/wait_for_exit": ("acp/v1/terminals/checking-support/2",),
         },
         "acp/v2": {
+            "": ("acp/v2/initialization/capabilities/3",),
+            "delete": (
+                "acp/v2/initialization/session-capabilities/2",
+                "acp/v2/session-delete/checking-support/1",
+                "acp/v2/session-delete/checking-support/2",
+            ),
+            "elicitation": (
+                "acp/v2/overview/optional-methods/1",
+                "acp/v2/elicitation/checking-support/2",
+            ),
+            "fork": ("acp/v2/migration/scope-stable-v2-and-draft-surfaces/1",),
             "session/fork": ("acp/rfds/session-fork/implementation-details-and-plan/1",),
         },
         "mcp/2025-06-18": {
@@ -237,12 +464,30 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "agent": ("acp/v1/transports/stdio/5",),
             "client": ("acp/v1/transports/stdio/6",),
         },
+        "acp/v2": {
+            "": (
+                "acp/v2/transports/overview/1",
+                "acp/v2/transports/stdio/1",
+            ),
+            "agent": ("acp/v2/transports/stdio/4",),
+            "client": ("acp/v2/transports/stdio/5",),
+        },
     },
     "notification-answered": {
         "acp/v1": {
             "": (
                 "acp/v1/overview/error-handling/2",
                 "acp/v1/extensibility/custom-notifications/1",
+            ),
+        },
+    },
+    "patch-malformed": {
+        "acp/v2": {
+            "envelope": ("acp/v2/tool-calls/diffs/6",),
+            "path": (
+                "acp/v2/tool-calls/diffs/5",
+                "acp/v2/schema/diffpatchformat/1",
+                "acp/v2/schema/diffpatchformat/2",
             ),
         },
     },
@@ -253,10 +498,19 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/tool-calls/requesting-permission/5",
             ),
         },
+        "acp/v2": {
+            "": (
+                "acp/v2/prompt-lifecycle/cancellation/3",
+                "acp/v2/tool-calls/requesting-permission/8",
+            ),
+        },
     },
     "permission-options-repeated": {
         "acp/v1": {
             "": ("acp/v1/tool-calls/permission-options/1",),
+        },
+        "acp/v2": {
+            "": ("acp/v2/schema/permissionoption/1",),
         },
     },
     "permission-outcome-not-offered": {
@@ -264,6 +518,17 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "": (
                 "acp/v1/tool-calls/requesting-permission/3",
                 "acp/v1/schema/sessionrequest_permission/1",
+            ),
+        },
+        "acp/v2": {
+            "": ("acp/v2/tool-calls/requesting-permission/9",),
+        },
+    },
+    "prompt-not-reported": {
+        "acp/v2": {
+            "": (
+                "acp/v2/prompt-lifecycle/2-prompt-accepted/2",
+                "acp/v2/schema/promptresponse/1",
             ),
         },
     },
@@ -285,6 +550,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/schema/requestid/3",
             ),
         },
+        "acp/v2": {
+            "": ("acp/v2/schema/requestid/2",),
+        },
     },
     "result-malformed": {
         "acp/v1": {
@@ -302,14 +570,46 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
     },
+    "roots-not-resent": {
+        "acp/v2": {
+            "session/resume": ("acp/v2/session-setup/additional-workspace-roots/2",),
+        },
+    },
     "roots-reordered": {
         "acp/v1": {
             "": ("acp/v1/session-setup/working-directory/4",),
         },
     },
+    "roots-where-none-belong": {
+        "acp/v2": {
+            "session/update": ("acp/v2/session-list/updating-session-metadata/2",),
+        },
+    },
+    "server-variable-repeated": {
+        "acp/v2": {
+            "": ("acp/v2/schema/mcpserverstdio/1",),
+        },
+    },
+    "session-closed": {
+        "acp/v2": {
+            "session/request_permission": ("acp/v2/schema/closesessionrequest/6",),
+            "session/update": ("acp/v2/schema/closesessionrequest/6",),
+        },
+    },
     "session-id-in-use": {
         "acp/v1": {
             "": ("acp/v1/session-setup/creating-a-session/2",),
+        },
+        "acp/v2": {
+            "session/new": (
+                "acp/v2/session-setup/creating-a-session/3",
+                "acp/v2/schema/newsessionrequest/1",
+            ),
+        },
+    },
+    "session-in-other-directory": {
+        "acp/v2": {
+            "": ("acp/v2/schema/resumesessionrequest/1",),
         },
     },
     "session-not-open": {
@@ -319,15 +619,31 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "session/cancel": ("acp/v1/prompt-turn/cancellation/1",),
             "session/prompt": ("acp/v1/prompt-turn/introduction/1",),
         },
+        "acp/v2": {
+            "session/prompt": ("acp/v2/prompt-lifecycle/overview/1",),
+        },
+    },
+    "state-missing-on-resume": {
+        "acp/v2": {
+            "": ("acp/v2/schema/resumesessionresponse/1",),
+        },
     },
     "terminal-not-open": {
         "acp/v1": {
             "": ("acp/v1/terminals/releasing-terminals/2",),
         },
     },
+    "terminal-updates-in-one-batch": {
+        "acp/v2": {
+            "": ("acp/v2/rfds/terminal-output/live-output-chunks/1",),
+        },
+    },
     "update-after-cancelled": {
         "acp/v1": {
             "": ("acp/v1/prompt-turn/cancellation/8",),
+        },
+        "acp/v2": {
+            "": ("acp/v2/prompt-lifecycle/cancellation/8",),
         },
     },
     "variant-used-without-capability": {
@@ -376,6 +692,49 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             "url": (
                 "acp/v1/initialization/elicitation/1",
                 "acp/v1/elicitation/checking-support/2",
+            ),
+        },
+        "acp/v2": {
+            "": ("acp/v2/initialization/capabilities/3",),
+            "audio": (
+                "acp/v2/prompt-lifecycle/1-user-message/1",
+                "acp/v2/content/audio-content/2",
+                "acp/v2/schema/promptrequest/2",
+            ),
+            "embeddedContext": (
+                "acp/v2/prompt-lifecycle/1-user-message/1",
+                "acp/v2/content/embedded-resource/2",
+                "acp/v2/schema/promptrequest/2",
+            ),
+            "form": (
+                "acp/v2/overview/optional-methods/1",
+                "acp/v2/initialization/elicitation/1",
+                "acp/v2/elicitation/checking-support/1",
+                "acp/v2/elicitation/checking-support/2",
+            ),
+            "http": (
+                "acp/v2/initialization/session-mcp-capabilities/1",
+                "acp/v2/session-setup/checking-transport-support/1",
+            ),
+            "image": (
+                "acp/v2/prompt-lifecycle/1-user-message/1",
+                "acp/v2/content/image-content/2",
+                "acp/v2/schema/promptrequest/2",
+            ),
+            "stdio": (
+                "acp/v2/initialization/session-mcp-capabilities/1",
+                "acp/v2/session-setup/checking-transport-support/1",
+            ),
+            "terminal": (
+                "acp/v2/initialization/terminal-authentication/1",
+                "acp/v2/authentication/authentication-method-types/4",
+                "acp/v2/schema/authmethodterminal/1",
+            ),
+            "url": (
+                "acp/v2/overview/optional-methods/1",
+                "acp/v2/initialization/elicitation/1",
+                "acp/v2/elicitation/checking-support/1",
+                "acp/v2/elicitation/checking-support/2",
             ),
         },
     },

@@ -132,7 +132,8 @@ def config_option_not_offered(event: Event, connection: Connection) -> Iterator[
     if not offers:
         yield Found(event.below("configId"), f"the session has no option {shown(wanted)}", session.opened)
     elif value is not None and all(values is not None and not is_offered(value, values) for values in offers):
-        yield Found(event.below("value"), f"the option {shown(wanted)} does not offer {shown(value)}", session.opened)
+        sentence = f"the option {shown(wanted)} does not offer {shown(value)}"
+        yield Found(event.below("value"), sentence, session.opened, word="value")
 
 
 @rule("request", methods=_TERMINALS)

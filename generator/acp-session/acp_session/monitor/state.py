@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, brief, key
 from .offers import Options, all_gates, size_of_options
-from .records import Listed, Pending, Session
+from .records import Listed, Pending, Question, Session
 from .rootpaths import distinct
 from .versions import is_named, is_unknown, spoken
 
@@ -58,6 +58,11 @@ class Connection:
         self.sessions = Recent[str, Session](MOST_SESSIONS, Session.size, self._forgetting("sessions"))
         self.listed = Recent[str, Listed](MOST_SESSIONS, Listed.size)
         self.deleted = Recent[str, int](MOST_SESSIONS, forgetting=self._forgetting("deleted sessions"))
+        self.questions = Recent[str, Question](MOST_REQUESTS, Question.size, self._forgetting("open questions"))
+        self.visits = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("visits to web pages"))
+        """When the agent last asked for a visit, by its id."""
+        self.cursors = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("cursors"))
+        """The lists that brought each cursor."""
         self.let_go: list[str] = []
         """What the message taken in last made the monitor let go, as reasons why something is not judged."""
         self.strays = dict.fromkeys(self.sides, 0)
@@ -171,6 +176,9 @@ class Connection:
         self.sessions.clear()
         self.listed.clear()
         self.deleted.clear()
+        self.questions.clear()
+        self.cursors.clear()
+        self.visits.clear()
 
     def letting_go(self, what: str) -> None:
         """Say that something of a message is not kept."""
