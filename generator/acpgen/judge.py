@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ from acpgen.errors import Faults, SameVersion, UnknownName, Unsupported, did_you
 from acpgen.generate import understand
 from acpgen.material import is_material
 from acpgen.schema.load import NO_REFERENCES, Documents, References, load
+from acpgen.schema.ways import require_few_ways
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Gated
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from acp_session.monitor import Breach, Folding, Monitor
     from acpgen.meaning.contract import Row
     from acpgen.schema.profile import Profile
-from acpgen.schema.ways import require_few_ways
 
 ACP: Final = ("acp/v1", "acp/v2")
 """What is judged by where nobody says which protocol: the version that `initialize` agrees on."""
@@ -124,8 +125,18 @@ def _channels(names: Iterable[str]) -> Iterator[Strict]:
     for name in names:
         family, slash, version = name.rpartition("/")
         if slash and not family.endswith("/unstable"):
-            with contextlib.suppress(Faults):
-                yield strict(find(f"{family}/unstable/{version}"))
+            channel = _channel(f"{family}/unstable/{version}", tuple(_roots()))
+            if channel is not None:
+                yield channel
+
+
+@cache
+def _channel(name: str, roots: tuple[Path, ...]) -> Strict | None:
+    """The validator of a channel, made once for the monitors of one process; `roots` are where protocols are looked for."""
+    del roots
+    with contextlib.suppress(Faults):
+        return strict(find(name))
+    return None
 
 
 def folding() -> Folding[Any]:
