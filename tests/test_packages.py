@@ -73,9 +73,11 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
 
 MONITOR_LEAVES: Final[dict[str, set[str]]] = {
     "events": {"json_types", "records", "shapes"},
+    "forms": {"events", "json_types"},
     "json_types": set(),
     "kept": set(),
     "offers": {"events", "json_types", "kept"},
+    "patches": set(),
     "records": {"kept", "offers", "rootpaths"},
     "rootpaths": {"events", "json_types"},
     "rule": {"events", "state"},
@@ -89,12 +91,15 @@ MONITOR_LEAVES: Final[dict[str, set[str]]] = {
 
 SUBJECTS: Final = (
     "capabilities",
+    "contents",
     "fields",
     "files",
     "frame",
     "handshake",
     "history",
+    "listing",
     "mcp",
+    "questions",
     "roots",
     "sessions",
     "turns",

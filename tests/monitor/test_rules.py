@@ -410,6 +410,16 @@ def test_a_request_that_is_refused_without_an_id_is_answered(code: int) -> None:
     assert not listener.finish()
 
 
+@pytest.mark.parametrize("wrong", [{"id": 1.5}, {"jsonrpc": "1.0", "id": 7}])
+def test_an_extension_that_is_no_request_may_be_refused_as_such(wrong: dict[str, Any]) -> None:
+    listener = monitor(CASES[0])
+    for said in v1():
+        assert not hear(listener, said)
+    asked = {"jsonrpc": "2.0", "method": "_acme.dev/x", "params": {}, **wrong}
+    assert hear(listener, ("client", asked))
+    assert not [each for each in hear(listener, error("agent", wrong["id"], -32600)) if "extension" in each.rule]
+
+
 def test_which_of_two_requests_is_refused_without_an_id_is_left_open() -> None:
     listener = monitor(CASES[0])
     for said in (*v1(), *opened(), prompt(), prompt(id_=2), error("agent", None, -32600)):

@@ -104,6 +104,12 @@ def reach(value: Any, *path: str | int) -> Any:
     return value
 
 
+def error_code(body: Any) -> int | None:
+    """The code of an error; `None` where it is no number."""
+    code = reach(body, "code")
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
 def json_pointer(path: Iterable[str | int]) -> str:
     """The JSON Pointer of a path of keys and indices."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

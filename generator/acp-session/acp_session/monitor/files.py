@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, reach, shown, text
+from .events import Event, Found, error_code, shown, text
 from .rootpaths import is_inside
 from .rule import rule
 from .state import Connection
@@ -33,20 +33,20 @@ def file_access_outside_roots(event: Event, connection: Connection) -> Iterator[
 @rule("error", methods=_FILES, requirements=(110,))
 def file_error_as_authentication(event: Event, _connection: Connection) -> Iterator[Found]:
     """A client refuses a file with -32000, which means that authentication is required. Refused permission is -32001."""
-    if reach(event.body, "code") == -32000:
+    if error_code(event.body) == -32000:
         yield Found(event.below("code"), "-32000 means that authentication is required; refused permission is -32001")
 
 
 @rule("error", methods=_FILES, requirements=(110,), level="should")
 def file_error_without_path(event: Event, _connection: Connection) -> Iterator[Found]:
     """A client refuses a file with -32001 and does not name the path in `data`."""
-    if reach(event.body, "code") == -32001 and text(event.body, "data", "path") is None:
+    if error_code(event.body) == -32001 and text(event.body, "data", "path") is None:
         yield Found(event.below(), "a refused file is named in `data.path`")
 
 
 @rule("error", methods=_FILES, requirements=(109, 111), level="should")
 def file_error_of_other_code(event: Event, _connection: Connection) -> Iterator[Found]:
     """A client reports a failure with a code of its own. A missing file is -32002, any other failure -32603."""
-    code = reach(event.body, "code")
+    code = error_code(event.body)
     if isinstance(code, int) and code not in _USUAL:
         yield Found(event.below("code"), f"{code} says nothing here; a missing file is -32002, another failure -32603")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from .events import Event, Found, Level, pointer_steps, reach, shown
+from .events import Event, Found, Level, error_code, pointer_steps, reach, shown
 from .json_types import is_object
 from .kept import key
 from .records import Pending
@@ -170,21 +170,23 @@ def notification_answered(event: Event, connection: Connection) -> Iterator[Foun
     pending = connection.pending[event.receiver]
     if len(pending) or pending.forgot or connection.strays[event.receiver]:
         return
-    level: Level | None = "note" if reach(event.body, "code") == -32700 else None
+    level: Level | None = "note" if error_code(event.body) == -32700 else None
     yield Found((*event.at, "id"), "no request was open, and notifications are never answered", asked, level=level)
 
 
 @rule("error", protocols=ACP, level="note")
 def extension_refused_otherwise(event: Event, connection: Connection) -> Iterator[Found]:
     """A peer answers an extension request (`_…`) with another code than -32601. A peer that does not know the method answers that one;
-    told once for each method.
+    told once for each method. A request that is none, by its version or its id, may be refused as such.
     """
-    code = reach(event.body, "code")
-    if event.request is None or not event.method.startswith("_") or code in _OWN_ANSWERS or event.request.cancelled:
+    code, asked = error_code(event.body), event.request
+    if asked is None or not event.method.startswith("_") or code in _OWN_ANSWERS or asked.cancelled:
+        return
+    if not asked.well_formed:
         return
     if connection.once(f"extension refused: {event.sender} {event.method}"):
         sentence = f"a peer that does not know the method {shown(event.method)} answers -32601, not {shown(code)}"
-        yield Found(event.below("code"), sentence, event.request.index)
+        yield Found(event.below("code"), sentence, asked.index)
 
 
 @rule("request")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from .events import Event, Found, items, reach, shown, text
+from .events import Event, Found, error_code, items, shown, text
 from .records import Pending
 from .rule import rule
 from .state import Connection
@@ -62,7 +62,7 @@ def root_change_unannounced(_event: Event, connection: Connection) -> Iterator[F
 @rule("error", methods=("roots/list",), requirements=(79,), level="should")
 def roots_refused_otherwise(event: Event, connection: Connection) -> Iterator[Found]:
     """A client without roots answers `roots/list` with another code than -32601, or one with roots with another than -32603."""
-    code = reach(event.body, "code")
+    code = error_code(event.body)
     has_roots = connection.advertises("client:capabilities.roots")
     if has_roots is False and code != -32601:
         yield Found(event.below("code"), f"a client without roots answers -32601, not {shown(code)}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, reach, shown, text
+from .events import Event, Found, error_code, reach, shown, text
 from .forms import misfits
+from .json_types import is_object
 from .kept import key
 from .rule import ACP, rule
 from .state import Connection
@@ -29,7 +30,9 @@ def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Foun
 @rule("request", methods=(_CREATE,), protocols=ACP)
 def elicitation_of_unknown_request(event: Event, connection: Connection) -> Iterator[Found]:
     """An agent asks on behalf of a request that it has answered, or that the client never made."""
-    name = key(reach(event.body, "requestId")) if "requestId" in event.body else None
+    if not is_object(event.body):
+        return
+    name = key(event.body["requestId"]) if "requestId" in event.body else None
     client = connection.sides[0]
     if name is None or not connection.whole or connection.pending[client].forgot or "sessionId" in event.body:
         return
@@ -59,7 +62,7 @@ def elicitation_refused_otherwise(event: Event, connection: Connection) -> Itera
         return
     has = connection.advertises(_MODE.format(at, "form")), connection.advertises(_MODE.format(at, "url"))
     if any(has) and connection.advertises(_MODE.format(at, question.mode)) is False:
-        code = reach(event.body, "code")
+        code = error_code(event.body)
         if code != -32602:
             sentence = f"a mode that is not there is refused with -32602, not {shown(code)}"
             yield Found(event.below("code"), sentence, question.index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .events import Event, Found, items, pointer_steps, reach, shown, text
+from .events import Event, Found, error_code, items, pointer_steps, reach, shown, text
 from .kept import key
 from .records import Pending
 from .rootpaths import Misfit, distinct, listed_roots, misfit, plain, strangers
@@ -81,7 +81,7 @@ def malformed_roots_accepted(event: Event, _connection: Connection) -> Iterator[
 @rule("error", methods=(*_LIFECYCLE, "session/list"), requirements=(42,), level="should")
 def malformed_roots_refused_otherwise(event: Event, _connection: Connection) -> Iterator[Found]:
     """An agent refuses malformed roots with another code than -32602. Codes that have nothing to do with params do not count."""
-    code = reach(event.body, "code")
+    code = error_code(event.body)
     if event.request is not None and event.request.malformed_roots and code not in _REFUSING:
         yield Found(
             event.below("code"), f"malformed roots are refused with -32602, not {shown(code)}", event.request.index

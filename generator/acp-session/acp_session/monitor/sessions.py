@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import Event, Found, items, reach, shown, text
+from .events import Event, Found, error_code, items, shown, text
 from .kept import key
 from .offers import is_offered
 from .rule import ACP, rule
@@ -87,7 +87,7 @@ def unknown_subject_refused(event: Event, _connection: Connection) -> Iterator[F
     """A client answers a permission request with an error because it does not know the kind of its subject. It shows title, description
     and options all the same, or declines with an outcome.
     """
-    request, code = event.request, reach(event.body, "code")
+    request, code = event.request, error_code(event.body)
     if request is None or not request.is_strange or not request.well_formed or code in (-32601, -32800):
         return
     if request.cancelled is None:

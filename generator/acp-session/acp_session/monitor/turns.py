@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from .events import CROSSED, Event, Found, Level, reach, shown, text
+from .events import CROSSED, Event, Found, Level, error_code, reach, shown, text
 from .rule import ACP, rule
 from .state import Connection
 from .work import BUSY, MESSAGES, TOOL_CALLS, part
@@ -45,7 +45,7 @@ def cancelled_prompt_failed(event: Event, connection: Connection) -> Iterator[Fo
     where stopping made things fail. A breach where the agent has answered a request that came after the cancellation; else a note,
     and none for codes that say something else than a failure. A prompt that was also withdrawn by `$/cancel_request` may fail.
     """
-    request, code = event.request, reach(event.body, "code")
+    request, code = event.request, error_code(event.body)
     if connection.version != 1 or request is None or request.stopped is None or request.withdrawn is not None:
         return
     level, doubt = _proof(event, connection, request.stopped)
@@ -75,7 +75,7 @@ def close_without_cancel(event: Event, connection: Connection) -> Iterator[Found
     if request.withdrawn is not None or (event.kind == "result" and reason in (None, "cancelled")):
         return
     is_proven = request.closed is not None or connection.has_read(event.sender, request.closing)
-    if is_proven or event.kind == "result" or reach(event.body, "code") not in _OWN_CODES:
+    if is_proven or event.kind == "result" or error_code(event.body) not in _OWN_CODES:
         told = shown(reason) if event.kind == "result" else "an error"
         sentence = f"the session was closed, so the stop reason is 'cancelled', not {told}"
         level: Level | None = None if is_proven else "note"
