@@ -860,6 +860,7 @@ def test_a_stamp_of_another_form_is_no_stamp(here: Path) -> None:
     write_loose(here)
     run(*LOOSE)
     kept = user_cache()
+    assert kept.folder is not None
     assert kept.folder == here / "cache" / "acpgen"
     for file in kept.folder.glob("??/*.json"):
         known = f"{file.parent.name}{file.stem}"

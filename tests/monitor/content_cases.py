@@ -74,7 +74,7 @@ def commands(*names: str) -> Said:
 
 
 def patched(patch: str) -> Said:
-    diff = {"type": "diff", "changes": [], "patch": {"format": "git_patch", "text": patch}}
+    diff: dict[str, Any] = {"type": "diff", "changes": [], "patch": {"format": "git_patch", "text": patch}}
     return update(sessionUpdate="tool_call_update", toolCallId="t", title="Edit", content=[diff])
 
 

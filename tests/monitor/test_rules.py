@@ -415,7 +415,7 @@ def test_an_extension_that_is_no_request_may_be_refused_as_such(wrong: dict[str,
     listener = monitor(CASES[0])
     for said in v1():
         assert not hear(listener, said)
-    asked = {"jsonrpc": "2.0", "method": "_acme.dev/x", "params": {}, **wrong}
+    asked: dict[str, Any] = {"jsonrpc": "2.0", "method": "_acme.dev/x", "params": {}, **wrong}
     assert hear(listener, ("client", asked))
     assert not [each for each in hear(listener, error("agent", wrong["id"], -32600)) if "extension" in each.rule]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from .events import items, reach, shown, text
 from .json_types import is_array, is_object
@@ -20,7 +20,8 @@ def misfits(form: Any, content: Any) -> Iterator[tuple[tuple[str | int, ...], st
     for name in items(form, "required"):
         if isinstance(name, str) and name not in content:
             yield (), f"the form requires {shown(name)}"
-    for name, field in (reach(form, "properties") or {}).items():
+    fields = reach(form, "properties")
+    for name, field in fields.items() if is_object(fields) else ():
         if name in content and is_object(field) and text(field, "type") in _TYPES:
             sentence = _objection(field, content[name])
             if sentence is not None:
@@ -66,7 +67,7 @@ def _is_of(kind: str, value: Any) -> bool:
             return _is_number(value)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
