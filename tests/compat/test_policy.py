@@ -209,6 +209,22 @@ def test_findings_of_plain_schemas_are_judged_by_direction_and_place() -> None:
     assert ruled(report, '[experimental]\n"schema.json#" = "x"').verdict == "additive"
 
 
+@pytest.mark.parametrize("promise", ["full", "backward", "forward", "none"])
+@pytest.mark.parametrize("direction", ["narrowed", "widened"])
+def test_what_plain_schemas_are_promised_counts_in_each_direction(promise: str, direction: str) -> None:
+    sides: list[Schema] = [{"type": "integer"}, {"type": "number"}]
+    report = compared(*(reversed(sides) if direction == "narrowed" else sides), mode="language")
+    found = ruled(report, f'promise = "{promise}"')
+    is_kept = promise in ("full", "backward" if direction == "narrowed" else "forward")
+    assert found.verdict == ("breaking" if is_kept else "additive")
+    assert fails(found, "risky") is is_kept
+    assert (the_finding(found).breaks != "") is (is_kept or direction == "narrowed")
+
+
+def test_plain_schemas_promise_the_old_direction_where_nobody_says_what_is_promised() -> None:
+    assert ruled(compared({"type": "integer"}, {"type": "number"}, mode="language"), "").verdict == "additive"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

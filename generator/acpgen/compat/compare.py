@@ -22,6 +22,7 @@ from acpgen.compat.findings import (
     Spot,
     Witness,
     order,
+    readers,
     worst,
 )
 from acpgen.compat.fingerprints import asked, fingerprint
@@ -460,11 +461,6 @@ def language_undecided(relation: Relation, accepted_by: Revision, refused_by: Re
 
 
 def _language_finding(rule: str, severity: Severity, message: str, advice: str, witness: Witness | None) -> Finding:
-    readers = (
-        ""
-        if witness is None
-        else f"a reader with the {witness.refused_by} schema that gets a value of the {witness.accepted_by} one"
-    )
     return Finding(
         rule=rule,
         severity=severity,
@@ -477,6 +473,6 @@ def _language_finding(rule: str, severity: Severity, message: str, advice: str, 
         message=message,
         advice=advice,
         fingerprint=rule,
-        breaks=readers if severity == "breaking" else "",
+        breaks=readers(witness) if severity == "breaking" and witness is not None else "",
         witness=witness,
     )

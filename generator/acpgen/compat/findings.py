@@ -248,6 +248,11 @@ class Report:
     whole: str = ""
 
 
+def readers(witness: Witness) -> str:
+    """Who breaks where a plain schema refuses a value."""
+    return f"a reader with the {witness.refused_by} schema that gets a value of the {witness.accepted_by} one"
+
+
 def opposite(revision: Revision) -> Revision:
     """The other revision of the two."""
     return "new" if revision == "old" else "old"

@@ -23,6 +23,7 @@ from acpgen.compat.findings import (
     Severity,
     Spot,
     order,
+    readers,
     worst,
 )
 
@@ -32,6 +33,9 @@ accepted by old ones; `full`, both."""
 
 LOWERED: Final[Severity] = "additive"
 """What becomes of a finding about something that is not promised."""
+
+WIDENED: Final = "language-widened"
+"""The rule of what only new writers of a plain schema send."""
 
 MARKED: Final = "deprecated: true"
 """The area of what a schema marks as deprecated itself."""
@@ -118,6 +122,8 @@ class Policy:
 
     `experimental` has the reason of each area that is promised to nobody. `since` is the release from which on every release that is kept
     is compared too; empty for all, `None` for none. `formats`: receivers refuse what a `format` does. `docs` is the address of the site.
+    `is_explicit`: the project says itself what it promises. Of plain schemas, which have no roles, only the old direction is promised
+    where it does not.
     """
 
     promise: Promise = "full"
@@ -128,6 +134,7 @@ class Policy:
     since: str | None = None
     formats: bool = False
     docs: str = ""
+    is_explicit: bool = False
 
     def promised_to(self, role: str) -> Promise:
         """What is promised to receivers of a role."""
@@ -226,7 +233,11 @@ def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     spots = finding.old, finding.new
     if not finding.reaches:
         ruled = _ruled(finding.rule, _alone(finding), spots, policy, today)
-        return finding if ruled is None else replace(finding, severity=ruled[0], ruled=ruled[1])
+        return (
+            finding
+            if ruled is None
+            else replace(finding, severity=ruled[0], ruled=ruled[1], breaks=_breaks(finding, ruled[0]))
+        )
     reaches: list[Reach] = []
     for reach in finding.reaches:
         ruled = _ruled(finding.rule, reach, spots, policy, today)
@@ -251,6 +262,14 @@ def _finding(finding: Finding, policy: Policy, today: date) -> Finding:
     )
 
 
+def _breaks(finding: Finding, severity: Severity) -> str:
+    """Who breaks, also where the check did not take it for a breach."""
+    witness = finding.witness
+    if finding.breaks or severity != "breaking" or witness is None:
+        return finding.breaks
+    return readers(witness)
+
+
 def _alone(finding: Finding) -> Reach:
     """A finding that belongs to no kind of message, as if it were one."""
     return Reach(
@@ -261,11 +280,7 @@ def _alone(finding: Finding) -> Reach:
         effect=finding.effect,
         message=finding.message,
         fingerprint=finding.fingerprint,
-        senders=("new",)
-        if finding.rule == "language-widened"
-        else ("old",)
-        if finding.rule == "language-narrowed"
-        else (),
+        senders=("new",) if finding.rule == WIDENED else ("old",) if finding.rule == "language-narrowed" else (),
     )
 
 
@@ -286,11 +301,14 @@ def _said(
         return chosen.severity, chosen.reason
     if rule == "format-changed" and policy.formats:
         return "undecided", FORMATS
-    if reach.severity not in _HARMFUL:
+    promised = policy.is_explicit and "new" in _KEPT[policy.promise]
+    if reach.severity not in _HARMFUL and not (rule == WIDENED and promised):
         return None
     for area, reason in policy.experimental.items():
         if area.holds(reach, spots):
             return LOWERED, f"{area.written} is experimental: {reason}"
+    if rule == WIDENED:
+        return "breaking", f"The promise is {policy.promise!r}: old readers accept what new writers send."
     for area, deprecation in policy.deprecated.items():
         if is_removal(rule) and today >= deprecation.sunset and area.holds(reach, spots):
             return (

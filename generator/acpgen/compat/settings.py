@@ -77,6 +77,7 @@ class _Settings:
             since=self.since(table.get("transitive", False)),
             formats=formats == "asserted",
             docs=f"{docs}".rstrip("/") + "/" if docs else "",
+            is_explicit="promise" in table,
         )
 
     def promises(self, value: object) -> tuple[Promise, Mapping[str, Promise]]:
