@@ -55,6 +55,12 @@ def beside() -> material.Material:
 
 
 @cache
+def requirements() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / "schema" / "requirements.json").read_text("utf-8"))
+    return found
+
+
+@cache
 def files() -> dict[str, str]:
     return dict(publish.documents(versions(), beside()))
 
@@ -477,13 +483,16 @@ def links(page: str) -> Iterator[str]:
 
 
 def test_every_link_and_anchor_of_the_markdown_leads_somewhere() -> None:
-    """Only pages that are written by hand may name other places."""
+    """Only pages that are written by hand may name other places, and those of requirements the documents that these come from."""
+    documents = tuple(each["url"] for each in requirements()["documents"] if "url" in each)
     texts = {**files(), **whole()}
     known = {path: set(anchors(page)) for path, page in texts.items()}
     count = 0
     for path, page in texts.items():
         for link in links(page):
             if link.startswith("https://") and path in beside().pages:
+                continue
+            if path.startswith("requirements/") and link.startswith(documents):
                 continue
             address, _, anchor = unquote(link).partition("#")
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), address)) if address else path
@@ -508,7 +517,7 @@ def test_the_anchor_of_a_field_does_not_depend_on_the_fields_beside_it() -> None
 
 
 def test_each_page_is_below_a_megabyte() -> None:
-    assert max(len(page.encode()) for page in pages().values()) < 200_000
+    assert max(len(page.encode()) for page in pages().values()) < 500_000
 
 
 # --- contents --------------------------------------------------------------------------------------------------------

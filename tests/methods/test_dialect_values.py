@@ -36,7 +36,8 @@ WRONG: Final[dict[str, Any]] = {
 
 
 def test_each_keyword_has_a_wrong_value_here() -> None:
-    assert WRONG.keys() == keywords().keys()
+    resolved_when_files_are_read = {"x-extends", "x-adds"}  # tests/test_overlays.py
+    assert WRONG.keys() == keywords().keys() - resolved_when_files_are_read
 
 
 @pytest.mark.parametrize("keyword", WRONG)

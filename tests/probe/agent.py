@@ -51,7 +51,7 @@ class Session:
 class Agent:
     def __init__(self) -> None:
         self.version = 1
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.sessions: dict[str, Session] = {}
         self.stored: dict[str, Session] = {}
         self.names, self.ids, self.messages = count(1), count(1), count(1)
@@ -362,9 +362,10 @@ class Agent:
         if DEFECT == "error when cancelled" and session.cancelled.is_set():
             self.error(self.echo(id_), -32603, "aborted")
             return
-        self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"stopReason": reason}})
-        if DEFECT == "speaks after the end":
-            self.say(name, session, "agent_message_chunk", {"type": "text", "text": "One more thing."}, reply)
+        with self.lock:  # nothing comes between the two lines of the defect
+            self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"stopReason": reason}})
+            if DEFECT == "speaks after the end":
+                self.say(name, session, "agent_message_chunk", {"type": "text", "text": "One more thing."}, reply)
 
     def say(self, name: str, session: Session, kind: str, content: Any, message: str, told: bool = True) -> None:
         update = {"sessionUpdate": kind, "content": content, "messageId": message}
