@@ -352,7 +352,7 @@ QUIET_CONTENT: Final[dict[str, list[Said]]] = {
         patched(PATCH + MOVED),
         patched(PATCH.replace(f"--- {CWD}/a.py", "--- /dev/null")),
         patched('diff --git "/home/m\\303\\244ra/a" "/home/m\\303\\244ra/a"\nnew file mode 100644\n'),
-        patched("diff --git C:/work/a C:/work/a\n--- C:\\work\\a\n+++ \\\\nas\\work\\a\n"),
+        patched("diff --git C:/tour/a C:/tour/a\n--- C:\\tour\\a\n+++ \\\\nas\\tour\\a\n"),
         patched(f"diff --git {CWD}/p.png {CWD}/p.png\nGIT binary patch\nliteral 4\n--- a\n"),
     ],
     "icons to be fetched": [*OPEN_2, prompt(linked("https://a.example/a.png"), linked("data:image/png;base64,AA=="))],
