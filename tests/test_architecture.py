@@ -257,7 +257,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "recording": frozenset({"errors", "schema.load", "schema.walk"}),
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "redaction": frozenset({"schema.walk"}),
-    "tape": frozenset({"errors", "schema.load"}),
+    "tape": frozenset({"errors", "recording", "schema.load"}),
     "tap": frozenset({"errors", "judge", "recording", "tape"}),
     "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(

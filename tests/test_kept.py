@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 KEY = "ab" * 32
 OTHER = "ab" + "cd" * 31
 
-NO_GROUPS = pytest.mark.skipif(sys.platform == "win32", reason="files have no modes there")
+NO_MODES = pytest.mark.skipif(sys.platform == "win32", reason="files have no modes there")
 
 
 # --- the folder ------------------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_a_result_under_another_key_is_not_found(tmp_path: Path) -> None:
     assert kept.find(OTHER) is None
 
 
-@NO_GROUPS
+@NO_MODES
 def test_what_others_can_write_or_have_linked_is_not_trusted(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     kept.keep(KEY, [1])

@@ -32,7 +32,7 @@ def opened(path: Path) -> BinaryIO:
     except FileNotFoundError:
         raise Faults([NotFound(at=place(path))]) from None
     except (OSError, ValueError) as error:
-        raise Faults([Unreadable(at=place(path), reason=_reason(error))]) from None
+        raise Faults([Unreadable(at=place(path), reason=reason_of(error))]) from None
 
 
 @contextlib.contextmanager
@@ -41,7 +41,7 @@ def created(path: Path) -> Generator[BinaryIO]:
     try:
         file = path.open("wb", buffering=1 << 20)
     except (OSError, ValueError) as error:
-        raise Faults([NotCreated(at=place(path), reason=_reason(error))]) from None
+        raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
     try:
         yield file
     finally:
@@ -129,5 +129,6 @@ def unrecorded(sender: str, at: str) -> bytes:
     return f'{{"from": "{sender}", "at": "{at}", "gap": true}}\n'.encode()
 
 
-def _reason(error: OSError | ValueError) -> str:
+def reason_of(error: OSError | ValueError) -> str:
+    """Why a file cannot be opened, as the end of a sentence."""
     return str(error.strerror) if isinstance(error, OSError) else "this is no path"

@@ -98,8 +98,8 @@ class Redactor:
                 else:
                     self._overflowed = True
         else:
-            other = next((who for who, asked in self._open if asked == number and who != sender), None)
-            is_file = self._overflowed if other is None else self._open.pop((other, number))
+            asker = "agent" if sender == "client" else "client"
+            is_file = self._open.pop((asker, number), self._overflowed)
         return _Pairs([(key, self._value(value, key, is_file=is_file)) for key, value in message.items])
 
     def _value(self, value: Any, key: str = "", *, is_file: bool) -> Any:

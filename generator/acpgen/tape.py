@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from acpgen.errors import Faults, NotCreated
+from acpgen.recording import reason_of
 from acpgen.schema.load import place
 
 MOST_FILES: Final = 10
@@ -37,8 +38,7 @@ class Tape:
             reason = "it is there already, and a recording is never written over another file or through a link"
             raise Faults([NotCreated(at=place(path), reason=reason)]) from None
         except (OSError, ValueError) as error:
-            reason = str(error.strerror) if isinstance(error, OSError) else "this is no path"
-            raise Faults([NotCreated(at=place(path), reason=reason)]) from None
+            raise Faults([NotCreated(at=place(path), reason=reason_of(error))]) from None
 
     def write(self, line: bytes) -> None:
         """Write a whole line."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +31,12 @@ def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr("acp_session.mechanism._has_openat2", lambda: False)
     assert guarantees().mechanism.value == name
     return name
+
+
+def descriptors() -> int:
+    """How many descriptors this process has, without those of what earlier tests left to be collected."""
+    gc.collect()
+    return len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from acp_session.errors import RequestError
 from acp_session.filesystem import FilePolicy, FileSystem
 from acp_session.handles import MOST_PARTS
 from acp_session.workspace import ClientWorkspace, RootSet, scope
-from session.conftest import PATHS
+from session.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -212,7 +212,7 @@ def test_a_closed_root_opens_nothing_and_what_was_opened_stays_open(tree: Path, 
 
 
 def test_a_root_that_nothing_refers_to_is_closed(tree: Path) -> None:
-    before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+    before = descriptors()
     roots = [bind(str(tree / "app")) for _ in range(50)]
     del roots
     assert not before or len(os.listdir("/proc/self/fd")) == before
@@ -386,7 +386,7 @@ def test_a_component_is_a_name(tree: Path, mechanism: str, name: str) -> None:
 
 
 def test_nothing_stays_open(tree: Path, mechanism: str) -> None:
-    before = len(os.listdir("/proc/self/fd")) if sys.platform == "linux" else 0
+    before = descriptors()
     for path in ("app/src/a.txt", "app/to-outside/secret.txt", "outside/x", "app/src", "app/none", "app/loop"):
         for roots in ([tree / "app"], [tree / "lib", tree / "app"]):
             with contextlib.suppress(OSError, Refused):

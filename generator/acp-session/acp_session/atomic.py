@@ -29,7 +29,7 @@ from .containment import (
     open_regular_in,
     open_syncable_folder,
 )
-from .handles import MOST_PARTS
+from .handles import MOST_PARTS, identity_of
 
 if sys.platform != "win32":
     import fcntl
@@ -346,7 +346,7 @@ def _remove_stale(folder: int, name: str) -> bool:
         if sys.platform != "win32":
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if (found.st_dev, found.st_ino) != identity(file):
+        if identity_of(found) != identity(file):
             return False
         os.unlink(name, dir_fd=folder)
     except OSError:

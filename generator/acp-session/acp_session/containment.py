@@ -17,7 +17,18 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from .handles import Identity, Refused, Root, bind, identity, opened_root, require_enforceable, require_plain, resolved
+from .handles import (
+    Identity,
+    Refused,
+    Root,
+    bind,
+    identity,
+    identity_of,
+    opened_root,
+    require_enforceable,
+    require_plain,
+    resolved,
+)
 from .mechanism import FOLDER, NEVER_WAITING, SYNCABLE_FOLDER, Guarantees, Mechanism, guarantees, open_beneath
 
 __all__ = [
@@ -133,7 +144,7 @@ def _ancestors(real: str) -> list[tuple[Identity, tuple[str, ...]]]:
             status = os.lstat("/" + "/".join(parts[:length]))
         except OSError:
             continue
-        found.append(((status.st_dev, status.st_ino), tuple(parts[length:])))
+        found.append((identity_of(status), tuple(parts[length:])))
     return found
 
 

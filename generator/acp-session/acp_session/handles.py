@@ -104,7 +104,7 @@ def bind(path: str) -> Root:
     folder = _opened(real, path)
     try:
         found = identity(folder)
-        if _identity(os.stat(path)) != found:  # noqa: PTH116 - links and `..` as the system takes them
+        if identity_of(os.stat(path)) != found:  # noqa: PTH116 - links and `..` as the system takes them
             raise Refused(path, _CHANGED)
     except BaseException:
         os.close(folder)
@@ -207,8 +207,9 @@ def require_plain(path: str) -> None:
 
 def identity(descriptor: int) -> Identity:
     """What an open descriptor refers to."""
-    return _identity(os.fstat(descriptor))
+    return identity_of(os.fstat(descriptor))
 
 
-def _identity(found: os.stat_result) -> Identity:
+def identity_of(found: os.stat_result) -> Identity:
+    """What a look at a file tells it apart by."""
     return found.st_dev, found.st_ino

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, Literal, TypeAlias
 
 LineEnd: TypeAlias = Literal["\n", "\r\n"]
@@ -123,10 +124,11 @@ def lines_of(
     >>> lines_of(lambda: [b"a\nb", b"\r\nc"], 2, 1, most=100)
     'b\r\n'
     """
-    first = next(iter(chunks()), b"")
+    source = iter(chunks())
+    first = next(source, b"")
     mark, encoding = _mark(first)
     try:
-        return _streamed(chunks(), mark, encoding, line, limit, most)
+        return _streamed(chain((first,), source), mark, encoding, line, limit, most)
     except UnicodeDecodeError:
         if mark or fallback is None:
             raise NotText(f"it is not {encoding.upper()} text") from None
