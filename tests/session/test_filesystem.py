@@ -32,7 +32,7 @@ from acp_session.text import lines, lines_of
 from acp_session.versioning import GitStage
 from acp_session.workers import Workers
 from acp_session.workspace import RootSet, scope
-from session.conftest import PATHS
+from session.conftest import PATHS, descriptors
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
@@ -707,6 +707,7 @@ def test_without_a_backup_there_is_no_write(tmp_path: Path, make: Make) -> None:
 
 
 def test_a_thousand_mixed_requests_at_once_see_whole_contents_only(tmp_path: Path, mechanism: str) -> None:
+    before = descriptors()
     client = Client(tmp_path, FilePolicy(durable=False))
     chance = random.Random(6)
     texts = {f"{letter}" * size + "\n" for letter, size in (("a", 1), ("b", 4000), ("c", 200_000), ("d", 70_000))}
@@ -743,8 +744,7 @@ def test_a_thousand_mixed_requests_at_once_see_whole_contents_only(tmp_path: Pat
     assert counts["write"] > 300
     assert counts["refused"] > 50
     assert not temporary_files(tmp_path)
-    if sys.platform == "linux":
-        assert len(os.listdir("/proc/self/fd")) < 60
+    assert descriptors() - before < 40
 
 
 # --- disks and directories -------------------------------------------------------------------------------------------
