@@ -1,4 +1,5 @@
-"""Puts `schema/requirements.json` in order: documents, ids, the tests that try each row, the layout, and the monitor's list of them.
+"""Puts `schema/requirements.json` in order: documents, ids, the tests that try each row, the layout, and the lists of them that the
+monitor and the probe have.
 
     python tests/requirements_file.py              write the file as it must be
     python tests/requirements_file.py --check      say whether it is so; exits 1 if it is not
@@ -22,6 +23,8 @@ from acpgen.publish.table import slug
 ROOT: Final = Path(__file__).parents[1]
 FILE: Final = ROOT / "schema" / "requirements.json"
 MONITOR: Final = ROOT / "generator" / "acp-session" / "acp_session" / "monitor" / "requirements.py"
+
+PROBE: Final = ROOT / "generator" / "acpgen" / "probe" / "requirements.py"
 
 HOMES: Final = {
     "schema": "tests/test_requirements_schema.py::test_the_schema_holds_the_requirement",
@@ -47,6 +50,16 @@ breach is about; an empty word stands for every breach. `tests/requirements_file
 from typing import Final
 
 BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = '''
+
+
+PROBE_HEAD: Final = '''\
+"""Which requirements of the protocols' own pages each case tries, by case. `tests/requirements_file.py` writes this from
+`schema/requirements.json`.
+"""
+
+from typing import Final
+
+TRIED: Final[dict[str, tuple[int | str, ...]]] = '''
 
 
 def identity(row: Mapping[str, Any]) -> int | str:
@@ -142,14 +155,30 @@ def behind(table: Mapping[str, Any]) -> str:
     return HEAD + "\n".join([*lines, "}"]) + "\n" if found else f"{HEAD}{{}}\n"
 
 
+def tried(table: Mapping[str, Any]) -> str:
+    """The probe's list."""
+    found: dict[str, list[str]] = {}
+    for row in table["rules"]:
+        for case in row.get("probe", ()):
+            found.setdefault(case, []).append(json.dumps(identity(row), ensure_ascii=False))
+    lines = ["{"]
+    for case, ids in sorted(found.items()):
+        alone = f"    {quoted(case)}: ({', '.join(ids)}{',' if len(ids) == 1 else ''}),"
+        if len(alone) <= LINE:
+            lines.append(alone)
+        else:
+            lines += [f"    {quoted(case)}: (", *(f"        {each}," for each in ids), "    ),"]
+    return PROBE_HEAD + "\n".join([*lines, "}"]) + "\n" if found else f"{PROBE_HEAD}{{}}\n"
+
+
 def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
 def wanted(table: dict[str, Any]) -> dict[Path, str]:
-    """Both files as they must be."""
+    """All files as they must be."""
     whole = ordered(table)
-    return {FILE: layout.text(whole), MONITOR: behind(whole)}
+    return {FILE: layout.text(whole), MONITOR: behind(whole), PROBE: tried(whole)}
 
 
 def main(arguments: list[str]) -> int:

@@ -758,6 +758,7 @@ CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES, *CONTENT_CASES, *VERSION_TWO_CAS
 MCP_CASES = (
     *MCP_SHAPE_CASES,
     Case("version-differs", mcp({}, "2025-11-25")[:2], "/result/protocolVersion"),
+    Case("message-before-initialize", [client("tools/list", {}, id_=1)], "/method", name="in MCP"),
     Case(
         "root-with-traversal",
         [*mcp({}), result("client", 1, {"roots": [{"uri": "file:///a/%2e%2E/b"}]})],

@@ -27,6 +27,7 @@ OPEN: Final = [*v1(), *opened()]
 OPEN_2: Final = [*v2(), *opened()]
 BOTH: Final[dict[str, Any]] = {"elicitation": {"form": {}, "url": {}}}
 ASKS: Final = [*v2(caps=BOTH), *opened()]
+ASKS_1: Final = [*v1(caps=BOTH), *opened()]
 TTY: Final = {"type": "terminal", "methodId": "tty", "name": "Terminal"}
 WEB: Final = {"type": "agent", "methodId": "web", "name": "Web"}
 TWICE: Final = [{"name": "TZ", "value": "UTC"}, {"name": "TZ", "value": "CET"}]
@@ -244,6 +245,19 @@ CONTENT_CASES: Final = (
     ),
     # --- elicitation ---
     Case("elicitation-id-in-use", [*ASKS, visit(), visit(id_="again")], "/params/elicitationId", -2),
+    Case(
+        "elicitation-id-in-use",
+        [*ASKS_1, visit(), visit(id_="again")],
+        "/params/elicitationId",
+        -2,
+        name="in version 1",
+    ),
+    Case(
+        "elicitation-not-asked",
+        [*ASKS_1, agent("elicitation/complete", {"elicitationId": "e"})],
+        "/params/elicitationId",
+        name="in version 1",
+    ),
     Case(
         "elicitation-of-unknown-request",
         [*ASKS, client("auth/login", {"methodId": "web"}, id_="in"), result("agent", "in", {}), visit(requestId="in")],

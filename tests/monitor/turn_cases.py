@@ -56,9 +56,47 @@ def restore(method: str, **more: Any) -> Said:
 
 BACK = result("agent", "back", {})
 FROM_START = {"replayFrom": {"type": "start"}}
+TERMINAL, CALL = {"type": "terminal", "terminalId": "t"}, {"type": "tool_call", "toolCallId": "t"}
+STARTED = update(sessionUpdate="terminal_update", terminalId="t", command="make")
+EXITED = update(sessionUpdate="terminal_update", terminalId="t", exitStatus={"exitCode": 0})
+
+
+def resting(*work: Any, **more: Any) -> Said:
+    return update(sessionUpdate="state_update", state="idle", background=list(work), **more)
+
+
 AT_WORK = [*OPEN_2, prompt(), TAKEN, ECHO, state("running")]
 
 TURN_CASES = (
+    Case("background-not-announced", [*OPEN_2, resting(TERMINAL)], "/params/update/background/0"),
+    Case(
+        "background-not-announced",
+        [*OPEN_2, STARTED, resting(TERMINAL, CALL)],
+        "/params/update/background/1",
+        name="a tool call of the same id as a terminal",
+    ),
+    Case(
+        "background-end-not-reported",
+        [*OPEN_2, STARTED, resting(TERMINAL), resting()],
+        "/params/update/background",
+        -2,
+    ),
+    Case(
+        "background-end-not-reported",
+        [*OPEN_2, tool("tool_call_update", status="in_progress"), resting(CALL), resting({"type": "_upload"})],
+        "/params/update/background",
+        -2,
+        name="of a tool call",
+    ),
+    Case(
+        "background-left-out",
+        [*OPEN_2, STARTED, resting(TERMINAL), state("running")],
+        "/params/update",
+        -2,
+    ),
+    Case(
+        "background-left-out", [*OPEN_2, resting(), state("running")], "/params/update", -2, name="after an empty list"
+    ),
     Case(
         "cancelled-turn-ended-otherwise",
         [*OPEN, prompt(), CANCEL, *listed(), ended()],
@@ -289,6 +327,28 @@ TURN_CASES = (
 )
 
 QUIET_TURNS: dict[str, list[Said]] = {
+    "work in the background is announced, listed, ended and listed no more": [
+        *OPEN_2,
+        STARTED,
+        tool("tool_call_update", status="in_progress"),
+        resting(TERMINAL, CALL, {"type": "_upload"}),
+        tool("tool_call_update"),
+        EXITED,
+        tool("tool_call_update", status="completed"),
+        resting(),
+    ],
+    "a terminal is announced by the tool call that shows it, and goes on in the background": [
+        *OPEN_2,
+        tool("tool_call_update", content=[{"type": "terminal", "terminalId": "t"}]),
+        resting(TERMINAL),
+        resting(TERMINAL),
+    ],
+    "a resumed session has work in the background that was announced on another connection": [
+        *v2(),
+        restore("session/resume"),
+        resting(TERMINAL),
+        BACK,
+    ],
     "a turn is cancelled, goes on for a while and ends as cancelled": [
         *OPEN,
         prompt(),

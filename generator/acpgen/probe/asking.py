@@ -62,6 +62,9 @@ def listed(found: Sequence[ProbeCase]) -> str:
             lines.append(f"  {one.id}{where}")
             lines += wrapped(" ".join(one.doc.split()), "      ")
             lines += wrapped(f"{one.clause.document}, {one.clause.section}", "      ")
+            rows = dict.fromkeys(row for version in one.versions for row in one.requirements(version))
+            if rows:
+                lines += wrapped(f"Requirements: {', '.join(map(str, rows))}", "      ")
     return plain("\n".join(lines)) + "\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -96,7 +96,7 @@ class Trial:
         sent: bytes | None = None,
     ) -> None:
         """Report a breach, with the lines at these places as its proof."""
-        broken, where = clause or self.case.clause, connection or self.connection
+        broken, where = clause or self._clause(), connection or self.connection
         self.report(
             Proven(
                 rule=self.case.id,
@@ -109,6 +109,11 @@ class Trial:
                 place=place or broken.section,
             )
         )
+
+    def _clause(self) -> Clause:
+        """What the case is about, with the first row of the table of requirements that it tries."""
+        rows = self.case.requirements(self.version)
+        return replace(self.case.clause, number=rows[0]) if rows else self.case.clause
 
     def skip(self, reason: str) -> Unreachable:
         """What a case raises where it cannot be judged."""

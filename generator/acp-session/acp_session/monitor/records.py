@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +75,8 @@ class Session:
     `prompted` is the last prompt. `state` is what the agent last said that the session does, at `told`; `work` holds the messages and
     tool calls of the work in the foreground. `stopped` is the message that cancelled that work, `over` the one that said so.
     `echoed` are the user messages that the agent has told, `unheard` the accepted prompts whose message it has not told yet.
+    `known_work` holds the terminals and tool calls that updates have named, and whether their end was reported; `background` those
+    that the last state listed, with their names in words, or `None` while no state has told of such.
     `stoppable` says what ever offered to be cancelled. `crowded`: it has more modes or options than are kept.
     """
 
@@ -102,11 +105,19 @@ class Session:
     unheard: Recent[str, int] = field(default_factory=lambda: Recent[str, int](MOST_PARTS))
     terminals: Recent[str, Terminal] = field(default_factory=lambda: Recent[str, Terminal](MOST_PARTS))
     stoppable: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
+    known_work: Recent[str, bool] = field(default_factory=lambda: Recent[str, bool](MOST_PARTS))
+    background: Mapping[str, str] | None = None
 
     def size(self) -> int:
         """About how many bytes it takes."""
         parts = 400 * (
-            len(self.terminals) + len(self.stoppable) + len(self.work) + len(self.echoed) + len(self.unheard)
+            len(self.terminals)
+            + len(self.stoppable)
+            + len(self.work)
+            + len(self.echoed)
+            + len(self.unheard)
+            + len(self.known_work)
+            + len(self.background or ())
         )
         options = size_of_options(self.options or {}) + size_of_options(self.withdrawn or {})
         return 1000 + parts + options + size_of(self.cwd, *(self.roots or ()), *self.inherited, *(self.modes or ()))

@@ -51,6 +51,21 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             ),
         },
     },
+    "background-end-not-reported": {
+        "acp/v2": {
+            "": ("acp/v2/schema/backgroundwork/2",),
+        },
+    },
+    "background-left-out": {
+        "acp/v2": {
+            "": ("acp/v2/schema/backgroundwork/3",),
+        },
+    },
+    "background-not-announced": {
+        "acp/v2": {
+            "": ("acp/v2/schema/backgroundwork/1",),
+        },
+    },
     "base64-malformed": {
         "acp/v2": {
             "audio": ("acp/v2/content/audio-content/1",),
@@ -175,11 +190,17 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "elicitation-id-in-use": {
+        "acp/v1": {
+            "": ("acp/v1/elicitation/url-completion/1",),
+        },
         "acp/v2": {
             "": ("acp/v2/elicitation/url-completion/1",),
         },
     },
     "elicitation-not-asked": {
+        "acp/v1": {
+            "": ("acp/v1/elicitation/url-completion/4",),
+        },
         "acp/v2": {
             "": ("acp/v2/elicitation/url-completion/4",),
         },
@@ -231,6 +252,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "field-unknown": {
         "acp/v1": {
             "": ("acp/v1/extensibility/the-_meta-field/4",),
+        },
+        "acp/v2": {
+            "": ("acp/v2/extensibility/the-_meta-field/3",),
         },
     },
     "field-used-without-capability": {
@@ -340,6 +364,12 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v2/initialization/overview/1",
                 "acp/v2/session-setup/overview/1",
             ),
+        },
+        "mcp/2025-06-18": {
+            "": ("mcp/lifecycle/initialization/1",),
+        },
+        "mcp/2025-11-25": {
+            "": ("mcp/lifecycle/initialization/1",),
         },
     },
     "method-unknown": {

@@ -1,6 +1,7 @@
 """All rules by id: importing the modules of rules enters them into the table."""
 
 from . import (
+    background,
     capabilities,
     contents,
     fields,
@@ -20,6 +21,7 @@ from .rule import RULES, Rule
 __all__ = [
     "RULES",
     "Rule",
+    "background",
     "capabilities",
     "contents",
     "fields",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .events import Event, text
-from .kept import key
+from .events import Event, items, reach, shown, text
+from .kept import MOST_PARTS, brief, key
 from .records import Pending, Session
 from .state import Connection
 
@@ -17,6 +17,12 @@ MESSAGES: Final = frozenset(
 )
 USER_MESSAGES: Final = frozenset({"user_message_chunk", "user_message"})
 TOOL_CALLS: Final = frozenset({"tool_call", "tool_call_update", "tool_call_content_chunk"})
+_LISTED: Final = {"terminal": "terminalId", "tool_call": "toolCallId"}
+"""The fields that name work in the background, by its type."""
+
+_GOING_ON: Final = frozenset({"pending", "in_progress", "paused"})
+"""Statuses of tool calls that are not their end."""
+
 BUSY: Final = frozenset({"running", "requires_action"})
 """States in which there is work in the foreground."""
 
@@ -61,7 +67,8 @@ def update(connection: Connection, session: Session, event: Event, told: Any) ->
     """Take in an update of a session; whether the session takes more room now."""
     if connection.version == 1:
         return False
-    kind, name, before = text(told, "sessionUpdate"), part(told), len(session.work) + len(session.echoed)
+    kind, name, before = text(told, "sessionUpdate"), part(told), _room(session)
+    _know(session, told)
     if name is not None and kind in USER_MESSAGES:
         session.echoed[name] = event.index
         session.unheard.pop(name)
@@ -70,10 +77,55 @@ def update(connection: Connection, session: Session, event: Event, told: Any) ->
         session.work[name] = True
     if kind == "state_update":
         _state(session, event, told)
-    return len(session.work) + len(session.echoed) > before
+    return _room(session) > before
+
+
+def _room(session: Session) -> int:
+    known = len(session.work) + len(session.echoed) + len(session.known_work)
+    return known + len(session.background or ())
+
+
+def background_mark(listed: Any) -> str | None:
+    """The key of a terminal or tool call that a list of work in the background names; `None` for work of another kind."""
+    field = _LISTED.get(text(listed, "type") or "")
+    name = text(listed, field) if field is not None else None
+    return None if name is None else f"{field} {key(name)}"
+
+
+def _know(session: Session, told: Any) -> None:
+    """Take in which terminals and tool calls an update names, and whether it reports their end."""
+    call, terminal = text(told, "toolCallId"), text(told, "terminalId")
+    if call is not None and text(told, "sessionUpdate") in TOOL_CALLS:
+        status = text(told, "status")
+        has_ended = status is not None and status not in _GOING_ON
+        mark = f"toolCallId {key(call)}"
+        session.known_work[mark] = has_ended or (status is None and session.known_work.get(mark) is True)
+        for content in (*items(told, "content"), reach(told, "content")):
+            inner = text(content, "terminalId")
+            if inner is not None:
+                mark = f"terminalId {key(inner)}"
+                session.known_work[mark] = session.known_work.get(mark) is True
+    if terminal is not None:
+        mark = f"terminalId {key(terminal)}"
+        session.known_work[mark] = session.known_work.get(mark) is True or reach(told, "exitStatus") is not None
+
+
+def _list(session: Session, told: Any) -> None:
+    """Take in the work in the background that a state lists."""
+    if reach(told, "background") is None:
+        return
+    found: dict[str, str] = {}
+    for listed in items(told, "background")[:MOST_PARTS]:
+        mark = background_mark(listed)
+        if mark is not None:
+            kind = text(listed, "type")
+            name = text(listed, _LISTED.get(kind or "", ""))
+            found[mark] = f"the {'terminal' if kind == 'terminal' else 'tool call'} {shown(brief(name or ''))}"
+    session.background = found
 
 
 def _state(session: Session, event: Event, told: Any) -> None:
+    _list(session, told)
     state = text(told, "state")
     if state in BUSY and session.state not in BUSY:
         session.work.clear()
