@@ -52,6 +52,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
+    "approval": {"errors"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
     "containment": {"handles", "mechanism"},
@@ -63,7 +64,10 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "monitor": set(),
     "permission": {"errors"},
     "policy": {"atomic", "containment", "sensitive"},
+    "processes": {"tail"},
     "sensitive": set(),
+    "tail": set(),
+    "terminals": {"approval", "containment", "errors", "processes", "tail", "workers", "workspace"},
     "text": set(),
     "versioning": set(),
     "workers": set(),
