@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
@@ -29,11 +29,11 @@ class Taken:
 
     def arguments(self, model: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
         """The arguments of a constructor as pydantic takes them. Raises `ValidationError` for names that the record does not have."""
+        extra = data.pop(DOOR, None)
         if not self.anything and not data.keys() <= self.names:
-            self.refuse(model, data.keys() - {DOOR})
-        if DOOR not in data:
+            self.refuse(model, data)
+        if extra is None:
             return data
-        extra = data.pop(DOOR)
         if not is_object(extra) or not all(isinstance(key, str) for key in extra):
             raise _error(model, [((DOOR,), extra, "an object with the further fields is needed here")])
         known = extra.keys() & self.names
@@ -41,11 +41,11 @@ class Taken:
             raise _error(model, [((DOOR, name), extra[name], _KNOWN) for name in sorted(known)])
         return {**data, **extra}
 
-    def refuse(self, model: type[BaseModel], names: Iterable[str]) -> None:
-        """Raise `ValidationError` for those of some names that the record does not have."""
-        unknown = [] if self.anything else sorted(set(names) - self.names)
+    def refuse(self, model: type[BaseModel], data: Mapping[str, Any]) -> None:
+        """Raise `ValidationError` if some of the names are none that the record has."""
+        unknown = [] if self.anything else sorted(data.keys() - self.names)
         if unknown:
-            raise _error(model, [((name,), name, no_such_field(name, self.near)) for name in unknown])
+            raise _error(model, [((name,), data[name], no_such_field(name, self.near)) for name in unknown])
 
 
 _KNOWN: Final = f"this is a field of the record: pass it by its name, not in '{DOOR}'"
@@ -57,7 +57,11 @@ def no_such_field(name: str, near: Mapping[str, str]) -> str:
 
     found = dict.fromkeys(near[one] for one in get_close_matches(name, near, n=4, cutoff=0.6))
     meant = " or ".join(repr(one) for one in list(found)[:2])
-    return "no such field" + (f"; did you mean {meant}?" if meant else "")
+    return (
+        f"no such field; did you mean {meant}?"
+        if meant
+        else f"no such field; what the schema does not know goes into '{DOOR}'"
+    )
 
 
 def _error(model: type[BaseModel], found: list[tuple[tuple[str, ...], Any, str]]) -> ValidationError:

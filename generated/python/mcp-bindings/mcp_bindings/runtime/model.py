@@ -19,8 +19,8 @@ class Model(BaseModel):
     """A record of the protocol.
 
     A field that was omitted holds its default or `MISSING`, and is omitted again when the record is encoded. Fields that the schema does
-    not know are kept in `model_extra` when a message is decoded. A constructor takes fields by their Python names or by those of the schema,
-    and further ones in `extra`; other names raise `ValidationError`. On the wire only the schema's names count.
+    not know are kept in `model_extra` when a message is decoded. A constructor takes fields by their Python names or by the schema's, and
+    further ones in `extra`; other names raise `ValidationError`. On the wire only the schema's names count.
     """
 
     if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class Model(BaseModel):
         """A copy, with other values of some fields, which are not checked. Raises `ValidationError` for names that are no fields of it."""
         if update:
             model, names = type(self), taken(type(self))
-            names.refuse(model, update.keys() - (self.__pydantic_extra__ or {}).keys())
+            kept = self.__pydantic_extra__ or {}
+            names.refuse(model, {name: value for name, value in update.items() if name not in kept})
             update = {names.near.get(name, name): value for name, value in update.items()}
         return super().model_copy(update=update, deep=deep)
 
