@@ -34,7 +34,7 @@ class Taken:
             self.refuse(model, data)
         if extra is None:
             return data
-        if not is_object(extra) or not all(isinstance(key, str) for key in extra):
+        if not is_object(extra) or any(type(key) is not str for key in extra):
             raise _error(model, [((DOOR,), extra, "an object with the further fields is needed here")])
         known = extra.keys() & self.names
         if known:
