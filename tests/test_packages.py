@@ -57,8 +57,9 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "atomic": {"containment", "handles"},
     "baseline": set(),
     "containment": {"handles", "mechanism"},
+    "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
     "errors": set(),
-    "filesystem": {"atomic", "containment", "errors", "policy", "text", "workers", "workspace"},
+    "filesystem": {"approval", "disk", "errors", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "mcp_roots": {"containment", "errors", "workspace"},
     "mechanism": set(),
@@ -66,13 +67,15 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "permission": {"errors"},
     "policy": {"atomic", "containment", "sensitive"},
     "processes": {"tail"},
+    "scope": {"errors"},
     "sensitive": set(),
+    "store": {"errors", "policy", "scope", "text", "workspace"},
     "tail": set(),
     "terminals": {"approval", "containment", "errors", "processes", "tail", "workers", "workspace"},
     "text": set(),
     "versioning": set(),
     "workers": set(),
-    "workspace": {"containment", "errors"},
+    "workspace": {"containment", "errors", "scope"},
 }
 """The monitor stands alone: acpgen ships it without the rest."""
 
