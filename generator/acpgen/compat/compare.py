@@ -123,9 +123,9 @@ def side(given: Input, *, unstable: bool) -> Side:
     return Side(given, revised(given, unstable=unstable))
 
 
-def checked(old: Side, new: Side, *, budget: int = BUDGET) -> Checked:
+def checked(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Checked:
     """What the rules have to say of two sides, before it is placed in files. Raises `Faults` where they cannot be compared."""
-    return _checked(old, new, *_revisions(old, new), budget)
+    return _checked(old, new, *_revisions(old, new), budget, formats)
 
 
 def reported(
