@@ -69,7 +69,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "processes": {"tail"},
     "scope": {"errors"},
     "sensitive": set(),
-    "store": {"errors", "policy", "scope", "text", "workspace"},
+    "store": {"containment", "errors", "policy", "scope", "text", "workspace"},
     "tail": set(),
     "terminals": {"approval", "containment", "errors", "processes", "tail", "workers", "workspace"},
     "text": set(),

@@ -106,7 +106,12 @@ def test_only_true_lets_a_write_pass(tmp_path: Path, make: Make, mechanism: str,
 def test_the_user_is_not_asked_about_what_is_refused_anyhow(tmp_path: Path, path: str) -> None:
     (tmp_path / "app/folder").mkdir(parents=True)
     asked: list[object] = []
-    editor = Editor(tmp_path, approve=lambda wish: bool(asked.append(wish)))
+
+    def approve(wish: object) -> bool:
+        asked.append(wish)
+        return True
+
+    editor = Editor(tmp_path, approve=approve)
     assert editor.code(path, writing=True) in (REFUSED, INTERNAL_ERROR)
     assert not asked
     assert [one.phase for one in editor.events] == ["started", "failed"]
@@ -177,7 +182,12 @@ def test_unsaved_text_is_held_to_roots_and_policy(tmp_path: Path, make: Make, me
     (tmp_path / "app").mkdir()
     (tmp_path / "app/out").symlink_to("../outside/a")
     asked: list[str] = []
-    assert Editor(tmp_path, buffer=asked.append).code(path) == REFUSED
+
+    def buffer(path: str) -> str:
+        asked.append(path)
+        return "text"
+
+    assert Editor(tmp_path, buffer=buffer).code(path) == REFUSED
     assert not asked
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from .errors import RequestError, failed, not_found, refused
-from .policy import FilePolicy, Place, Root
+from .containment import Place, Root
+from .errors import failed, not_found, refused
+from .policy import FilePolicy
 from .scope import Scope
 from .text import NotText, decoded, lines
 from .workspace import RootSet
@@ -150,6 +151,3 @@ def cut(path: str, content: str, wanted: Lines, policy: FilePolicy) -> str:
     if len(found.encode()) > policy.max_read:
         raise failed(path, f"the text is larger than {policy.max_read} bytes; ask for lines with 'line' and 'limit'")
     return found
-
-
-__all__ = ["Access", "Lines", "Memory", "RequestError", "Scoped", "ScopedOf", "Store", "cut"]
