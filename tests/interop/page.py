@@ -60,7 +60,12 @@ def page(data: Sequence[Mapping[str, Any]]) -> str:
     parts = [HEAD]
     for version in sorted({row["version"] for row in data}):
         cells = {(row["client"], row["agent"]): row for row in data if row["version"] == version}
-        parts += [f"\n## Version {version}\n", _table(version, cells), _failures(cells), _conversation(version)]
+        parts += [
+            f"\n## Version {version}\n",
+            _table(version, cells),
+            _failures(version, cells),
+            _conversation(version),
+        ]
     return "\n".join(parts)
 
 
@@ -87,7 +92,7 @@ def _cell(version: int, client: str, agent: str, row: Mapping[str, Any] | None) 
     return f"{sign} {right} of {row['exchanges']}: {wrong}"
 
 
-def _failures(cells: Mapping[tuple[str, str], Mapping[str, Any]]) -> str:
+def _failures(version: int, cells: Mapping[tuple[str, str], Mapping[str, Any]]) -> str:
     """What is not right, by exchange, by what became of it, and by whose SDK it was."""
     groups: dict[tuple[str, str, str, str], list[tuple[str, str, Mapping[str, Any]]]] = {}
     for (client, agent), row in cells.items():
@@ -96,7 +101,7 @@ def _failures(cells: Mapping[tuple[str, str], Mapping[str, Any]]) -> str:
             groups.setdefault((one["exchange"], one["effect"], one["by"], by), []).append((client, agent, one))
     lines: list[str] = []
     for (exchange, effect, side, by), found in groups.items():
-        lines += [f"### `{exchange}`: {effect}, by the {side} of {by}\n"]
+        lines += [f"### `{exchange}` in version {version}: {effect}, by the {side} of {by}\n"]
         others = [agent if side == "client" else client for client, agent, _ in found]
         lines.append(f"In conversation with {', '.join(dict.fromkeys(others))}.\n")
         first = found[0][2]
