@@ -277,8 +277,9 @@ ARROWS: dict[str, frozenset[str]] = {
     "validate": frozenset({"judge", "recording", "schema.walk"}),
     "redaction": frozenset({"schema.walk"}),
     "tape": frozenset({"errors", "recording", "schema.load"}),
-    "tap": frozenset({"errors", "judge", "recording", "tape"}),
-    "probe": frozenset({"borrowed", "compat", "errors", "judge", "schema.load", "resources", "schema.walk"}),
+    "orphans": frozenset(),
+    "tap": frozenset({"errors", "judge", "orphans", "recording", "tape"}),
+    "probe": frozenset({"borrowed", "compat", "errors", "judge", "orphans", "schema.load", "resources", "schema.walk"}),
     "publish": frozenset(
         {
             *("borrowed", "schema.bundle", "compat", "errors", "ir", "kept", "material", "provenance", "targets"),

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from acpgen.errors import Faults, NotStarted
 from acpgen.judge import ended
+from acpgen.orphans import dies_with, dismiss, guard
 from acpgen.recording import LONGEST, recorded, unrecorded
 from acpgen.tape import Tape
 
@@ -274,7 +275,7 @@ def tap(
     """
     group = os.name == "posix" and not _in_foreground()  # in the foreground keys that signal must reach it
     agent = _start(command, is_leader=group)
-    guard = _guard(agent.pid) if group else None
+    warden = guard(agent.pid) if group else None
     sys.setswitchinterval(0.0005)  # a thread that copies does not wait long for one that judges
     watcher, recorder = Watcher(make, report), Recorder(record, sides, redact) if record is not None else None
     listeners = [Listener("monitor", watcher.take, room)]
@@ -288,9 +289,7 @@ def tap(
         for copy in (upstream, downstream):
             copy.thread.start()
         told = _wait(agent, upstream, downstream, grace, is_leader=group)
-    if guard is not None:
-        guard.kill()
-        guard.wait()
+    dismiss(warden)
     if told:
         say(told)
     judging = ""
@@ -353,46 +352,11 @@ def _start(command: Sequence[str], *, is_leader: bool) -> subprocess.Popen[bytes
             stdout=subprocess.PIPE,
             bufsize=0,
             process_group=0 if is_leader else None,
-            preexec_fn=_dies_with(os.getpid()),
+            preexec_fn=dies_with(os.getpid()),
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
-
-
-def _dies_with(parent: int) -> Callable[[], None] | None:
-    """What a child calls before it becomes the agent, so that the kernel kills it when `parent` ends; `None` where no kernel does."""
-    if not sys.platform.startswith("linux"):
-        return None
-    import ctypes
-
-    try:
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
-    except (OSError, AttributeError):  # a system without this library; the end of its input tells the agent too
-        return None
-
-    def ask() -> None:
-        prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-        if os.getppid() != parent:  # it has ended already
-            os._exit(1)
-
-    return ask
-
-
-def _guard(group: int) -> subprocess.Popen[bytes] | None:
-    """A process that waits for the end of this one, and then kills a process group; `None` where it cannot be started."""
-    script = 'read -r _; kill -s KILL -- "-$0"'
-    nothing = subprocess.DEVNULL
-    try:
-        return subprocess.Popen(  # noqa: S603
-            ["/bin/sh", "-c", script, str(group)],
-            stdin=subprocess.PIPE,
-            stdout=nothing,
-            stderr=nothing,
-            start_new_session=True,
-        )
-    except OSError:
-        return None
 
 
 def _wait(agent: subprocess.Popen[bytes], upstream: _Copy, downstream: _Copy, grace: float, *, is_leader: bool) -> str:

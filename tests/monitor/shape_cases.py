@@ -148,6 +148,7 @@ SHAPE_CASES = (
         v1(authMethods=[{"id": "k", "name": "Key", "type": "env_var", "vars": [{"name": "KEY", "x": 1}]}]),
         "/result/authMethods/0/type",
         name="a variant that is not known, and its fields",
+        level="note",
     ),
     Case("permission-title-blank", [*OPEN_2, permission_v2(title="")], "/params/title", requirements=(90,)),
     Case(

@@ -54,6 +54,16 @@ def test_what_only_the_unstable_channel_has_is_noted_once_with_its_place(make: A
     assert notes[4].sentence == "the method 'providers/list' is not in acp/v1; the unstable acp/unstable/v1 has it"
 
 
+@pytest.mark.parametrize("make", [Monitor, lambda: judge.monitor(judge.versions(()))], ids=["bindings", "acpgen"])
+def test_one_note_tells_of_a_field_and_a_way_to_log_in_of_an_unknown_type_is_no_breach(make: Any) -> None:
+    found = heard(make())
+    noted = {(breach.index, breach.pointer) for breach in found if breach.rule == "only-unstable"}
+    assert not [
+        breach for breach in found if breach.rule == "field-unknown" and (breach.index, breach.pointer) in noted
+    ]
+    assert [breach.level for breach in found if breach.pointer == "/result/authMethods/0/type"] == ["note", "note"]
+
+
 def test_by_the_unstable_channel_nothing_of_it_is_wrong() -> None:
     assert not heard(judge.monitor(judge.versions(["acp/unstable/v1"]), fixed=True))
 

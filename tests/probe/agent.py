@@ -146,12 +146,14 @@ class Agent:
     def error(self, id_: Any, code: int, message: str) -> None:
         self.send({"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message}})
 
-    def ask(self, method: str, params: Any) -> Any:
+    def ask(self, method: str, params: Any, moot: threading.Event | None = None) -> Any:
         id_, event = f"agent-{next(self.ids)}", threading.Event()
         found: list[Any] = []
         self.waiting[repr(id_)] = (event, found)
         self.send({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
-        event.wait(30)
+        for _ in range(600):
+            if event.wait(0.05) or (moot is not None and moot.is_set()):
+                break
         return found[0] if found else {}
 
     def update(self, session: str, update: Any) -> None:
@@ -233,6 +235,10 @@ class Agent:
         servers = params.get("mcpServers", [])
         if not is_array(servers) or not all(is_object(one) for one in servers):
             raise Failed(-32602, "mcpServers is a list")
+        if self.version == 2 and DEFECT != "takes any transport":
+            for one in servers:
+                if one.get("type") not in ("stdio", "http"):
+                    raise Failed(-32602, "no such transport")
         if self.version == 1 and "mcpServers" not in params:
             raise Failed(-32602, "mcpServers is required")
         if DEFECT == "needs a login":
@@ -327,6 +333,8 @@ class Agent:
             raise Failed(-32002, "no such session")
         if DEFECT == "text alone" and any(one["type"] != "text" for one in blocks):
             raise Failed(-32602, "only text")
+        if self.version == 2 and DEFECT != "takes any block" and any(one["type"].startswith("_") for one in blocks):
+            raise Failed(-32602, "no such kind of content")
         session = self.sessions[name]
         session.cancelled.clear()
         message = f"user-{next(self.messages)}"
@@ -389,7 +397,8 @@ class Agent:
             wish["toolCall"] = {"toolCallId": "call-1"}
         else:
             wish |= {"title": "May I write?", "subject": {"type": "tool_call", "toolCall": {"toolCallId": "call-1"}}}
-        answer = self.ask("session/request_permission", wish)
+        is_moot = self.version == 2 and DEFECT != "waits for permission"
+        answer = self.ask("session/request_permission", wish, self.sessions[name].cancelled if is_moot else None)
         outcome: Any = inside(answer, "result", "outcome") or {}
         if outcome.get("optionId") != "yes" or self.version == 2:
             status = "completed" if outcome.get("optionId") == "yes" else "failed"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,6 +69,16 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
         {("history-not-requested", "must")},
     ),
     "uses released terminals": (("v1/client-methods/served",), {("terminal-not-open", "must")}),
+    "loads without history": (
+        ("v1/prompt-turn/text", "v1/session-setup/load-after-restart"),
+        {("session-setup/load-after-restart", "must")},
+    ),
+    "takes any block": (("v2/content/unknown-block",), {("content/unknown-block", "must")}),
+    "takes any transport": (("v2/session-setup/unknown-transport",), {("session-setup/unknown-transport", "must")}),
+    "waits for permission": (
+        ("v2/prompt-turn/cancel-unanswered-permission",),
+        {("prompt-turn/cancel-unanswered-permission", "must")},
+    ),
     "closes before the turn ends": (
         ("v1/session-setup/close-during-turn",),
         {("session-setup/close-during-turn", "must")},
@@ -295,3 +306,38 @@ def test_names_of_cases_choose_by_section_and_version() -> None:
     assert registry.chosen(["transports/junk"], names) == {"v1/transports/junk", "v2/transports/junk"}
     assert registry.chosen(["transport"], names) == set()
     assert asking.seed(3) == 3
+
+
+STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"])
+open(sys.argv[1] + ".new", "w").write(f"{os.getpid()} {child.pid}")
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+time.sleep(600)
+"""
+"""An agent that says nothing and heeds no signal, with a process of its own."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look at processes")
+def test_nothing_of_the_agent_is_left_when_the_probe_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    command = [sys.executable, "-m", "acpgen", "probe", "--", sys.executable, "-c", STUBBORN, str(told)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while not told.exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.kill()
+    process.wait(60)
+    while not all(has_ended(int(one)) for one in told.read_text().split()):
+        assert time.monotonic() < until + 60, "an orphan"
+        time.sleep(0.05)
+
+
+def has_ended(process: int) -> bool:
+    """Whether a process is gone, or only waits to be collected."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True

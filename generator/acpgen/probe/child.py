@@ -16,6 +16,7 @@ from socket import SHUT_WR, socket
 from typing import Final
 
 from acpgen.errors import Faults, NotStarted
+from acpgen.orphans import dies_with, dismiss, guard
 
 LONGEST: Final = 32 << 20
 """Bytes of one line of the program."""
@@ -72,10 +73,12 @@ class Child:
                 env=dict(variables),
                 bufsize=0,
                 start_new_session=True,
+                preexec_fn=dies_with(os.getpid()),
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise Faults([NotStarted(at=command[0], reason=str(reason))]) from None
+        self._guard = guard(self._process.pid)
         self._lines: SimpleQueue[tuple[float, bytes | None]] = SimpleQueue()
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self._errors: deque[bytes] = deque()
@@ -143,6 +146,7 @@ class Child:
         while time.monotonic() < until and not self._is_over():
             time.sleep(0.01)
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # also what an ended program has left behind
+        dismiss(self._guard)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         for thread in self._threads:

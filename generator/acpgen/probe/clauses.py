@@ -168,6 +168,28 @@ ACCEPTED: Final = Clause(
     "must",
     "An agent answers a prompt once it has accepted it, and reports `running` and, at the end, `idle` with a stop reason.",
 )
+REPLAYED: Final = Clause(
+    ACP,
+    "Session setup: loading sessions",
+    "must",
+    "Loading plays the whole conversation back as `session/update`.",
+    "acp/v1/session-setup/loading-a-session/2",
+)
+REFUSED_CONTENT: Final = Clause(
+    ACP, "Content", "must", "A prompt with a kind of block that the agent does not take is refused with -32602."
+)
+REFUSED_TRANSPORT: Final = Clause(
+    ACP,
+    "Session setup: MCP servers",
+    "must",
+    "A request with a transport of MCP that the agent does not have is refused with -32602.",
+)
+ANSWERED_OR_NOT: Final = Clause(
+    ACP,
+    "Prompt lifecycle: cancellation",
+    "must",
+    "A cancelled agent waits no longer for permission: what was not answered counts as refused.",
+)
 GREETS: Final = Clause(
     ACP,
     "Initialization",

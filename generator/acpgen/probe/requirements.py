@@ -36,6 +36,7 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/v1/initialization/version-negotiation/3",
         "acp/v2/initialization/version-negotiation/4",
     ),
+    "content/unknown-block": ("acp/v2/schema/contentblock/1",),
     "extensibility/meta": ("acp/v1/extensibility/the-_meta-field/1", "acp/v2/extensibility/the-_meta-field/1"),
     "extensibility/unknown-notification": (
         "acp/v1/extensibility/custom-notifications/1",
@@ -93,6 +94,7 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/v1/prompt-turn/cancellation/5",
         "acp/v2/prompt-lifecycle/cancellation/5",
     ),
+    "prompt-turn/cancel-unanswered-permission": ("acp/v2/schema/cancelsessionnotification/1",),
     "prompt-turn/embedded-resource": (
         "acp/v1/initialization/prompt-capabilities/2",
         "acp/v2/initialization/session-prompt-capabilities/2",
@@ -144,7 +146,10 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
     ),
     "session-setup/fork": ("acp/rfds/session-fork/implementation-details-and-plan/3",),
     "session-setup/load": ("acp/v1/session-setup/loading-a-session/4",),
-    "session-setup/load-after-restart": ("acp/v1/session-setup/loading-a-session/4",),
+    "session-setup/load-after-restart": (
+        "acp/v1/session-setup/loading-a-session/2",
+        "acp/v1/session-setup/loading-a-session/4",
+    ),
     "session-setup/new": (
         "acp/v1/session-setup/creating-a-session/2",
         "acp/v2/session-setup/creating-a-session/2",
@@ -159,6 +164,7 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
         "acp/v1/session-setup/resuming-a-session/2",
         "acp/v2/session-setup/resuming-sessions/3",
     ),
+    "session-setup/unknown-transport": ("acp/v2/schema/mcpserver/1",),
     "terminals/run": ("acp/v1/initialization/terminal/1",),
     "transports/batch-of-notifications": (
         "acp/v2/transports/json-rpc-batch-messages/7",

@@ -64,6 +64,10 @@ class Beyond:
             elif None in there and (path, name) not in known and self._is_news("field", event.method, name):
                 yield _found(event.below(*path, name), f"the field {shown(name)}", channel, strict)
 
+    def has_told(self, method: str, field: str) -> bool:
+        """Whether a field of the messages of a method was told."""
+        return ("field", method, field) in self._told
+
     def _channel(self, strict: Strict) -> Strict | None:
         if self._channels is None:
             self._channels = {one.contract.version: one for one in self._read()}

@@ -100,7 +100,10 @@ def advertised_method_missing(event: Event, connection: Connection) -> Iterator[
     else:
         path = gate.partition(":")[2]
         reason = f"`{path}` was advertised"
-        numbers = (65,) if gate == "agent:capabilities.session" and route.name not in _CONDITIONAL else (103,)
+        if gate == "agent:capabilities.session" and route.name not in _CONDITIONAL:
+            numbers = (65,)
+        elif route.side == connection.sides[0]:
+            numbers = (103,)  # the page is about clients
     earlier = connection.advertised_at.get(route.side) if gate is not None else request.index
     yield Found(event.below("code"), f"{route.name!r} is missing, although {reason}", earlier, numbers)
 

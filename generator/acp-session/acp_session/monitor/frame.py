@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from .events import Event, Found, Level, error_code, pointer_steps, reach, shown
+from .events import Event, Found, Level, error_code, pointer_steps, reach, shown, text
 from .json_types import is_object
 from .kept import key
 from .records import Pending
@@ -125,9 +125,11 @@ def params_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
 
 @rule("result", requirements=_behind("result"), sees="problems")
 def result_malformed(event: Event, _connection: Connection) -> Iterator[Found]:
-    """A result does not have the type of its request's method."""
-    if not _is_null_result(event):
-        yield from _malformed(event, "result")
+    """A result does not have the type of its request's method. A note where a way to log in is of a type that the version does not
+    have: receivers keep it as one that they do not know.
+    """
+    for found in _malformed(event, "result") if not _is_null_result(event) else ():
+        yield found._replace(level="note") if _is_unknown_login(event, found) else found
 
 
 @rule("result", requirements=(106,), level="note")
@@ -248,6 +250,15 @@ def _is_passed_over(request: Pending, connection: Connection) -> bool:
 
 def _is_null_result(event: Event) -> bool:
     return event.body is None and event.route is not None and event.route.null_result
+
+
+def _is_unknown_login(event: Event, found: Found) -> bool:
+    """Whether what is found is the type of a way to log in that the version does not have."""
+    match found.path[len(event.at) :]:
+        case ("result", "authMethods", str(place), "type") if event.method == "initialize" and place.isdigit():
+            return text(event.body, "authMethods", int(place), "type") is not None
+        case _:
+            return False
 
 
 def _malformed(event: Event, part: str) -> Iterator[Found]:

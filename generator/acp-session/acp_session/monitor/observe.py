@@ -159,12 +159,20 @@ class Monitor:
         event.repeated = repeated
         self._note(event)
         strict = self._connection.strict
-        yield from self._judge(event)
-        yield from (_unstable(event, found) for found in self._beyond.look(event, strict))
+        broken = tuple(self._judge(event))
+        news = [_unstable(event, found) for found in self._beyond.look(event, strict)]
+        yield from (breach for breach in broken if not self._is_told(event, breach))
+        yield from news
         self._apply(event)
         for place, item in enumerate(value if is_array(value) and not at else ()):
             # A batch where there are none: what it holds is not judged, but may be answered all the same.
             self._apply(self._event(_kind(item), index, sender, item, (place,)))
+
+    def _is_told(self, event: Event, breach: Breach) -> bool:
+        """Whether a note about a field says what one about the unstable channel has said already, and more exactly."""
+        if breach.rule != "field-unknown" or breach.level != "note":
+            return False
+        return self._beyond.has_told(event.method, pointer_steps(breach.pointer)[-1])
 
     def _apply(self, event: Event) -> None:
         apply(self._connection, event)

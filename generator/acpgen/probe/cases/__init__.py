@@ -10,6 +10,7 @@ MODULES: Final = (
     "extending",
     "sessions",
     "turns",
+    "refusing",
     "reopening",
     "helping",
     "delimiting",

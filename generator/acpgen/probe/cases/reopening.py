@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from acpgen.probe.cases.sessions import PATHS, ask, needs
-from acpgen.probe.clauses import ADVERTISED, SILENT_RESUME, STORED, UNIQUE
+from acpgen.probe.clauses import ADVERTISED, REPLAYED, SILENT_RESUME, STORED, UNIQUE
+from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
 from acpgen.probe.trial import Trial
 from acpgen.schema.walk import is_object
@@ -60,10 +61,21 @@ def _elsewhere(trial: Trial, method: str) -> None:
         found = ask(trial, method, {**trial.new_params(), "sessionId": name})
         if "error" in found.value:
             raise trial.skip(trial.refused(method, found))
+        told = [one for one in trial.updates(name, 0) if one.index < found.index and _is_content(one)]
+        if trial.version == 1 and method == "session/load" and not told:
+            sentence = "a session that was prompted is loaded, and none of its conversation is played back"
+            trial.fail(sentence, found.index - 1, found.index, clause=REPLAYED)
         trial.alive()
     finally:
         trial.end(trial.greeting)
         trial.greeting, trial.memory = here, memory
+
+
+def _is_content(heard: Heard) -> bool:
+    """Whether an update holds something of a conversation."""
+    update = heard.value["params"].get("update")
+    kind = update.get("sessionUpdate") if is_object(update) else None
+    return isinstance(kind, str) and kind.startswith(("user_message", "agent_message", "agent_thought", "tool_call"))
 
 
 def _again(trial: Trial, method: str) -> None:

@@ -98,7 +98,7 @@ def cancel_permission(trial: Trial) -> None:
 
     trial.connection.delay = trial.connection.clock.answer
     try:
-        _cancelled(trial, is_asked, _wish(trial), "the agent asked for no permission")
+        _cancelled(trial, is_asked, wish(trial), "the agent asked for no permission")
     finally:
         trial.connection.delay = 0.0
 
@@ -106,7 +106,7 @@ def cancel_permission(trial: Trial) -> None:
 @case("cancellation/cancel-request", STOPPED_REQUEST, "session", versions=(1,))
 def cancel_request(trial: Trial) -> None:
     """A prompt whose request is withdrawn with `$/cancel_request`. Expected: it is answered all the same."""
-    _ready(trial)
+    ready(trial)
     connection, session = trial.connection, trial.session()
     id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
     index = connection.notify("$/cancel_request", {"requestId": id_})
@@ -122,7 +122,7 @@ def cancel_request(trial: Trial) -> None:
 def close_during_turn(trial: Trial) -> None:
     """`session/close` while a turn runs. Expected: the turn ends, and the close is answered."""
     trial.needs(*(("session",) if trial.version == 2 else ("sessionCapabilities", "close")))
-    _ready(trial)
+    ready(trial)
     connection, session = trial.connection, trial.session(anew=True)
     id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
     index = len(connection.rows) - 1
@@ -163,13 +163,14 @@ def _prompt(trial: Trial) -> tuple[str, ...]:
     return ("session", "prompt") if trial.version == 2 else ("promptCapabilities",)
 
 
-def _wish(trial: Trial) -> dict[str, Any]:
+def wish(trial: Trial) -> dict[str, Any]:
+    """A block that asks for a file, a change and a command."""
     notes, result = trial.folder / "notes.txt", trial.folder / "result.txt"
     words = f"Read the file {notes}, write its first word to {result}, then run the command: echo ok"
     return {"type": "text", "text": words}
 
 
-def _ready(trial: Trial) -> None:
+def ready(trial: Trial) -> None:
     """Raise `Unreachable` if a plain prompt is known to fail."""
     if "no prompts" in trial.memory:
         raise trial.skip(trial.memory["no prompts"])
@@ -178,7 +179,7 @@ def _ready(trial: Trial) -> None:
 
 def _turn(trial: Trial, blocks: list[Any]) -> Heard:
     """A whole turn: the answer to its prompt, or in version 2 the news that it ended. Raises `Unreachable` where it fails."""
-    _ready(trial)
+    ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
     id_ = connection.call("session/prompt", {"sessionId": session, "prompt": blocks})
@@ -223,7 +224,7 @@ def _state(heard: Heard) -> Any:
 
 def _kind(trial: Trial, block: Any) -> None:
     """A prompt of text and another block. Where text alone goes through, this does too."""
-    _ready(trial)
+    ready(trial)
     connection, session = trial.connection, trial.session()
     id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_BRIEF, block]})
     index = len(connection.rows) - 1
@@ -245,14 +246,14 @@ def _kind(trial: Trial, block: Any) -> None:
 
 def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG, otherwise: str = "") -> None:
     """Start a turn, cancel it when it is time, and wait for its end. The monitor judges what the end says."""
-    _ready(trial)
+    ready(trial)
     connection, session = trial.connection, trial.session()
     trial.client.cancelled.discard(session)
     id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [block]})
     index = len(connection.rows) - 1
 
     def is_over() -> bool:
-        return id_text(id_) in connection.answers if trial.version == 1 else bool(_ends(trial, session, index))
+        return id_text(id_) in connection.answers if trial.version == 1 else bool(ended_turns(trial, session, index))
 
     connection.wait(lambda: bool(is_time(index)) or is_over(), trial.slow)
     was_time, had_ended = bool(is_time(index)), is_over()
@@ -271,7 +272,8 @@ def _cancelled(trial: Trial, is_time: Callable[[int], bool], block: Any = _LONG,
         raise trial.skip("the turn had ended before it could be cancelled")
 
 
-def _ends(trial: Trial, session: str, since: int) -> list[Heard]:
+def ended_turns(trial: Trial, session: str, since: int) -> list[Heard]:
+    """The updates after a place in the transcript by which the work of a session in version 2 ended."""
     return [one for one in trial.updates(session, since) if _state(one) == "idle"]
 
 
@@ -284,11 +286,11 @@ def _stop(trial: Trial, session: str) -> int:
 
 
 def _helped(trial: Trial, manner: Any, delay: float) -> None:
-    _ready(trial)
+    ready(trial)
     before = len(trial.client.asked)
     trial.client.manner, trial.connection.delay = manner, delay
     try:
-        _turn(trial, [_wish(trial)])
+        _turn(trial, [wish(trial)])
     finally:
         trial.client.manner, trial.connection.delay = "serves", 0.0
         trial.connection.hurry()
