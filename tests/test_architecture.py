@@ -26,14 +26,15 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.expressions": frozenset(),
-    "schema.walk": frozenset(),
+    "schema.effort": frozenset({"errors"}),
+    "schema.walk": frozenset({"schema.effort"}),
     "schema.ways": frozenset({"errors", "schema.walk"}),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
-    "schema.equality": frozenset({"schema.walk"}),
+    "schema.equality": frozenset({"schema.effort", "schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
-    "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
+    "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.walk"}),
     "schema.overlay": frozenset({"errors", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.walk"}),
     "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay"}),
@@ -43,7 +44,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.texts": frozenset({"schema.walk"}),
     "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts", "schema.walk"}),
     "meaning.contract": frozenset({"ir"}),
-    "schema.unions": frozenset({"schema.walk"}),
+    "schema.unions": frozenset({"schema.effort", "schema.walk"}),
     "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
     "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),
     "schema.collect": frozenset(
@@ -68,7 +69,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.foreign": frozenset(
         {
             *("errors", "schema.calls", "schema.load", "schema.lsp", "schema.made", "schema.openrpc"),
-            *("schema.profile", "schema.walk"),
+            *("schema.positions", "schema.profile", "schema.walk"),
         }
     ),
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
@@ -82,9 +83,11 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.drafts",
                 "schema.inherited",
                 "errors",
+                "schema.effort",
                 "schema.foreign",
                 "schema.load",
                 "schema.names",
+                "schema.ways",
             ),
             *("schema.positions", "schema.profile", "schema.unions", "schema.walk"),
         }
