@@ -105,7 +105,7 @@ class Peer:
                     yield from self.request("agent", "terminal/create", {"sessionId": session, "command": "c"}, made)
                 case 8:
                     kind = self.random.choice(("tool_call", "tool_call_update"))
-                    capabilities = {"cancel": {}}
+                    capabilities: dict[str, Any] = {"cancel": {}}
                     call = {"toolCallId": self.name(), "title": "t", "capabilities": capabilities}
                     yield from self.update(session, sessionUpdate=kind, **call)
                 case 9:
@@ -128,8 +128,8 @@ class Peer:
                 case 13:
                     fields = {f"f{n}": {"type": "string", "description": self.name()[:300]} for n in range(50)}
                     form = {"type": "object", "properties": fields}
-                    asked = {"sessionId": session, "mode": "form", "message": "m", "requestedSchema": form}
-                    yield from self.request("agent", "elicitation/create", asked, None)
+                    question: dict[str, Any] = {"sessionId": session, "mode": "form", "message": "m", "requestedSchema": form}
+                    yield from self.request("agent", "elicitation/create", question, None)
                     visit = {"sessionId": session, "mode": "url", "message": "m", "url": "https://example.com"}
                     yield from self.request(
                         "agent", "elicitation/create", {**visit, "elicitationId": self.name()}, None
@@ -140,9 +140,9 @@ class Peer:
                     yield from self.request("client", "session/list", {"cursor": self.name()}, answer)
                 case _:
                     yield from self.request("client", "session/delete", {"sessionId": self.name()}, {})
-                    asked = {"sessionId": session, "toolCall": {"toolCallId": self.name()}}
+                    permission: dict[str, Any] = {"sessionId": session, "toolCall": {"toolCallId": self.name()}}
                     choices = [{"optionId": self.name(), "name": "o", "kind": "allow_once"} for _ in range(20)]
-                    yield from self.request("agent", "session/request_permission", {**asked, "options": choices}, None)
+                    yield from self.request("agent", "session/request_permission", {**permission, "options": choices}, None)
 
 
 def _resident() -> int:

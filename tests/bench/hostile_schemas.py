@@ -109,7 +109,7 @@ def rows(
                 (folder / "messages.jsonl").write_text(json.dumps(MESSAGE) + "\n")
                 home = folder / "home"
                 run(("init", str(home)), folder, allowed)
-                (home / "schema").exists() or home.mkdir(exist_ok=True)
+                home.mkdir(exist_ok=True)
                 for name, arguments in commands(folder).items():
                     if not wanted or name in wanted:
                         yield shape, size, name, *run(arguments, home, allowed)
