@@ -17,7 +17,7 @@ LEAVES = frozenset(
 )
 """Import nothing of ours."""
 
-COMMON = frozenset({"schema.equality", "schema.keywords", "markup", "pointers"})
+COMMON = frozenset({"schema.effort", "schema.equality", "schema.keywords", "markup", "pointers"})
 """What every module may import."""
 
 ARROWS: dict[str, frozenset[str]] = {
@@ -29,11 +29,11 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.positions": frozenset(),
     "schema.expressions": frozenset(),
     "schema.effort": frozenset({"errors"}),
-    "schema.walk": frozenset({"schema.effort"}),
+    "schema.walk": frozenset(),
     "schema.ways": frozenset({"errors", "schema.walk"}),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
     "schema.names": frozenset(),
-    "schema.equality": frozenset({"schema.effort", "schema.walk"}),
+    "schema.equality": frozenset({"schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
     "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.walk"}),
@@ -46,7 +46,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "meaning.texts": frozenset({"schema.walk"}),
     "meaning.values": frozenset({"ir", "meaning.limits", "meaning.texts", "schema.walk"}),
     "meaning.contract": frozenset({"ir"}),
-    "schema.unions": frozenset({"schema.effort", "schema.walk"}),
+    "schema.unions": frozenset({"schema.walk"}),
     "schema.chosen": frozenset({"errors", "schema.names", "schema.unions"}),
     "schema.claims": frozenset({"schema.labels", "schema.names", "schema.unions", "schema.walk"}),
     "schema.collect": frozenset(
@@ -85,7 +85,6 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.drafts",
                 "schema.inherited",
                 "errors",
-                "schema.effort",
                 "schema.foreign",
                 "schema.load",
                 "schema.names",

@@ -128,7 +128,12 @@ class Peer:
                 case 13:
                     fields = {f"f{n}": {"type": "string", "description": self.name()[:300]} for n in range(50)}
                     form = {"type": "object", "properties": fields}
-                    question: dict[str, Any] = {"sessionId": session, "mode": "form", "message": "m", "requestedSchema": form}
+                    question: dict[str, Any] = {
+                        "sessionId": session,
+                        "mode": "form",
+                        "message": "m",
+                        "requestedSchema": form,
+                    }
                     yield from self.request("agent", "elicitation/create", question, None)
                     visit = {"sessionId": session, "mode": "url", "message": "m", "url": "https://example.com"}
                     yield from self.request(
@@ -142,7 +147,9 @@ class Peer:
                     yield from self.request("client", "session/delete", {"sessionId": self.name()}, {})
                     permission: dict[str, Any] = {"sessionId": session, "toolCall": {"toolCallId": self.name()}}
                     choices = [{"optionId": self.name(), "name": "o", "kind": "allow_once"} for _ in range(20)]
-                    yield from self.request("agent", "session/request_permission", {**permission, "options": choices}, None)
+                    yield from self.request(
+                        "agent", "session/request_permission", {**permission, "options": choices}, None
+                    )
 
 
 def _resident() -> int:
