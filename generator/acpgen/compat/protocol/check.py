@@ -284,7 +284,7 @@ class _Check:
         doubtful = tuple(receiver for _, receiver in _DIRECTIONS if answers[receiver] != "yes")
         if doubtful and judged and all(each.severity == "editorial" for each in judged) and not self.is_explained:
             doubt = Undetermined(
-                "as plain schemas the revisions differ, and no finding tells why",
+                "schema inclusion fails, and no finding explains why",
                 old_at=self._root(self.old),
                 new_at=self._root(self.new),
             )

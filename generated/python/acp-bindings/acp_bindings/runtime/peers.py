@@ -17,8 +17,7 @@ from .wire import Options, Wire
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-
-    from typing_extensions import Unpack
+    from typing import Unpack
 
 __all__ = ["Options", "Remote", "Side", "Transport", "Wire", "connected", "joined", "run", "spawned", "unserved"]
 
