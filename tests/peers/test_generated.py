@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -243,3 +244,26 @@ class Agent(peers.Agent):
             int(line.split(":")[1]) for line in done.stdout.splitlines() if "typed.py:" in line and "error" in line
         }
         assert wrong == {8, 18, 19, 20, 25}, (name, done.stdout)
+
+
+def test_sides_may_be_called_like_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, sides in enumerate(
+        [["kind", "peers"], ["Any", "class"], ["self", "wire"], ["a-b", "a_b"], ["remote", "side"]]
+    ):
+        schema = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "x-sides": sides,
+            "$defs": {"ReadRequest": message("read", sides[1]), "ReadResponse": message("read", sides[1])},
+        }
+        made(schema, tmp_path, monkeypatch, f"sides_{number}")
+        peers: Any = import_module(f"sides_{number}.peers")
+        package: Any = import_module(f"sides_{number}")
+        found = [one for one in vars(peers).values() if isinstance(one, type) and issubclass(one, peers.peers.Side)]
+        first, second = sorted(found, key=lambda side: sides.index(side.side))
+
+        async def test(first: Any = first, second: Any = second, peers: Any = peers, package: Any = package) -> None:
+            served = type("Served", (second,), {"read": lambda self, _: asyncio.sleep(0, package.ReadResponse())})
+            async with peers.join(first(), served()) as (_, calls):
+                assert await calls.read() == package.ReadResponse()
+
+        run(test)

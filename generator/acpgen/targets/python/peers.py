@@ -20,6 +20,12 @@ _SERVING: Final = (
 )
 """What the class of a side has of its own, beside the calls to the other side."""
 
+_MODULE: Final = (
+    *("annotations", "capacity", "command", "cwd", "env", "envelopes", "framing", "join", "kind", "limit", "link"),
+    *("methods", "options", "peers", "self", "transport", "wire"),
+)
+"""What functions of the module call something else than a side."""
+
 _OWN: Final = frozenset(
     {"AbstractAsyncContextManager", "Any", "Final", "Mapping", "Sequence", "Strict", "TYPE_CHECKING", "Unpack", "WIRE"}
 )
@@ -73,7 +79,7 @@ def _named(sides: list[str]) -> dict[str, Peer]:
         for kind, prefix in (("handler", ""), ("remote", "Remote"))
     }
     given = assign(wanted, taken=_OWN)
-    attributes = method_names({side: side for side in sides}, taken=_SERVING)
+    attributes = method_names({side: side for side in sides}, taken={*_SERVING, *_MODULE})
     return {
         side: Peer(side, given[f"handler {side}"], given[f"remote {side}"], attributes[side], literal(side))
         for side in sides
