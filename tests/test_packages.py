@@ -70,12 +70,24 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
+    "agent_host": {"errors", "scope", "workspace"},
     "approval": {"errors"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
+    "client_host": {
+        "approval",
+        "errors",
+        "filesystem",
+        "permission",
+        "store",
+        "terminals",
+        "transcript",
+        "workspace",
+    },
     "containment": {"handles", "mechanism"},
+    "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
     "errors": set(),
-    "filesystem": {"atomic", "containment", "errors", "policy", "text", "workers", "workspace"},
+    "filesystem": {"approval", "disk", "errors", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "mcp_roots": {"containment", "errors", "workspace"},
     "mechanism": set(),
@@ -83,13 +95,16 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "permission": {"errors"},
     "policy": {"atomic", "containment", "sensitive"},
     "processes": {"tail"},
+    "scope": {"errors"},
     "sensitive": set(),
+    "store": {"containment", "errors", "policy", "scope", "text", "workspace"},
     "tail": set(),
     "terminals": {"approval", "containment", "errors", "processes", "tail", "workers", "workspace"},
     "text": set(),
+    "transcript": set(),
     "versioning": set(),
     "workers": set(),
-    "workspace": {"containment", "errors"},
+    "workspace": {"containment", "errors", "scope"},
 }
 """The monitor stands alone: acpgen ships it without the rest."""
 
