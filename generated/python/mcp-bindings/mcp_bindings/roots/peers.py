@@ -15,7 +15,6 @@ from mcp_bindings.runtime import envelopes, framing, peers, transport, wire
 from . import methods
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
@@ -194,11 +193,11 @@ def spawn_client(
     *,
     kind: framing.Kind = "lines",
     limit: int = framing.LIMIT,
-    cwd: str | os.PathLike[str] | None = None,
+    cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteClient]:
-    """Start a client and be its server. At the end its input is closed; it is terminated, then killed, if it
+    """Start the client and be its server. At the end its input is closed; it is terminated, then killed, if it
     has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
     """
     return peers.spawned(
@@ -226,11 +225,11 @@ def spawn_server(
     *,
     kind: framing.Kind = "lines",
     limit: int = framing.LIMIT,
-    cwd: str | os.PathLike[str] | None = None,
+    cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteServer]:
-    """Start a server and be its client. At the end its input is closed; it is terminated, then killed, if it
+    """Start the server and be its client. At the end its input is closed; it is terminated, then killed, if it
     has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
     """
     return peers.spawned(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from .child import Child
 from .connection import Connection
@@ -19,7 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
-__all__ = ["Options", "Remote", "Side", "Transport", "Wire", "connected", "joined", "run", "spawned", "unserved"]
+__all__ = [
+    "Folder",
+    "Options",
+    "Remote",
+    "Side",
+    "Transport",
+    "Wire",
+    "connected",
+    "joined",
+    "run",
+    "spawned",
+    "unserved",
+]
+
+Folder: TypeAlias = "str | os.PathLike[str]"
 
 FarEnd = TypeVar("FarEnd", bound="Remote")
 NearEnd = TypeVar("NearEnd", bound="Remote")
@@ -123,7 +137,7 @@ async def spawned(
     *,
     kind: Kind,
     limit: int = LIMIT,
-    cwd: str | os.PathLike[str] | None = None,
+    cwd: Folder | None = None,
     env: Mapping[str, str] | None = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[FarEnd]:

@@ -15,7 +15,6 @@ from acp_bindings.runtime import envelopes, framing, peers, transport, wire
 from . import methods
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping, Sequence
     from typing import Unpack
 
@@ -826,11 +825,11 @@ def spawn_agent(
     *,
     kind: framing.Kind = "lines",
     limit: int = framing.LIMIT,
-    cwd: str | os.PathLike[str] | None = None,
+    cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteAgent]:
-    """Start a agent and be its client. At the end its input is closed; it is terminated, then killed, if it
+    """Start the agent and be its client. At the end its input is closed; it is terminated, then killed, if it
     has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
     """
     return peers.spawned(
@@ -858,11 +857,11 @@ def spawn_client(
     *,
     kind: framing.Kind = "lines",
     limit: int = framing.LIMIT,
-    cwd: str | os.PathLike[str] | None = None,
+    cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteClient]:
-    """Start a client and be its agent. At the end its input is closed; it is terminated, then killed, if it
+    """Start the client and be its agent. At the end its input is closed; it is terminated, then killed, if it
     has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
     """
     return peers.spawned(
@@ -890,11 +889,11 @@ def spawn_proxy(
     *,
     kind: framing.Kind = "lines",
     limit: int = framing.LIMIT,
-    cwd: str | os.PathLike[str] | None = None,
+    cwd: peers.Folder | None = None,
     env: Mapping[str, str] | None = None,
     **options: Unpack[wire.Options],
 ) -> AbstractAsyncContextManager[RemoteProxy]:
-    """Start a proxy and be its client. At the end its input is closed; it is terminated, then killed, if it
+    """Start the proxy and be its client. At the end its input is closed; it is terminated, then killed, if it
     has not ended after `grace` seconds each. `cwd` and `env` are its own, `limit` is the longest message in bytes.
     """
     return peers.spawned(
