@@ -258,7 +258,9 @@ def test_sides_may_be_called_like_anything(tmp_path: Path, monkeypatch: pytest.M
         made(schema, tmp_path, monkeypatch, f"sides_{number}")
         peers: Any = import_module(f"sides_{number}.peers")
         package: Any = import_module(f"sides_{number}")
-        found = [one for one in vars(peers).values() if isinstance(one, type) and issubclass(one, peers.peers.Side)]
+        found: list[Any] = [
+            one for one in vars(peers).values() if isinstance(one, type) and issubclass(one, peers.peers.Side)
+        ]
         first, second = sorted(found, key=lambda side: sides.index(side.side))
 
         async def test(first: Any = first, second: Any = second, peers: Any = peers, package: Any = package) -> None:
