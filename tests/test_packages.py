@@ -19,9 +19,10 @@ SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
 RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
-    "__init__": {"codec", "contract", "errors", "jsonrpc", "markers", "model", "strict"},
+    "__init__": {"codec", "contract", "errors", "failures", "jsonrpc", "markers", "model", "strict"},
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
     "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
+    "child": {"framing", "pipes"},
     "codec": {
         "contract",
         "errors",
@@ -34,21 +35,37 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "pointers",
         "trace",
     },
+    "connection": {
+        *("contract", "envelopes", "errors", "failures", "framing", "gates", "incoming", "json_types", "parse"),
+        *("pending", "places", "transport", "wire"),
+    },
     "constructing": {"json_types"},
     "contract": {"json_types"},
     "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers"},
+    "envelopes": {"dap", "failures", "jsonrpc"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
+    "failures": {"errors", "strict"},
+    "framing": set(),
+    "gates": {"codec", "contract", "json_types", "parse"},
+    "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"model"},
     "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
     "markers": {"json_types", "model"},
     "model": {"constructing", "json_types"},
     "parse": {"contract", "errors", "json_types", "pointers"},
+    "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
+    "pending": {"json_types"},
     "pieces": {"contract", "explain", "json_types", "pointers"},
+    "pipes": {"failures", "framing"},
+    "places": set(),
     "pointers": set(),
+    "stdio": {"framing", "pipes"},
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
+    "transport": {"failures"},
+    "wire": {"codec", "envelopes", "strict"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
