@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .events import Event, items, reach, shown, text
-from .kept import MOST_PARTS, brief, key
+from .kept import MOST_PARTS, brief, key, size_of
 from .records import Pending, Session
 from .state import Connection
 
@@ -81,8 +81,8 @@ def update(connection: Connection, session: Session, event: Event, told: Any) ->
 
 
 def _room(session: Session) -> int:
-    known = len(session.work) + len(session.echoed) + len(session.known_work)
-    return known + len(session.background or ())
+    listed = session.background or {}
+    return session.work.taken + session.echoed.taken + session.known_work.taken + size_of(*listed, *listed.values())
 
 
 def background_mark(listed: Any) -> str | None:
@@ -126,7 +126,8 @@ def _list(session: Session, told: Any) -> None:
 
 def _state(session: Session, event: Event, told: Any) -> None:
     _list(session, told)
-    state = text(told, "state")
+    said = text(told, "state")
+    state = None if said is None else brief(said)
     if state in BUSY and session.state not in BUSY:
         session.work.clear()
         session.over = session.stopped = None
