@@ -24,7 +24,7 @@ ROOT: Final = Path(__file__).parents[1]
 FILE: Final = ROOT / "schema" / "requirements.json"
 MONITOR: Final = ROOT / "generator" / "acp-session" / "acp_session" / "monitor" / "requirements.py"
 
-PROBE: Final = ROOT / "generator" / "acpgen" / "probe" / "requirements.py"
+PROBE: Final = ROOT / "generator" / "acpgen" / "probe" / "tried.py"
 
 HOMES: Final = {
     "schema": "tests/test_requirements_schema.py::test_the_schema_holds_the_requirement",

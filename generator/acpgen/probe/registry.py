@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acpgen.probe.cases import MODULES
 from acpgen.probe.clauses import Clause
-from acpgen.probe.requirements import TRIED
+from acpgen.probe.tried import TRIED
 
 if TYPE_CHECKING:
     from acpgen.probe.trial import Trial
