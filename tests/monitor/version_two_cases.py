@@ -181,7 +181,6 @@ VERSION_TWO_CASES: Final = (
         ],
         "/error/code",
         -5,
-        (103,),
         name="options in version 2",
     ),
     Case(
