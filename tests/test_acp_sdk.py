@@ -177,12 +177,11 @@ def test_the_interface_is_the_released_one_and_ten_classes_more(released: Path, 
     assert mended == MENDED
 
 
-def without_others(told: Any) -> Any:
+def without_others(told: list[Any] | str) -> list[Any] | str:
     """A type without the classes of unknown variants."""
-    if not isinstance(told, list):
+    if isinstance(told, str):
         return told
-    parts: Any = told
-    kept = [without_others(part) for part in parts if not (isinstance(part, str) and part in OTHERS)]
+    kept = [without_others(part) for part in told if part not in sorted(OTHERS)]
     return kept[1] if kept[0] == "union" and len(kept) == 2 else kept
 
 

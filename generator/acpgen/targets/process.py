@@ -92,9 +92,12 @@ def _option(name: str, path: str, told: object) -> Option:
     table = cast("dict[str, object]", told) if isinstance(told, dict) else {}
     own, about, default = table.get("name"), table.get("about"), _value(table.get("default"))
     choices = _value(table.get("choices", []))
-    is_whole = isinstance(own, str) and isinstance(about, str) and isinstance(choices, tuple) and default is not None
-    if not is_whole or (choices and default not in choices):
-        reason = "an option needs a text 'name' and 'about', and a 'default', which is one of its 'choices' where it has such"
+    reason = (
+        "an option needs a text 'name' and 'about', and a 'default', which is one of its 'choices' where it has such"
+    )
+    if not (isinstance(own, str) and isinstance(about, str) and isinstance(choices, tuple) and default is not None):
+        raise failed(path, name, reason)
+    if choices and default not in choices:
         raise failed(path, name, reason)
     return Option(own, about, default, choices)
 
