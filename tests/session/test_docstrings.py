@@ -15,9 +15,22 @@ PACKAGE = Path(__file__).parents[2] / "generator" / "acp-session" / "acp_session
 MODULES = (
     *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
     *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
-    *("approval", "processes", "tail", "terminals"),
+    *("approval", "processes", "tail", "terminals", "disk", "scope", "store"),
+    *("agent_host", "client_host", "transcript"),
 )
-WITH_EXAMPLES = frozenset(MODULES) - {"atomic", "containment", "handles", "processes", "terminals", "workers"}
+WITH_EXAMPLES = frozenset(MODULES) - {
+    "agent_host",
+    "client_host",
+    "disk",
+    "store",
+    "workspace",
+    "atomic",
+    "containment",
+    "handles",
+    "processes",
+    "terminals",
+    "workers",
+}
 
 
 @pytest.mark.parametrize("name", MODULES)
