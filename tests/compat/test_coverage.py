@@ -161,7 +161,8 @@ def test_what_a_renamed_field_says_is_compared() -> None:
         ("field-renamed", "params.b"),
         ("field-renamed", "params.m"),
         ("limit-tightened", "params.b.n"),
-        ("type-changed", "params.m"),
+        ("type-narrowed", "params.m"),
+        ("type-widened", "params.m"),
     }
     witness: Any = told["limit-tightened", "params.b.n"].witness
     assert witness.value["params"]["a"]["n"] > 5

@@ -7,7 +7,7 @@ from typing import Final
 
 from acpgen.compat.findings import Verdict
 from acpgen.compat.history.timeline import SIZES, Bump, Milestone, Size
-from acpgen.compat.versions import numbers
+from acpgen.compat.numbering import numbers
 
 _NEEDED: Final[Mapping[Verdict, Size]] = {
     "breaking": "major",
