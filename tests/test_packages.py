@@ -19,7 +19,7 @@ SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
 RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
-    "__init__": {"codec", "contract", "errors", "jsonrpc", "markers", "model", "strict"},
+    "__init__": {"codec", "contract", "errors", "jsonrpc", "markers", "model", "published", "sending", "strict"},
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
     "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
     "codec": {
@@ -32,21 +32,27 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "model",
         "parse",
         "pointers",
+        "sending",
         "trace",
     },
     "constructing": {"json_types"},
     "contract": {"json_types"},
-    "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers"},
+    "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers", "sending"},
+    "described": {"constructing"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "json_types": set(),
     "jsonrpc": {"model"},
     "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
     "markers": {"json_types", "model"},
-    "model": {"constructing", "json_types"},
+    "model": {"constructing", "described", "json_types", "published"},
     "parse": {"contract", "errors", "json_types", "pointers"},
     "pieces": {"contract", "explain", "json_types", "pointers"},
     "pointers": set(),
+    "published": {"described", "json_types", "pointers"},
+    "sending": {
+        *("constructing", "contract", "errors", "json_types", "markers", "model", "pointers", "published"),
+    },
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
 }

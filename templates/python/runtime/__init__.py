@@ -6,6 +6,8 @@ from .errors import DecodeError, Dropped, EncodeError, Problem
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
 from .markers import Bounds, Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
 from .model import MISSING, Excluding, Model, Unknown
+from .published import Defined
+from .sending import encode_strictly
 from .strict import MissingExtra, Strict, Violation
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "Bounds",
     "Codec",
     "DecodeError",
+    "Defined",
     "Dropped",
     "EncodeError",
     "ErrorObject",
@@ -37,4 +40,5 @@ __all__ = [
     "UniqueItems",
     "Unknown",
     "Violation",
+    "encode_strictly",
 ]

@@ -102,9 +102,13 @@ def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, leni
     return _CODEC.decode_as(type_, value, on_drop=on_drop, lenient=lenient)
 
 
-def encode(message: Message | Any) -> bytes:
+def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:
     """Write a message, a batch or a single value as one line of UTF-8 JSON, without the line end.
 
-    What was omitted stays omitted and what was null stays null. Raises `EncodeError` for what no JSON can hold.
+    What was set is written, and what was null; what was omitted stays omitted. With `strict=True` a sender's judgement comes first: it refuses
+    what `decode` would refuse, and values, variants and fields that the schema does not name, but for extensions, which begin with `_`.
+    `encode_strictly` of the run-time package makes that the rule of the process.
+
+    Raises `EncodeError` for what no JSON can hold, and with its `problems` for what a strict judgement refuses.
     """
-    return _CODEC.encode(message)
+    return _CODEC.encode(message, strict=strict)
