@@ -59,22 +59,29 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
+    "approval": {"errors"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
     "containment": {"handles", "mechanism"},
+    "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
     "errors": set(),
-    "filesystem": {"atomic", "containment", "errors", "policy", "text", "workers", "workspace"},
+    "filesystem": {"approval", "disk", "errors", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "mcp_roots": {"containment", "errors", "workspace"},
     "mechanism": set(),
     "monitor": set(),
     "permission": {"errors"},
     "policy": {"atomic", "containment", "sensitive"},
+    "processes": {"tail"},
+    "scope": {"errors"},
     "sensitive": set(),
+    "store": {"containment", "errors", "policy", "scope", "text", "workspace"},
+    "tail": set(),
+    "terminals": {"approval", "containment", "errors", "processes", "tail", "workers", "workspace"},
     "text": set(),
     "versioning": set(),
     "workers": set(),
-    "workspace": {"containment", "errors"},
+    "workspace": {"containment", "errors", "scope"},
 }
 """The monitor stands alone: acpgen ships it without the rest."""
 

@@ -312,7 +312,7 @@ def _kind(definition: ir.Definition) -> str:
         case ir.Record():
             return "Object"
         case ir.TaggedUnion():
-            return f"{definition.openness.capitalize()} union, told apart by `{definition.tag}`"
+            return f"{definition.openness.capitalize()} union, discriminated by `{definition.tag}`"
         case ir.Enum():
             return f"{definition.openness.capitalize()} enumeration"
         case ir.Alias():

@@ -258,7 +258,7 @@ EmbeddedResourceResource = TypeAliasType(
         Defined(__name__, "EmbeddedResourceResource"),
     ],
 )
-"""The contents of an embedded resource, told apart by `text` or `blob`. Where both are present, the text counts."""
+"""The contents of an embedded resource, discriminated by `text` or `blob`. Where both are present, the text counts."""
 
 Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
 """One of the two parties to a conversation.
@@ -624,7 +624,8 @@ PermissionOptionKind = TypeAliasType(
         Defined(__name__, "PermissionOptionKind"),
     ],
 )
-"""What an answer amounts to. It guides how the option looks; what the answer does is up to the agent.
+"""Whether an option allows or rejects, once or always. It guides how the client shows the option; the agent decides
+what the answer does.
 
 - `allow_once`: Go ahead this time, and ask again the next.
 - `allow_always`: Go ahead, and do so in like cases without asking.

@@ -92,8 +92,8 @@ AuthMethod = TypeAliasType(
         Defined(__name__, "AuthMethod"),
     ],
 )
-"""One way to authenticate, told apart by `type`. Without `type`, or with `agent`, it is a method that the agent runs
-itself. A method of another type is kept and never taken for one of these.
+"""One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
+runs itself. A method of another type is kept and never taken for one of these.
 
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
@@ -178,8 +178,8 @@ SessionConfigOption = TypeAliasType(
         Defined(__name__, "SessionConfigOption"),
     ],
 )
-"""A setting of a session with its current value, told apart by `type`. Clients leave out settings of a type that they
-do not know, and keep them when storing.
+"""A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
+they do not know, and keep them when storing.
 
 Unknown values of `type` are kept as `UnknownSessionConfigOption`.
 """
@@ -243,7 +243,7 @@ ContentBlock = TypeAliasType(
         Defined(__name__, "ContentBlock"),
     ],
 )
-"""One piece of content, told apart by `type`. Prompts, streamed messages and tool output consist of such blocks.
+"""One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
 Unknown types are kept and shown in a neutral way.
 
 Unknown values of `type` are kept as `UnknownContentBlock`.
@@ -320,7 +320,7 @@ CreateElicitationResponse = TypeAliasType(
         Defined(__name__, "CreateElicitationResponse"),
     ],
 )
-"""Result of `elicitation/create`, told apart by `action`. Only `accept` carries an answer.
+"""Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
 
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 """
@@ -379,7 +379,7 @@ ElicitationPropertySchema = TypeAliasType(
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
-"""A field of a form, told apart by `type`.
+"""A field of a form, discriminated by `type`.
 
 Unknown values of `type` are kept as `UnknownElicitationPropertySchema`.
 """
@@ -506,8 +506,8 @@ McpServer = TypeAliasType(
         Defined(__name__, "McpServer"),
     ],
 )
-"""How to reach an MCP server, told apart by `type`. Without `type` it is a program to start. An agent that cannot read
-an entry refuses the request.
+"""How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
+read an entry refuses the request.
 
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
@@ -550,7 +550,7 @@ RequestPermissionOutcome = TypeAliasType(
         Defined(__name__, "RequestPermissionOutcome"),
     ],
 )
-"""How a permission request ended, told apart by `outcome`. Nothing but a selected option is ever consent.
+"""How a permission request ended, discriminated by `outcome`. Nothing but a selected option is ever consent.
 
 Told apart by `outcome`; unknown values are refused.
 """
@@ -898,7 +898,7 @@ ToolCallContent = TypeAliasType(
         Defined(__name__, "ToolCallContent"),
     ],
 )
-"""Something to show for a tool call, told apart by `type`. Unknown types are kept.
+"""Something to show for a tool call, discriminated by `type`. Unknown types are kept.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.
 """
@@ -936,8 +936,8 @@ SessionUpdate = TypeAliasType(
         Defined(__name__, "SessionUpdate"),
     ],
 )
-"""One thing that happened in a session, told apart by `sessionUpdate`. Tags that a receiver does not know are kept and
-ignored, never taken for another.
+"""One thing that happened in a session, discriminated by `sessionUpdate`. Tags that a receiver does not know are kept
+and ignored, never taken for another.
 
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 """
