@@ -233,7 +233,15 @@ class _Reader:
                 return Named(_ARRAY, items=_either([self.read(item) for item in schema["items_schema"]]))
             case "dict":
                 return Named(_OBJECT, members=self.read(schema["values_schema"]) if "values_schema" in schema else None)
-            case "nullable" | "default" | "missing-sentinel" | "definitions" | "function-before" | "function-wrap" | "function-after":
+            case (
+                "nullable"
+                | "default"
+                | "missing-sentinel"
+                | "definitions"
+                | "function-before"
+                | "function-wrap"
+                | "function-after"
+            ):
                 return self.read(schema["schema"])
             case "union" | "tagged-union":
                 choices = schema["choices"]

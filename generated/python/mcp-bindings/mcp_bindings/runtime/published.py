@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from inspect import cleandoc
 from typing import Any, Final
 
@@ -136,6 +135,8 @@ def published(module: str) -> Published | None:
 
 @cache
 def _of_package(package: str) -> Published | None:
+    from importlib.resources import files  # only where somebody asks
+
     try:
         text = files(package).joinpath("_schema.json").read_bytes()
         names: Mapping[str, str] = import_module(f"{package}._contract").DEFINITIONS
