@@ -59,9 +59,20 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
+    "agent_host": {"errors", "scope", "workspace"},
     "approval": {"errors"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
+    "client_host": {
+        "approval",
+        "errors",
+        "filesystem",
+        "permission",
+        "store",
+        "terminals",
+        "transcript",
+        "workspace",
+    },
     "containment": {"handles", "mechanism"},
     "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
     "errors": set(),
@@ -79,6 +90,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "tail": set(),
     "terminals": {"approval", "containment", "errors", "processes", "tail", "workers", "workspace"},
     "text": set(),
+    "transcript": set(),
     "versioning": set(),
     "workers": set(),
     "workspace": {"containment", "errors", "scope"},

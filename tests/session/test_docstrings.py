@@ -16,8 +16,11 @@ MODULES = (
     *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
     *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
     *("approval", "processes", "tail", "terminals", "disk", "scope", "store"),
+    *("agent_host", "client_host", "transcript"),
 )
 WITH_EXAMPLES = frozenset(MODULES) - {
+    "agent_host",
+    "client_host",
     "disk",
     "store",
     "workspace",
