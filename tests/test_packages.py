@@ -19,9 +19,12 @@ SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
 RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
-    "__init__": {"codec", "contract", "errors", "jsonrpc", "markers", "model", "published", "sending", "strict"},
+    "__init__": {
+        *("codec", "contract", "errors", "failures", "jsonrpc", "markers", "model", "published", "sending", "strict"),
+    },
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
     "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
+    "child": {"framing", "pipes"},
     "codec": {
         "contract",
         "errors",
@@ -35,26 +38,42 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "sending",
         "trace",
     },
+    "connection": {
+        *("contract", "envelopes", "errors", "failures", "framing", "gates", "incoming", "json_types", "parse"),
+        *("pending", "places", "transport", "wire"),
+    },
     "constructing": {"json_types"},
     "contract": {"json_types"},
     "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers", "sending"},
     "described": {"constructing"},
+    "envelopes": {"dap", "failures", "jsonrpc"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
+    "failures": {"errors", "strict"},
+    "framing": set(),
+    "gates": {"codec", "contract", "json_types", "parse"},
+    "incoming": {"json_types"},
     "json_types": set(),
     "jsonrpc": {"model"},
     "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
     "markers": {"json_types", "model"},
     "model": {"constructing", "described", "json_types", "published"},
     "parse": {"contract", "errors", "json_types", "pointers"},
+    "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
+    "pending": {"json_types"},
     "pieces": {"contract", "explain", "json_types", "pointers"},
+    "pipes": {"failures", "framing"},
+    "places": set(),
     "pointers": set(),
     "published": {"described", "json_types", "pointers"},
     "sending": {
         *("constructing", "contract", "errors", "json_types", "markers", "model", "pointers", "published"),
     },
+    "stdio": {"framing", "pipes"},
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
+    "transport": {"failures"},
+    "wire": {"codec", "envelopes", "strict"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
@@ -78,7 +97,10 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "errors": set(),
     "filesystem": {"approval", "disk", "errors", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
-    "mcp_roots": {"containment", "errors", "workspace"},
+    "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
+    "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
+    "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},
+    "mcp_uris": {"scope"},
     "mechanism": set(),
     "monitor": set(),
     "permission": {"errors"},

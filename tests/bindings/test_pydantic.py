@@ -120,6 +120,36 @@ def test_a_class_that_extends_one_of_ours_says_its_own_fields_too(own: Subject) 
     assert Tide(session_id="s", path="/a", depth=1.0).depth == 1.0
 
 
+# --- reading and dumping --------------------------------------------------------------------------------------------
+
+
+def test_reading_takes_the_names_of_the_schema_wherever_one_reads(own: Subject) -> None:
+    module, class_ = own.module, own.module.ReadTextFileRequest
+    good, python = {"sessionId": "s", "path": "/a"}, {"session_id": "s", "path": "/a"}
+    expected = class_(session_id="s", path="/a")
+    assert module.decode_as(class_, good) == module.decode_as("ReadTextFileRequest", good) == expected
+    assert class_.model_validate(good) == class_.model_validate_json(json.dumps(good)) == expected
+    assert class_.model_validate(python, by_name=True) == expected
+    assert not module.validate_as("ReadTextFileRequest", good)
+    assert module.validate_as(class_, python)
+    for read in (class_.model_validate, lambda value: module.decode_as("ReadTextFileRequest", value)):
+        with pytest.raises(ValueError, match=r"sessionId"):
+            read(python)
+    for read in (module.decode_as, module.validate_as):
+        with pytest.raises(KeyError):
+            read("NoSuchThing", good)
+
+
+def test_a_plain_dump_has_what_is_sent_and_defaults_when_asked(own: Subject) -> None:
+    capabilities = own.module.ClientCapabilities()
+    assert capabilities.model_dump() == {}
+    capabilities.fs.read_text_file = True
+    sent = {"fs": {"readTextFile": True}}
+    assert capabilities.model_dump() == json.loads(capabilities.model_dump_json()) == own.encoded(capabilities) == sent
+    whole = capabilities.model_dump(exclude_unset=False)
+    assert whole["fs"] == {"readTextFile": True, "writeTextFile": False, "_meta": None}
+
+
 # --- words -----------------------------------------------------------------------------------------------------------
 
 

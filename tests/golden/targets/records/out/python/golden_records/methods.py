@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from golden_records.runtime import codec, contract, jsonrpc
+from golden_records.runtime import codec, contract, jsonrpc, published
 
 from ._tables import LENIENT, OWNERS
 
@@ -39,11 +39,13 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, contract.Method[Any]]] = {
+
+_ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
 }
+METHODS: Final[Mapping[str, contract.Method[Any, Any]]] = _ROWS
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
-_CODEC: Final = codec.Codec(
+CODEC: Final = codec.Codec(
     METHODS, LENIENT, OWNERS, error=jsonrpc.ErrorObject, null_id=False, batch=False, sides=("client", "server")
 )
 
@@ -68,7 +70,7 @@ def decode(
     Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code; `ValueError` for a sender that the
     protocol does not have.
     """
-    return _CODEC.decode(  # type: ignore[no-any-return]
+    return CODEC.decode(  # type: ignore[no-any-return]
         line,
         sender=sender,
         method=method,
@@ -84,8 +86,11 @@ def decode_as(type_: type[T], value: Any, *, on_drop: codec.Hook | None = None, 
 @overload
 def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any: ...
 def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any:
-    """Read parsed JSON as one type of this package, a class or an alias. Raises `DecodeError`, pointers relative to `value`."""
-    return _CODEC.decode_as(type_, value, on_drop=on_drop, lenient=lenient)
+    """Read parsed JSON as one type of this package: a class, an alias, or the name of a definition.
+
+    Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
+    """
+    return CODEC.decode_as(published.type_of(__name__, type_), value, on_drop=on_drop, lenient=lenient)
 
 
 def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:
@@ -97,4 +102,4 @@ def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:
 
     Raises `EncodeError` for what no JSON can hold, and with its `problems` for what a strict judgement refuses.
     """
-    return _CODEC.encode(message, strict=strict)
+    return CODEC.encode(message, strict=strict)
