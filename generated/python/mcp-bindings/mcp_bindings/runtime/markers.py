@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Final, Unpack, get_args, get_origin
+from typing import Annotated, Any, Final, Unpack, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
@@ -253,8 +253,9 @@ class Open:
         *known, base = get_args(source)
         schema: Any = handler.generate_schema(base)
         named = frozenset(value for part in known for value in get_args(part) if isinstance(value, str))
-        marked: core_schema.CoreSchema = {**schema, "metadata": {**schema.get("metadata", {}), KNOWN: named}}
-        return marked
+        metadata: dict[str, Any] = {**schema.get("metadata", {}), KNOWN: named}
+        schema["metadata"] = metadata
+        return cast("core_schema.CoreSchema", schema)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import InitVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic.fields import FieldInfo
 from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
@@ -28,9 +27,6 @@ class Model(BaseModel):
 
     if TYPE_CHECKING:
         extra: InitVar[Mapping[str, Any]] = Field(default={}, kw_only=True)
-
-    model_fields: ClassVar[Mapping[str, FieldInfo]] = Fields()  # type: ignore[assignment]
-    __signature__: ClassVar[ConstructorSignature] = ConstructorSignature()  # pyright: ignore[reportIncompatibleVariableOverride]
 
     model_config = ConfigDict(
         extra="allow",
@@ -55,6 +51,26 @@ class Model(BaseModel):
 
     # Decoding does not go through `__init__`: what was omitted on the wire stays omitted.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+
+    if not TYPE_CHECKING:  # the signatures are pydantic's, the defaults ours
+
+        @classmethod
+        def model_validate(cls, obj: Any, **options: Any) -> Self:
+            """Read a Python value by the names of the schema, as `decode_as` does; `by_name=True` takes those of Python too."""
+            return super().model_validate(obj, **_by_wire_names(options))
+
+        @classmethod
+        def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+            """The same of JSON text."""
+            return super().model_validate_json(json_data, **_by_wire_names(options))
+
+        def model_dump(self, **options: Any) -> dict[str, Any]:
+            """What `encode` writes, as Python values; `exclude_unset=False` adds the defaults."""
+            return super().model_dump(**{"exclude_unset": True, **options})
+
+        def model_dump_json(self, **options: Any) -> str:
+            """The same as JSON text."""
+            return super().model_dump_json(**{"exclude_unset": True, **options})
 
     @classmethod
     def __pydantic_on_complete__(cls) -> None:
@@ -98,6 +114,17 @@ class Model(BaseModel):
         if hidden and cls.model_config.get("extra") == "allow":
             inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
         return schema
+
+
+# No annotations: pydantic evaluates those of a base once more for each class.
+type.__setattr__(Model, "model_fields", Fields())
+type.__setattr__(Model, "__signature__", ConstructorSignature())
+
+
+def _by_wire_names(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a validation, with the names of the schema alone where nothing is said of names."""
+    given = options.get("by_name") is not None or options.get("by_alias") is not None
+    return options if given else {**options, "by_alias": True, "by_name": False}
 
 
 def _is_changeable(schema: Mapping[str, Any]) -> bool:

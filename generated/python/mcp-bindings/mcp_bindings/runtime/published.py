@@ -80,7 +80,7 @@ class Published:
     def _reference(self, reference: str, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """A reference to what pydantic calls the definition; one that has no type stands here itself."""
         place = referred(reference)
-        type_ = self._type(place[1]) if len(place) == 2 and place[0] == "$defs" else None
+        type_ = self.type(place[1]) if len(place) == 2 and place[0] == "$defs" else None
         if type_ is None:
             return self._in_place(place, handler)
         known = self.reference(place[1], handler)
@@ -103,7 +103,8 @@ class Published:
             _WRITING.reset(token)
         return {"allOf": [written]}
 
-    def _type(self, name: str) -> Any:
+    def type(self, name: str) -> Any:
+        """The class or alias of a definition; `None` where it has none."""
         return getattr(import_module(self.package), self._types.get(name, name), None)
 
 
@@ -143,6 +144,17 @@ def _of_package(package: str) -> Published | None:
     except (OSError, ImportError, AttributeError):
         return None
     return Published(package, json.loads(text), names)
+
+
+def type_of(module: str, type_: Any) -> Any:
+    """A type as it is, or the one of a definition by its name. Raises `KeyError` for what is no definition of the package."""
+    if not isinstance(type_, str):
+        return type_
+    package = published(module)
+    found = package.type(type_) if package is not None and type_ in package.definitions else None
+    if found is None:
+        raise KeyError(type_)
+    return found
 
 
 class Defined:

@@ -41,7 +41,7 @@ class Named:
 class Sent:
     """By what a message is judged: its row in the table of methods, what it carries and where (`key` on the wire), and its frame."""
 
-    row: Method[Any] | None
+    row: Method[Any, Any] | None
     method: str
     key: str
     attribute: str
