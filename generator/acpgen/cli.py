@@ -845,7 +845,10 @@ def diff(
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="With --waive: why.")] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="With --waive: the last day on which it is accepted, such as 2027-01-31."),
+        typer.Option(
+            metavar="DATE|RELEASE",
+            help="With --waive: the last day, or the release to come that ends it, such as 1.7.0.",
+        ),
     ] = None,
     unstable: Unstable = False,
     methods: Annotated[
@@ -1166,7 +1169,7 @@ def _for_schema(
 
     if option and len(targets) > 1:
         raise typer.BadParameter("--option belongs to one target: name one by --target.")
-    options = dict(each.partition("=")[::2] for each in option)
+    options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in option)}
     if len(options) < len(option) or not all("=" in each for each in option):
         raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
 
