@@ -89,6 +89,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "errors": set(),
     "filesystem": {"approval", "disk", "errors", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
+    "hosted": {"client_host", "errors"},
     "mcp_roots": {"containment", "errors", "workspace"},
     "mechanism": set(),
     "monitor": set(),
