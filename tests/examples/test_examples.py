@@ -86,8 +86,12 @@ def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path,
     assert (tmp_path / "note.txt").exists() is bool(answer)
 
 
-def test_the_examples_are_as_short_as_the_readme_says() -> None:
-    for name, most in (("agent.py", 40), ("client.py", 60)):
+def test_the_readme_shows_the_agent() -> None:
+    assert f"```python\n{(HERE / 'agent.py').read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_examples_are_short() -> None:
+    for name, most in (("agent.py", 42), ("client.py", 62)):
         lines = (HERE / name).read_text("utf-8").splitlines()
         assert sum(1 for line in lines if line.strip()) <= most
 

@@ -16,9 +16,12 @@ MODULES = (
     *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
     *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
     *("approval", "processes", "tail", "terminals", "disk", "scope", "store"),
-    *("agent_host", "client_host", "transcript"),
+    *("agent_host", "client_host", "transcript", "mcp_cache", "mcp_provider", "mcp_uris"),
 )
 WITH_EXAMPLES = frozenset(MODULES) - {
+    "mcp_cache",
+    "mcp_provider",
+    "mcp_roots",
     "agent_host",
     "client_host",
     "disk",

@@ -30,6 +30,7 @@ from acpgen.schema.calls import Bound, Calls, Gaps, bind, find_calls, payloads, 
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
+from acpgen.schema.effort import bounded, spend, working_on
 from acpgen.schema.equality import same
 from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.inherited import narrow_inherited
@@ -67,6 +68,7 @@ from acpgen.schema.walk import (
     is_object,
     references,
 )
+from acpgen.schema.ways import require_short_chains
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -140,7 +142,13 @@ def bundle(
     is the profile that says where the methods stand; without, the one that the documents evidently fit, or a guess.
     Raises `Faults`.
     """
-    wanted = ChosenNames(names or {})
+    with bounded(documents.documents[0].path, documents.size):
+        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count)
+
+
+def _told_where(
+    documents: Documents, wanted: ChosenNames, shared: Collection[str], methods: Profile | None, *, may_count: bool
+) -> Bundle:
     profile = choose(documents, methods)
     foreign = translated(documents, profile)
     try:
@@ -159,6 +167,7 @@ def _bundle(
     may_count: bool,
 ) -> Bundle:
     collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
+    require_short_chains(collected.definitions, collected.origins)
     with_alternatives(collected.definitions, collected.origins, profile)
     calls = find_calls(collected.definitions, collected.origins, profile)
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
@@ -319,6 +328,7 @@ class _Bundler:
         for name in self.order:
             _write_formats(self.definitions[name])
         for name in sorted(named, key=self._position):  # so that no name depends on the order of files and keys
+            working_on(self.origins[name])
             self._name_inline(name, class_name(name), self.definitions[name], self.origins[name])
         for name in sorted(named, key=self._position):
             for narrowed in narrow_inherited(name, self.definitions, self.origins, self.found_again, self._joined):
@@ -550,6 +560,7 @@ class _Bundler:
 
     def _distribute(self, name: str) -> None:
         """Make every branch of the object union `name` a definition that stands alone."""
+        working_on(self.origins[name])
         node = self._expanded(self.definitions[name])
         union = branches_of(node)
         if union is None or "unevaluatedProperties" in node:
@@ -734,6 +745,7 @@ def _without(schema: Any, keyword: str) -> Any:
 
 def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; the branch's tag comes first, its words win."""
+    spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
     result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
@@ -766,6 +778,7 @@ def _merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> S
                 result.setdefault("allOf", []).append({key: value})
             else:
                 result[key] = value
+    spend(2 * len(result.get("allOf", ())))
     if "allOf" in result:  # at the end, where a reader expects it
         result["allOf"] = list({repr(part): part for part in result.pop("allOf")}.values())
     return result
