@@ -483,7 +483,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"protocol.bindings", "protocol.check"}),
         frozenset({"facts", "findings", "proof", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {
