@@ -19,7 +19,9 @@ SESSION: Final = ROOT / "generator" / "acp-session" / "acp_session"
 RUNTIME: Final = ROOT / "templates" / "python" / "runtime"
 
 RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
-    "__init__": {"codec", "contract", "errors", "failures", "jsonrpc", "markers", "model", "strict"},
+    "__init__": {
+        *("codec", "contract", "errors", "failures", "jsonrpc", "markers", "model", "published", "sending", "strict"),
+    },
     "assertions": {"contract", "explain", "json_types", "pieces", "pointers"},
     "checks": {"assertions", "contract", "errors", "explain", "json_types", "model", "pointers", "trace"},
     "child": {"framing", "pipes"},
@@ -33,6 +35,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
         "model",
         "parse",
         "pointers",
+        "sending",
         "trace",
     },
     "connection": {
@@ -41,7 +44,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     },
     "constructing": {"json_types"},
     "contract": {"json_types"},
-    "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers"},
+    "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers", "sending"},
+    "described": {"constructing"},
     "envelopes": {"dap", "failures", "jsonrpc"},
     "errors": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
@@ -53,7 +57,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "jsonrpc": {"model"},
     "leniency": {"contract", "errors", "json_types", "pointers", "trace"},
     "markers": {"json_types", "model"},
-    "model": {"constructing", "json_types"},
+    "model": {"constructing", "described", "json_types", "published"},
     "parse": {"contract", "errors", "json_types", "pointers"},
     "peers": {"child", "connection", "failures", "framing", "stdio", "transport", "wire"},
     "pending": {"json_types"},
@@ -61,6 +65,10 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "pipes": {"failures", "framing"},
     "places": set(),
     "pointers": set(),
+    "published": {"described", "json_types", "pointers"},
+    "sending": {
+        *("constructing", "contract", "errors", "json_types", "markers", "model", "pointers", "published"),
+    },
     "stdio": {"framing", "pipes"},
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},

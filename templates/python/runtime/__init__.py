@@ -7,6 +7,8 @@ from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
 from .markers import Bounds, Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
 from .model import MISSING, Excluding, Model, Unknown
+from .published import Defined
+from .sending import encode_strictly
 from .strict import MissingExtra, Strict, Violation
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "Codec",
     "ConnectionEnded",
     "DecodeError",
+    "Defined",
     "Dropped",
     "EncodeError",
     "ErrorObject",
@@ -43,4 +46,5 @@ __all__ = [
     "UniqueItems",
     "Unknown",
     "Violation",
+    "encode_strictly",
 ]

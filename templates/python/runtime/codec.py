@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -29,6 +29,7 @@ from .markers import strict_adapter
 from .model import Reading, changed_defaults, forget_namesakes
 from .parse import Duplicates, copied, parse
 from .pointers import json_pointer
+from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse
 from .trace import chosen, find, with_strays
 
 Hook: TypeAlias = Callable[[Dropped], object]
@@ -199,9 +200,7 @@ class Codec:
     def _typed(
         self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
     ) -> Any:
-        adapter = self._adapters.get(type_)
-        if adapter is None:
-            adapter = self._adapters[type_] = strict_adapter(type_)
+        adapter = self.adapter(type_)
         reading = Reading()
         try:
             result = adapter.validator.validate_python(value, context=reading, by_alias=True, by_name=False)
@@ -210,6 +209,13 @@ class Codec:
         if reading:
             forget_namesakes(result, value)
         return result
+
+    def adapter(self, type_: Any) -> TypeAdapter[Any]:
+        """The validator of a type."""
+        adapter = self._adapters.get(type_)
+        if adapter is None:
+            adapter = self._adapters[type_] = strict_adapter(type_)
+        return adapter
 
     def _repaired(
         self,
@@ -279,10 +285,45 @@ class Codec:
 
     # --- encoding ---
 
-    def encode(self, message: Any) -> bytes:
+    def encode(self, message: Any, *, strict: bool | None = None) -> bytes:
         """See the generated module's `encode`."""
+        text = self._text(message)
+        if STRICTLY.is_on if strict is None else strict:
+            refuse(self._faults(message, text))
+        return text
+
+    def _faults(self, message: Any, text: bytes) -> Iterator[Problem]:
+        """What a strict judgement refuses in what was written."""
         if is_array(message):
-            return b"[" + b",".join(self.encode(item) for item in message) + b"]"
+            for index, item in enumerate(message):
+                yield from below((index,), self._faults(item, self._text(item)))
+            return
+        sent = self._sent(message)
+        yield from faults(self, sent, text) if sent is not None else faults_of_value(self, message)
+
+    def _sent(self, message: Any) -> Sent | None:
+        """By what a message is judged; `None` for plain values."""
+        match message:
+            case Request() | Notification():
+                is_request = isinstance(message, Request)
+                call: Any = message  # pyright: ignore[reportUnknownVariableType]
+                row = self._routes.get((call.method, is_request))
+                type_ = row.params if row is not None else None
+                return Sent(row, call.method, "params", "params", type_, _REQUEST if is_request else _NOTIFICATION)
+            case Response():
+                row = self._routes.get((message.method, True))
+                result: Any = message.result  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+                type_ = row.result if row is not None else None
+                return Sent(row, message.method, "result", "result", type_, _RESPONSE, result, is_answer=True)
+            case ErrorResponse():
+                row = self._routes.get((message.method, True))
+                return Sent(row, message.method, "error", "error", self.error, _ERROR, is_answer=True)
+            case _:
+                return None
+
+    def _text(self, message: Any) -> bytes:
+        if is_array(message):
+            return b"[" + b",".join(self._text(item) for item in message) + b"]"
         match message:
             case Request():
                 named, head = _REQUEST, b'"id":' + to_json(message.id) + b"," + self._method(message.method)

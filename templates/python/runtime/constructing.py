@@ -45,7 +45,11 @@ class Taken:
         """Raise `ValidationError` if some of the names are none that the record has."""
         unknown = [] if self.anything else sorted(data.keys() - self.names)
         if unknown:
-            raise _error(model, [((name,), data[name], no_such_field(name, self.near)) for name in unknown])
+            raise _error(model, [((name,), data[name], self._hint(name)) for name in unknown])
+
+    def _hint(self, name: str) -> str:
+        found = no_such_field(name, self.near)
+        return found if found.endswith("?") else f"{found}; what the schema does not know goes into '{DOOR}'"
 
 
 _KNOWN: Final = f"this is a field of the record: pass it by its name, not in '{DOOR}'"
@@ -57,11 +61,7 @@ def no_such_field(name: str, near: Mapping[str, str]) -> str:
 
     found = dict.fromkeys(near[one] for one in get_close_matches(name, near, n=4, cutoff=0.6))
     meant = " or ".join(repr(one) for one in list(found)[:2])
-    return (
-        f"no such field; did you mean {meant}?"
-        if meant
-        else f"no such field; what the schema does not know goes into '{DOOR}'"
-    )
+    return f"no such field; did you mean {meant}?" if meant else "no such field"
 
 
 def _error(model: type[BaseModel], found: list[tuple[tuple[str, ...], Any, str]]) -> ValidationError:

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import InitVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
+from .described import ConstructorSignature, Fields
 from .json_types import comparable, is_array, is_object, is_sequence
+from .published import record_schema
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
 
@@ -50,6 +52,38 @@ class Model(BaseModel):
     # Decoding does not go through `__init__`: what was omitted on the wire stays omitted.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
 
+    if not TYPE_CHECKING:  # the signatures are pydantic's, the defaults ours
+
+        @classmethod
+        def model_validate(cls, obj: Any, **options: Any) -> Self:
+            """Read a Python value by the names of the schema, as `decode_as` does; `by_name=True` takes those of Python too."""
+            return super().model_validate(obj, **_by_wire_names(options))
+
+        @classmethod
+        def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+            """The same of JSON text."""
+            return super().model_validate_json(json_data, **_by_wire_names(options))
+
+        def model_dump(self, **options: Any) -> dict[str, Any]:
+            """What `encode` writes, as Python values; `exclude_unset=False` adds the defaults."""
+            return super().model_dump(**{"exclude_unset": True, **options})
+
+        def model_dump_json(self, **options: Any) -> str:
+            """The same as JSON text."""
+            return super().model_dump_json(**{"exclude_unset": True, **options})
+
+    @classmethod
+    def __pydantic_on_complete__(cls) -> None:
+        super().__pydantic_on_complete__()
+        if "__signature__" in cls.__dict__:
+            del cls.__signature__  # pydantic's, by wire names
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> dict[str, Any]:
+        return record_schema(cls, wire_names(cls), schema, handler) or handler(schema)
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy, with other values of some fields, which are not checked. Raises `ValidationError` for names that are no fields of it."""
         if update:
@@ -82,6 +116,17 @@ class Model(BaseModel):
         return schema
 
 
+# No annotations: pydantic evaluates those of a base once more for each class.
+type.__setattr__(Model, "model_fields", Fields())
+type.__setattr__(Model, "__signature__", ConstructorSignature())
+
+
+def _by_wire_names(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of a validation, with the names of the schema alone where nothing is said of names."""
+    given = options.get("by_name") is not None or options.get("by_alias") is not None
+    return options if given else {**options, "by_alias": True, "by_name": False}
+
+
 def _is_changeable(schema: Mapping[str, Any]) -> bool:
     """Whether the default of a field may be an object that can be changed in place."""
     return schema["type"] == "default" and ("default_factory" in schema or isinstance(schema["default"], list | dict))
@@ -111,7 +156,7 @@ def _fresh_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
     """The defaults that can be changed in place, as they are made. Nobody else holds them."""
     made: list[tuple[str, Any]] = [
         (name, field.get_default(call_default_factory=True))
-        for name, field in model.model_fields.items()
+        for name, field in model.__pydantic_fields__.items()
         if not field.is_required()
     ]
     _FRESH[model] = tuple(
@@ -218,7 +263,7 @@ def _constants(model: type[Model]) -> tuple[tuple[str, str, Any], ...]:
     if known is None:
         known = tuple(
             (name, field.alias or name, get_args(field.annotation)[0])
-            for name, field in model.model_fields.items()
+            for name, field in model.__pydantic_fields__.items()
             if get_origin(field.annotation) is Literal
             and len(get_args(field.annotation)) == 1
             and not field.is_required()
@@ -232,6 +277,18 @@ class Unknown(Model):
 
     unknown_tag_field: ClassVar[str]
     known_tags: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> dict[str, Any]:
+        found = record_schema(cls, wire_names(cls), schema, handler)
+        if found is None:  # receivers alone know it
+            found = handler(schema)
+            tag = found.get("properties", {}).get(cls.unknown_tag_field)
+            if tag is not None and cls.known_tags:
+                tag["not"] = {"enum": sorted(cls.known_tags)}
+        return found
 
     @property
     def tag(self) -> str:
@@ -282,7 +339,7 @@ def _is(value: Any, constant: str | int | float | bool) -> bool:
 
 def holds_constant(record: BaseModel, wire: str) -> bool:
     """Whether the class of a record declares a constant under a wire name."""
-    field = type(record).model_fields.get(_python_name(record, wire))
+    field = type(record).__pydantic_fields__.get(_python_name(record, wire))
     return field is not None and get_origin(field.annotation) is Literal
 
 

@@ -128,6 +128,7 @@ def _unions(protocol: ir.Protocol, names: Names, modules: Modules, found: Beyond
             names.imported(name)
             for name in (
                 "Bounds",
+                "Defined",
                 "Exact",
                 "MultipleOf",
                 "Number",

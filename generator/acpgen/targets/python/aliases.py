@@ -19,13 +19,19 @@ def alias_views(protocol: ir.Protocol, names: Names, beyond: Beyond) -> list[dic
             "name": names.classes[definition.name],
             "arguments": _arguments(
                 names.classes[definition.name],
-                _value(definition, names, protocol, beyond.of(definition.name, names.ours("CHECKS"))),
+                _value(definition, names, protocol, _markers(definition.name, names, beyond)),
             ),
             "docstring": docstring(beyond.with_gaps(_doc(definition), definition.name), 0) or '""""""',
         }
         for definition in protocol.definitions.values()
         if not isinstance(definition, ir.Record)
     ]
+
+
+def _markers(name: str, names: Names, beyond: Beyond) -> str:
+    """The markers that any alias has: its check, if there is one, and its definition."""
+    defined = f"{names.ours('Defined')}(__name__, {literal(names.classes[name])})"
+    return ", ".join(filter(None, (beyond.of(name, names.ours("CHECKS")), defined)))
 
 
 def _arguments(name: str, value: str) -> str:
@@ -57,8 +63,8 @@ def imports(protocol: ir.Protocol, beyond: Beyond) -> set[str]:
     """What the aliases use of `typing`, pydantic and the run-time package."""
     found: set[str] = set()
     for definition in protocol.definitions.values():
-        if not isinstance(definition, ir.Record) and beyond.of(definition.name):
-            found |= {"Annotated", "CHECKS"}
+        if not isinstance(definition, ir.Record):
+            found |= {"Annotated", "Defined"} | ({"CHECKS"} if beyond.of(definition.name) else set())
         match definition:
             case ir.Record():
                 continue

@@ -77,7 +77,11 @@ def _rebuild(code: int, problems: tuple[Problem, ...], id_: Any, method: str | N
 
 
 class EncodeError(ValueError):
-    """A message that no JSON text can hold: a number that is not finite, or half of a surrogate pair."""
+    """A message that is not written: no JSON text can hold it, or a strict judgement refuses it and says why in `problems`."""
+
+    def __init__(self, sentence: str, problems: tuple[Problem, ...] = ()) -> None:
+        self.problems = problems
+        super().__init__(sentence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Final, Unpack, get_args, get_origin
+from typing import Annotated, Any, Final, Unpack, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, TypeAdapter
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
 from .json_types import comparable, integer_of, is_array, is_object, is_sequence
 from .model import holds_constant, value_of
+
+KNOWN: Final = "acpgen_known"
+"""Where the core schema of an open set of constants has those that are known."""
 
 LABEL: Final = "\0"
 """What the label of a union's branch in an error's location begins with; no generated key does."""
@@ -227,6 +230,11 @@ class Exact:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self._constant)
 
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"enum": list(self.values.values())}
+
     def _constant(self, value: Any) -> Any:
         key = _json_key(value) if value is None or isinstance(value, str | int | float) else None
         if key not in self.values:
@@ -242,7 +250,12 @@ class Open:
     """A set of constants that may grow: the `Literal` documents what is known, other values of the same type are kept."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return handler.generate_schema(get_args(source)[-1])
+        *known, base = get_args(source)
+        schema: Any = handler.generate_schema(base)
+        named = frozenset(value for part in known for value in get_args(part) if isinstance(value, str))
+        metadata: dict[str, Any] = {**schema.get("metadata", {}), KNOWN: named}
+        schema["metadata"] = metadata
+        return cast("core_schema.CoreSchema", schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +303,11 @@ class UniqueItems:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_before_validator_function(_without_repeats, handler(source))
 
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "uniqueItems": True}
+
 
 def _without_repeats(value: Any) -> Any:
     if is_sequence(value) and len(set(map(_frozen, value))) < len(value):
@@ -320,6 +338,12 @@ class Bounds:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
 
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        words = {"minimum": self.ge, "maximum": self.le, "exclusiveMinimum": self.gt, "exclusiveMaximum": self.lt}
+        return {**handler(schema), **{word: limit for word, limit in words.items() if limit is not None}}
+
     def _checked(self, value: int | float) -> int | float:
         number = comparable(value)
         if self.ge is not None and not number >= comparable(self.ge):
@@ -342,6 +366,11 @@ class MultipleOf:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
 
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {**handler(schema), "multipleOf": self.step}
+
     def _checked(self, value: int | float) -> int | float:
         if _exactly(value) % _exactly(self.step):
             raise PydanticKnownError("multiple_of", {"multiple_of": self.step})
@@ -355,6 +384,11 @@ def _exactly(number: int | float) -> Fraction:
 class _NumberSchema:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(_number, serialization=None)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"type": "number"}
 
 
 def _number(value: Any) -> int | float:

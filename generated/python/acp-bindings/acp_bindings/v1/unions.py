@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Number, Open, Shapes, Tagged
+from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
     "AuthMethod",
@@ -72,6 +72,7 @@ AuthMethod = TypeAliasType(
     Annotated[
         "TerminalAuthMethod | UnknownAuthMethod | AuthMethodAgent",
         Tagged("type", ("terminal",), fallbacks=1, default=True, default_tag="agent"),
+        Defined(__name__, "AuthMethod"),
     ],
 )
 """One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
@@ -80,18 +81,25 @@ runs itself. A method of another type is kept and never taken for one of these.
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", "str")
+AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
 """Name of an authentication method, unique among those of the agent."""
 
-AvailableCommandInput = TypeAliasType("AvailableCommandInput", "UnstructuredCommandInput")
+AvailableCommandInput = TypeAliasType(
+    "AvailableCommandInput",
+    Annotated["UnstructuredCommandInput", Defined(__name__, "AvailableCommandInput")],
+)
 """What may follow the name of a command."""
 
-CompactionId = TypeAliasType("CompactionId", "str")
+CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
 """Identifies a compaction within a session. The agent chooses it."""
 
 CompactionStatus = TypeAliasType(
     "CompactionStatus",
-    Annotated['Literal["in_progress", "completed", "failed", "cancelled"] | str', Open()],
+    Annotated[
+        'Literal["in_progress", "completed", "failed", "cancelled"] | str',
+        Open(),
+        Defined(__name__, "CompactionStatus"),
+    ],
 )
 """How far a compaction has come.
 
@@ -112,6 +120,7 @@ SetSessionConfigOptionRequest = TypeAliasType(
         | ValueIdSetSessionConfigOptionRequest
         )""",
         Tagged("type", ("boolean",), fallbacks=1, default=True, default_tag="value_id", closed=True),
+        Defined(__name__, "SetSessionConfigOptionRequest"),
     ],
 )
 """Parameters of `session/set_config_option`: the client gives a setting of a session another value. The form of
@@ -129,6 +138,7 @@ SessionConfigOption = TypeAliasType(
         | UnknownSessionConfigOption
         )""",
         Tagged("type", ("select", "boolean"), fallbacks=1),
+        Defined(__name__, "SessionConfigOption"),
     ],
 )
 """A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
@@ -139,22 +149,36 @@ Unknown values of `type` are kept as `UnknownSessionConfigOption`.
 
 SessionConfigSelectOptions = TypeAliasType(
     "SessionConfigSelectOptions",
-    Annotated["list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]", Shapes()],
+    Annotated[
+        "list[SessionConfigSelectOption] | list[SessionConfigSelectGroup]",
+        Shapes(),
+        Defined(__name__, "SessionConfigSelectOptions"),
+    ],
 )
 """The values of a selection, either all flat or all in groups. An empty list fits both and is read as flat."""
 
-SessionConfigId = TypeAliasType("SessionConfigId", "str")
+SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
 """Identifies a setting within a session."""
 
-SessionConfigValueId = TypeAliasType("SessionConfigValueId", "str")
+SessionConfigValueId = TypeAliasType(
+    "SessionConfigValueId",
+    Annotated["str", Defined(__name__, "SessionConfigValueId")],
+)
 """Identifies a value within a selection."""
 
-SessionConfigGroupId = TypeAliasType("SessionConfigGroupId", "str")
+SessionConfigGroupId = TypeAliasType(
+    "SessionConfigGroupId",
+    Annotated["str", Defined(__name__, "SessionConfigGroupId")],
+)
 """Identifies a group of values within a selection."""
 
 SessionConfigOptionCategory = TypeAliasType(
     "SessionConfigOptionCategory",
-    Annotated['Literal["mode", "model", "model_config", "thought_level"] | str', Open()],
+    Annotated[
+        'Literal["mode", "model", "model_config", "thought_level"] | str',
+        Open(),
+        Defined(__name__, "SessionConfigOptionCategory"),
+    ],
 )
 """What a setting is about. It only guides presentation, and nothing may fail for want of it. Names that begin with `_`
 are free to use, all others belong to the protocol; unknown ones are ignored.
@@ -179,6 +203,7 @@ ContentBlock = TypeAliasType(
         | UnknownContentBlock
         )""",
         Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Defined(__name__, "ContentBlock"),
     ],
 )
 """One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
@@ -189,11 +214,15 @@ Unknown values of `type` are kept as `UnknownContentBlock`.
 
 EmbeddedResourceResource = TypeAliasType(
     "EmbeddedResourceResource",
-    Annotated["TextResourceContents | BlobResourceContents", Shapes()],
+    Annotated[
+        "TextResourceContents | BlobResourceContents",
+        Shapes(),
+        Defined(__name__, "EmbeddedResourceResource"),
+    ],
 )
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open()])
+Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
 """A party to the conversation. Unknown parties are kept.
 
 - `assistant`: The agent and its model.
@@ -212,6 +241,7 @@ CreateElicitationRequest = TypeAliasType(
         | RequestUnknownCreateElicitationRequest
         )""",
         Tagged("mode", ("form", "url"), fallbacks=2),
+        Defined(__name__, "CreateElicitationRequest"),
     ],
 )
 """Parameters of `elicitation/create`: the agent asks the user for information, in the way that `mode` says. The
@@ -222,13 +252,21 @@ Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 
 FormCreateElicitationRequest = TypeAliasType(
     "FormCreateElicitationRequest",
-    Annotated["SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest", Shapes()],
+    Annotated[
+        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
+        Shapes(),
+        Defined(__name__, "FormCreateElicitationRequest"),
+    ],
 )
 """"""
 
 UrlCreateElicitationRequest = TypeAliasType(
     "UrlCreateElicitationRequest",
-    Annotated["SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest", Shapes()],
+    Annotated[
+        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
+        Shapes(),
+        Defined(__name__, "UrlCreateElicitationRequest"),
+    ],
 )
 """"""
 
@@ -242,6 +280,7 @@ CreateElicitationResponse = TypeAliasType(
         | UnknownCreateElicitationResponse
         )""",
         Tagged("action", ("accept", "decline", "cancel"), fallbacks=1),
+        Defined(__name__, "CreateElicitationResponse"),
     ],
 )
 """Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
@@ -251,23 +290,38 @@ Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 
 ElicitationFormMode = TypeAliasType(
     "ElicitationFormMode",
-    Annotated["SessionElicitationFormMode | RequestElicitationFormMode", Shapes()],
+    Annotated[
+        "SessionElicitationFormMode | RequestElicitationFormMode",
+        Shapes(),
+        Defined(__name__, "ElicitationFormMode"),
+    ],
 )
 """What a form elicitation adds to the question: the form, and what it belongs to."""
 
 ElicitationUrlMode = TypeAliasType(
     "ElicitationUrlMode",
-    Annotated["SessionElicitationUrlMode | RequestElicitationUrlMode", Shapes()],
+    Annotated[
+        "SessionElicitationUrlMode | RequestElicitationUrlMode",
+        Shapes(),
+        Defined(__name__, "ElicitationUrlMode"),
+    ],
 )
 """What a URL elicitation adds to the question: the page, and what it belongs to."""
 
 ElicitationContentValue = TypeAliasType(
     "ElicitationContentValue",
-    Annotated["str | int | Number | bool | list[str]", Shapes()],
+    Annotated[
+        "str | int | Number | bool | list[str]",
+        Shapes(),
+        Defined(__name__, "ElicitationContentValue"),
+    ],
 )
 """A value that the user entered."""
 
-ElicitationSchemaType = TypeAliasType("ElicitationSchemaType", 'Literal["object"]')
+ElicitationSchemaType = TypeAliasType(
+    "ElicitationSchemaType",
+    Annotated['Literal["object"]', Defined(__name__, "ElicitationSchemaType")],
+)
 """The type of a form's schema.
 
 - `object`: A set of named fields.
@@ -285,6 +339,7 @@ ElicitationPropertySchema = TypeAliasType(
         | UnknownElicitationPropertySchema
         )""",
         Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
 """A field of a form, discriminated by `type`.
@@ -294,7 +349,11 @@ Unknown values of `type` are kept as `UnknownElicitationPropertySchema`.
 
 StringFormat = TypeAliasType(
     "StringFormat",
-    Annotated['Literal["email", "uri", "date", "date-time"] | str', Open()],
+    Annotated[
+        'Literal["email", "uri", "date", "date-time"] | str',
+        Open(),
+        Defined(__name__, "StringFormat"),
+    ],
 )
 """Kind of text that a field expects. Unknown kinds are kept and the field accepts any text.
 
@@ -311,6 +370,7 @@ MultiSelectItems = TypeAliasType(
     Annotated[
         "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
+        Defined(__name__, "MultiSelectItems"),
     ],
 )
 """The values of a multiple choice: with labels where there is no `type`, otherwise as `type` says.
@@ -318,34 +378,37 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-ElicitationId = TypeAliasType("ElicitationId", "str")
+ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
 """Identifies an elicitation by web page. The agent chooses it."""
 
-Meta = TypeAliasType("Meta", "dict[str, Any] | None")
+Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
 """Data of an implementation, attached to an object of the protocol. Receivers keep what they do not know and read no
 meaning into it; null and absence both mean none. The keys `traceparent`, `tracestate` and `baggage` are reserved
 for W3C trace context.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", "Any")
+ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
 """Parameters of a request outside the protocol, in any form. Its method begins with `_`; a peer that does not know it
 answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", "Any")
+ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
 """Result of a request outside the protocol, in any form."""
 
-ExtNotification = TypeAliasType("ExtNotification", "Any")
+ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
 """Payload of a notification outside the protocol, in any form. Its method begins with `_`; a peer that does not know
 it ignores it.
 """
 
-ProtocolVersion = TypeAliasType("ProtocolVersion", "Annotated[int, Field(ge=0, le=65535)]")
+ProtocolVersion = TypeAliasType(
+    "ProtocolVersion",
+    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+)
 """Major version of the protocol, 1 for this schema. It rises only when peers of the older version would break;
 everything else is added behind capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str | None", Shapes()])
+RequestId = TypeAliasType("RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")])
 """Ties a response to its request. The sender of the request chooses it, unique among its requests that still await an
 answer, and the receiver returns it unchanged.
 """
@@ -358,6 +421,7 @@ ErrorCode = TypeAliasType(
         | int
         )""",
         Open(),
+        Defined(__name__, "ErrorCode"),
     ],
 )
 """Kind of a failure: the codes of JSON-RPC and those of ACP. Any other 32-bit integer is allowed too.
@@ -382,6 +446,7 @@ McpServer = TypeAliasType(
     Annotated[
         "HttpMcpServer | SseMcpServer | UnknownMcpServer | McpServerStdio",
         Tagged("type", ("http", "sse"), fallbacks=1, default=True, default_tag="stdio", closed=True),
+        Defined(__name__, "McpServer"),
     ],
 )
 """How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
@@ -390,7 +455,10 @@ read an entry refuses the request.
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
 
-NoticeSeverity = TypeAliasType("NoticeSeverity", Annotated['Literal["info", "warning", "error"] | str', Open()])
+NoticeSeverity = TypeAliasType(
+    "NoticeSeverity",
+    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+)
 """How serious a notice is. Receivers show unknown values in a neutral way.
 
 - `info`: Good to know.
@@ -402,7 +470,10 @@ Other values are kept as they are.
 
 AbsolutePath = TypeAliasType(
     "AbsolutePath",
-    'Annotated[str, Field(pattern="^(?:/|[A-Za-z]:[\\\\\\\\/]|\\\\\\\\\\\\\\\\[^\\\\\\\\/])")]',
+    Annotated[
+        'Annotated[str, Field(pattern="^(?:/|[A-Za-z]:[\\\\\\\\/]|\\\\\\\\\\\\\\\\[^\\\\\\\\/])")]',
+        Defined(__name__, "AbsolutePath"),
+    ],
 )
 """An absolute path: from the root `/` on POSIX, from a drive such as `C:\\` or `C:/` or from a share such as
 `\\\\server\\share` on Windows. It is never empty and never relative.
@@ -413,6 +484,7 @@ RequestPermissionOutcome = TypeAliasType(
     Annotated[
         "CancelledPermissionOutcome | SelectedRequestPermissionOutcome",
         Tagged("outcome", ("cancelled", "selected")),
+        Defined(__name__, "RequestPermissionOutcome"),
     ],
 )
 """How a permission request ended, discriminated by `outcome`. Nothing but a selected option is ever consent.
@@ -420,12 +492,18 @@ RequestPermissionOutcome = TypeAliasType(
 Told apart by `outcome`; unknown values are refused.
 """
 
-PermissionOptionId = TypeAliasType("PermissionOptionId", "str")
+PermissionOptionId = TypeAliasType(
+    "PermissionOptionId",
+    Annotated["str", Defined(__name__, "PermissionOptionId")],
+)
 """Identifies a choice within a permission request."""
 
 PermissionOptionKind = TypeAliasType(
     "PermissionOptionKind",
-    'Literal["allow_once", "allow_always", "reject_once", "reject_always"]',
+    Annotated[
+        'Literal["allow_once", "allow_always", "reject_once", "reject_always"]',
+        Defined(__name__, "PermissionOptionKind"),
+    ],
 )
 """What a choice means: consent or refusal, and for how long.
 
@@ -437,7 +515,7 @@ PermissionOptionKind = TypeAliasType(
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open()],
+    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
 )
 """How much a step matters. Unknown values are kept.
 
@@ -450,7 +528,11 @@ Other values are kept as they are.
 
 PlanEntryStatus = TypeAliasType(
     "PlanEntryStatus",
-    Annotated['Literal["pending", "in_progress", "completed"] | str', Open()],
+    Annotated[
+        'Literal["pending", "in_progress", "completed"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryStatus"),
+    ],
 )
 """How far a step has come. Unknown values are kept.
 
@@ -463,7 +545,10 @@ Other values are kept as they are.
 
 StopReason = TypeAliasType(
     "StopReason",
-    'Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]',
+    Annotated[
+        'Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]',
+        Defined(__name__, "StopReason"),
+    ],
 )
 """Why an agent ended a turn.
 
@@ -476,18 +561,18 @@ StopReason = TypeAliasType(
   some operation fail.
 """
 
-SessionModeId = TypeAliasType("SessionModeId", "str")
+SessionModeId = TypeAliasType("SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")])
 """Identifies a mode within a session."""
 
-SessionId = TypeAliasType("SessionId", "str")
+SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "SessionId")])
 """Names a session. The agent chooses it; clients store it but read nothing into it. A request that names an unknown
 session is refused with -32002, unless the method says otherwise.
 """
 
-TerminalId = TypeAliasType("TerminalId", "str")
+TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
 """Names a terminal. The client chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", "str")
+ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
 """Identifies a tool call within a session."""
 
 ToolKind = TypeAliasType(
@@ -498,6 +583,7 @@ ToolKind = TypeAliasType(
         | str
         )""",
         Open(),
+        Defined(__name__, "ToolKind"),
     ],
 )
 """What sort of tool is at work, so that clients can choose icons and layout. Unknown kinds are kept and treated like
@@ -519,7 +605,11 @@ Other values are kept as they are.
 
 ToolCallStatus = TypeAliasType(
     "ToolCallStatus",
-    Annotated['Literal["pending", "in_progress", "completed", "failed"] | str', Open()],
+    Annotated[
+        'Literal["pending", "in_progress", "completed", "failed"] | str',
+        Open(),
+        Defined(__name__, "ToolCallStatus"),
+    ],
 )
 """How far a tool call has come. Unknown states are kept.
 
@@ -541,6 +631,7 @@ ToolCallContent = TypeAliasType(
         | UnknownToolCallContent
         )""",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
+        Defined(__name__, "ToolCallContent"),
     ],
 )
 """Something to show for a tool call, discriminated by `type`. Unknown types are kept.
@@ -573,6 +664,7 @@ SessionUpdate = TypeAliasType(
             ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"),
             fallbacks=1,
         ),
+        Defined(__name__, "SessionUpdate"),
     ],
 )
 """One thing that happened in a session, discriminated by `sessionUpdate`. Tags that a receiver does not know are kept
@@ -581,7 +673,7 @@ and ignored, never taken for another.
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 """
 
-MessageId = TypeAliasType("MessageId", "str")
+MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
 """Identifies a message within a session."""
 
 # The types above name records; the records, in turn, import them from here.

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Number, Open, Shapes, Tagged
+from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
     "AuthMethod",
@@ -88,6 +88,7 @@ AuthMethod = TypeAliasType(
     Annotated[
         "TerminalAuthMethod | AgentAuthMethod | UnknownAuthMethod",
         Tagged("type", ("terminal", "agent"), fallbacks=1),
+        Defined(__name__, "AuthMethod"),
     ],
 )
 """A way to log in that the agent offers.
@@ -95,7 +96,7 @@ AuthMethod = TypeAliasType(
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", "str")
+AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
 """Identifies a way to log in. The agent chooses it."""
 
 AvailableCommand = TypeAliasType(
@@ -103,6 +104,7 @@ AvailableCommand = TypeAliasType(
     Annotated[
         "CommandAvailableCommand | UnknownAvailableCommand",
         Tagged("type", ("command",), fallbacks=1),
+        Defined(__name__, "AvailableCommand"),
     ],
 )
 """A command that the agent offers to the user.
@@ -115,6 +117,7 @@ AvailableCommandInput = TypeAliasType(
     Annotated[
         "TextAvailableCommandInput | UnknownAvailableCommandInput",
         Tagged("type", ("text",), fallbacks=1),
+        Defined(__name__, "AvailableCommandInput"),
     ],
 )
 """What can be written after the name of a command.
@@ -124,7 +127,11 @@ Unknown values of `type` are kept as `UnknownAvailableCommandInput`.
 
 CompactionStatus = TypeAliasType(
     "CompactionStatus",
-    Annotated['Literal["in_progress", "completed", "failed", "cancelled"] | str', Open()],
+    Annotated[
+        'Literal["in_progress", "completed", "failed", "cancelled"] | str',
+        Open(),
+        Defined(__name__, "CompactionStatus"),
+    ],
 )
 """How far a compaction has come.
 
@@ -136,7 +143,7 @@ CompactionStatus = TypeAliasType(
 Other values are kept as they are.
 """
 
-CompactionId = TypeAliasType("CompactionId", "str")
+CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
 """Identifies a compaction within its session. The agent chooses it."""
 
 SetSessionConfigOptionRequest = TypeAliasType(
@@ -148,6 +155,7 @@ SetSessionConfigOptionRequest = TypeAliasType(
         | UnknownSetSessionConfigOptionRequest
         )""",
         Tagged("type", ("id", "boolean"), fallbacks=1),
+        Defined(__name__, "SetSessionConfigOptionRequest"),
     ],
 )
 """Parameters of `session/set_config_option`, by which the client changes an option. Every agent that offers options
@@ -166,6 +174,7 @@ SessionConfigOption = TypeAliasType(
         | UnknownSessionConfigOption
         )""",
         Tagged("type", ("select", "boolean"), fallbacks=1),
+        Defined(__name__, "SessionConfigOption"),
     ],
 )
 """A setting of the session that the user can change, with its current value.
@@ -181,13 +190,18 @@ SessionConfigSelectOptions = TypeAliasType(
         | Annotated[list[SessionConfigSelectGroup], Field(min_length=1)]
         )""",
         Shapes(),
+        Defined(__name__, "SessionConfigSelectOptions"),
     ],
 )
 """The values of a `select` option, as one list or in groups."""
 
 SessionConfigOptionCategory = TypeAliasType(
     "SessionConfigOptionCategory",
-    Annotated['Literal["mode", "model", "model_config", "thought_level"] | str', Open()],
+    Annotated[
+        'Literal["mode", "model", "model_config", "thought_level"] | str',
+        Open(),
+        Defined(__name__, "SessionConfigOptionCategory"),
+    ],
 )
 """What sort of setting an option is. Nothing depends on it but looks and shortcuts, and clients cope with an unknown
 category or none.
@@ -200,13 +214,19 @@ category or none.
 Other values are kept as they are.
 """
 
-SessionConfigId = TypeAliasType("SessionConfigId", "str")
+SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
 """Identifies an option within its session."""
 
-SessionConfigValueId = TypeAliasType("SessionConfigValueId", "str")
+SessionConfigValueId = TypeAliasType(
+    "SessionConfigValueId",
+    Annotated["str", Defined(__name__, "SessionConfigValueId")],
+)
 """Identifies a value within its option."""
 
-SessionConfigGroupId = TypeAliasType("SessionConfigGroupId", "str")
+SessionConfigGroupId = TypeAliasType(
+    "SessionConfigGroupId",
+    Annotated["str", Defined(__name__, "SessionConfigGroupId")],
+)
 """Identifies a group of values within its option."""
 
 ContentBlock = TypeAliasType(
@@ -221,6 +241,7 @@ ContentBlock = TypeAliasType(
         | UnknownContentBlock
         )""",
         Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Defined(__name__, "ContentBlock"),
     ],
 )
 """A piece of content in a prompt, a message, a tool call or a summary. The form is that of the Model Context Protocol,
@@ -231,11 +252,15 @@ Unknown values of `type` are kept as `UnknownContentBlock`.
 
 EmbeddedResourceResource = TypeAliasType(
     "EmbeddedResourceResource",
-    Annotated["TextResourceContents | BlobResourceContents", Shapes()],
+    Annotated[
+        "TextResourceContents | BlobResourceContents",
+        Shapes(),
+        Defined(__name__, "EmbeddedResourceResource"),
+    ],
 )
 """The contents of an embedded resource, discriminated by `text` or `blob`. Where both are present, the text counts."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open()])
+Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
 """One of the two parties to a conversation.
 
 - `assistant`: The language model.
@@ -244,7 +269,10 @@ Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Ope
 Other values are kept as they are.
 """
 
-IconTheme = TypeAliasType("IconTheme", Annotated['Literal["light", "dark"] | str', Open()])
+IconTheme = TypeAliasType(
+    "IconTheme",
+    Annotated['Literal["light", "dark"] | str', Open(), Defined(__name__, "IconTheme")],
+)
 """The background for which an icon is made.
 
 - `light`: For a light background.
@@ -253,7 +281,7 @@ IconTheme = TypeAliasType("IconTheme", Annotated['Literal["light", "dark"] | str
 Other values are kept as they are.
 """
 
-MediaType = TypeAliasType("MediaType", "str")
+MediaType = TypeAliasType("MediaType", Annotated["str", Defined(__name__, "MediaType")])
 """The type of some content as on the internet, such as `text/markdown` (once called a MIME type)."""
 
 DiffChange = TypeAliasType(
@@ -261,6 +289,7 @@ DiffChange = TypeAliasType(
     Annotated[
         "DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | UnknownDiffChange",
         Tagged("operation", ("add", "delete", "modify", "move", "copy"), fallbacks=1),
+        Defined(__name__, "DiffChange"),
     ],
 )
 """What happened to one file. `operation` says what, the other fields say to which file and what it holds.
@@ -270,7 +299,11 @@ Unknown values of `operation` are kept as `UnknownDiffChange`.
 
 DiffFileType = TypeAliasType(
     "DiffFileType",
-    Annotated['Literal["text", "binary", "directory", "symlink"] | str', Open()],
+    Annotated[
+        'Literal["text", "binary", "directory", "symlink"] | str',
+        Open(),
+        Defined(__name__, "DiffFileType"),
+    ],
 )
 """What sort of file a change is about.
 
@@ -282,7 +315,10 @@ DiffFileType = TypeAliasType(
 Other values are kept as they are.
 """
 
-DiffPatchFormat = TypeAliasType("DiffPatchFormat", Annotated['Literal["git_patch"] | str', Open()])
+DiffPatchFormat = TypeAliasType(
+    "DiffPatchFormat",
+    Annotated['Literal["git_patch"] | str', Open(), Defined(__name__, "DiffPatchFormat")],
+)
 """The format of a patch.
 
 - `git_patch`: What `git diff --patch` writes, one `diff --git` section for each file and no commit or mail headers,
@@ -303,6 +339,7 @@ CreateElicitationRequest = TypeAliasType(
         | RequestUnknownCreateElicitationRequest
         )""",
         Tagged("mode", ("form", "url"), fallbacks=2, fallback_exclusive=True),
+        Defined(__name__, "CreateElicitationRequest"),
     ],
 )
 """Parameters of `elicitation/create`, by which the agent asks the user for input through the client: by a form, or by
@@ -318,6 +355,7 @@ FormCreateElicitationRequest = TypeAliasType(
     Annotated[
         "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
         Shapes(exclusive=True),
+        Defined(__name__, "FormCreateElicitationRequest"),
     ],
 )
 """"""
@@ -327,6 +365,7 @@ UrlCreateElicitationRequest = TypeAliasType(
     Annotated[
         "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
         Shapes(exclusive=True),
+        Defined(__name__, "UrlCreateElicitationRequest"),
     ],
 )
 """"""
@@ -341,6 +380,7 @@ CreateElicitationResponse = TypeAliasType(
         | UnknownCreateElicitationResponse
         )""",
         Tagged("action", ("accept", "decline", "cancel"), fallbacks=1),
+        Defined(__name__, "CreateElicitationResponse"),
     ],
 )
 """The client's answer to `elicitation/create`.
@@ -350,26 +390,41 @@ Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 
 ElicitationContentValue = TypeAliasType(
     "ElicitationContentValue",
-    Annotated["str | int | Number | bool | list[str] | Any", Shapes()],
+    Annotated[
+        "str | int | Number | bool | list[str] | Any",
+        Shapes(),
+        Defined(__name__, "ElicitationContentValue"),
+    ],
 )
 """One value that the user filled in. Whether it fits the schema is checked by the agent."""
 
 ElicitationFormMode = TypeAliasType(
     "ElicitationFormMode",
-    Annotated["SessionElicitationFormMode | RequestElicitationFormMode", Shapes(exclusive=True)],
+    Annotated[
+        "SessionElicitationFormMode | RequestElicitationFormMode",
+        Shapes(exclusive=True),
+        Defined(__name__, "ElicitationFormMode"),
+    ],
 )
 """An elicitation by form."""
 
 ElicitationUrlMode = TypeAliasType(
     "ElicitationUrlMode",
-    Annotated["SessionElicitationUrlMode | RequestElicitationUrlMode", Shapes(exclusive=True)],
+    Annotated[
+        "SessionElicitationUrlMode | RequestElicitationUrlMode",
+        Shapes(exclusive=True),
+        Defined(__name__, "ElicitationUrlMode"),
+    ],
 )
 """An elicitation by a visit to a web page."""
 
-ElicitationId = TypeAliasType("ElicitationId", "str")
+ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
 """Identifies an elicitation by web page. The agent chooses it."""
 
-ElicitationSchemaType = TypeAliasType("ElicitationSchemaType", 'Literal["object"]')
+ElicitationSchemaType = TypeAliasType(
+    "ElicitationSchemaType",
+    Annotated['Literal["object"]', Defined(__name__, "ElicitationSchemaType")],
+)
 """The type of the schema of a form. There is only one.
 
 - `object`: The form yields an object.
@@ -387,6 +442,7 @@ ElicitationPropertySchema = TypeAliasType(
         | UnknownElicitationPropertySchema
         )""",
         Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
 """One field of a form. A choice of one is a `string` with `enum` or `oneOf`, a choice of several is an `array`.
@@ -396,7 +452,11 @@ Unknown values of `type` are kept as `UnknownElicitationPropertySchema`.
 
 StringFormat = TypeAliasType(
     "StringFormat",
-    Annotated['Literal["email", "uri", "date", "date-time"] | str', Open()],
+    Annotated[
+        'Literal["email", "uri", "date", "date-time"] | str',
+        Open(),
+        Defined(__name__, "StringFormat"),
+    ],
 )
 """What the text of a field must be.
 
@@ -413,6 +473,7 @@ MultiSelectItems = TypeAliasType(
     Annotated[
         "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
+        Defined(__name__, "MultiSelectItems"),
     ],
 )
 """The values of a choice of several. Values with titles come without `type`, as in the Model Context Protocol.
@@ -420,31 +481,34 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-Meta = TypeAliasType("Meta", "dict[str, Any] | None")
+Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
 """Metadata that a sender attaches under keys of its own. Receivers give no meaning to keys they do not know, and
 nobody adds fields outside `_meta` to the objects of the protocol. The keys `traceparent`, `tracestate` and
 `baggage` are reserved for trace context as the W3C defines it.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", "Any")
+ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
 """Parameters of a request outside the protocol, whose method starts with `_`. Any JSON value; a receiver that does not
 know the method answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", "Any")
+ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
 """The result of a request outside the protocol. Any JSON value."""
 
-ExtNotification = TypeAliasType("ExtNotification", "Any")
+ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
 """Parameters of a notification outside the protocol, whose method starts with `_`. Any JSON value; a receiver that
 does not know it ignores it.
 """
 
-ProtocolVersion = TypeAliasType("ProtocolVersion", "Annotated[int, Field(ge=0, le=65535)]")
+ProtocolVersion = TypeAliasType(
+    "ProtocolVersion",
+    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+)
 """A version of the protocol. The number rises only when old and new no longer understand each other; all else is
 settled by capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes()])
+RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")])
 """What a request and its answer are matched by: a string or an integer, never null. The answer repeats it in value and
 type. Each side numbers its own requests, so one id may be open both ways, but a sender does not reuse one that
 still awaits its answer.
@@ -458,6 +522,7 @@ ErrorCode = TypeAliasType(
         | int
         )""",
         Open(),
+        Defined(__name__, "ErrorCode"),
     ],
 )
 """The kind of failure as a number. Those of JSON-RPC keep their meaning; the protocol's own lie between -32099 and
@@ -480,7 +545,11 @@ Other values are kept as they are.
 
 ErrorData = TypeAliasType(
     "ErrorData",
-    Annotated["UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any", Shapes()],
+    Annotated[
+        "UnsupportedProtocolVersionErrorData | SessionNotFoundErrorData | Any",
+        Shapes(),
+        Defined(__name__, "ErrorData"),
+    ],
 )
 """More about a failure: one of the forms that the protocol fixes, or anything else. Which form it is follows from the
 code.
@@ -491,6 +560,7 @@ McpServer = TypeAliasType(
     Annotated[
         "HttpMcpServer | StdioMcpServer | UnknownMcpServer",
         Tagged("type", ("http", "stdio"), fallbacks=1),
+        Defined(__name__, "McpServer"),
     ],
 )
 """An MCP server to which the agent connects for a session. Its tools and data are then at the agent's hand.
@@ -498,7 +568,10 @@ McpServer = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
 
-NoticeSeverity = TypeAliasType("NoticeSeverity", Annotated['Literal["info", "warning", "error"] | str', Open()])
+NoticeSeverity = TypeAliasType(
+    "NoticeSeverity",
+    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+)
 """How serious a notice is.
 
 - `info`: Good to know.
@@ -510,7 +583,10 @@ Other values are kept as they are.
 
 AbsolutePath = TypeAliasType(
     "AbsolutePath",
-    'Annotated[str, Field(pattern="^(?:/|[A-Za-z]:[\\\\\\\\/]|\\\\\\\\\\\\\\\\[^\\\\\\\\/])")]',
+    Annotated[
+        'Annotated[str, Field(pattern="^(?:/|[A-Za-z]:[\\\\\\\\/]|\\\\\\\\\\\\\\\\[^\\\\\\\\/])")]',
+        Defined(__name__, "AbsolutePath"),
+    ],
 )
 """A file or directory by its full path, in the syntax of the machine where the agent runs: `/home/mira/notes`,
 `C:\\Users\\mira\\notes` or `\\\\server\\share\\notes`. Never relative, never empty, and not a URI.
@@ -525,6 +601,7 @@ RequestPermissionSubject = TypeAliasType(
         | UnknownRequestPermissionSubject
         )""",
         Tagged("type", ("tool_call", "command"), fallbacks=1),
+        Defined(__name__, "RequestPermissionSubject"),
     ],
 )
 """What a permission is asked for. More kinds may come; a client that does not know one shows the plain prompt or
@@ -533,12 +610,19 @@ declines, as its policy says, and passes the subject on as it came.
 Unknown values of `type` are kept as `UnknownRequestPermissionSubject`.
 """
 
-PermissionOptionId = TypeAliasType("PermissionOptionId", "str")
+PermissionOptionId = TypeAliasType(
+    "PermissionOptionId",
+    Annotated["str", Defined(__name__, "PermissionOptionId")],
+)
 """Identifies one option within its permission request."""
 
 PermissionOptionKind = TypeAliasType(
     "PermissionOptionKind",
-    Annotated['Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str', Open()],
+    Annotated[
+        'Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str',
+        Open(),
+        Defined(__name__, "PermissionOptionKind"),
+    ],
 )
 """Whether an option allows or rejects, once or always. It guides how the client shows the option; the agent decides
 what the answer does.
@@ -560,6 +644,7 @@ RequestPermissionOutcome = TypeAliasType(
         | UnknownRequestPermissionOutcome
         )""",
         Tagged("outcome", ("cancelled", "selected"), fallbacks=1),
+        Defined(__name__, "RequestPermissionOutcome"),
     ],
 )
 """What became of a permission request. An outcome that the agent does not understand is not a permission.
@@ -572,6 +657,7 @@ PlanUpdateContent = TypeAliasType(
     Annotated[
         "ItemsPlanUpdateContent | UnknownPlanUpdateContent",
         Tagged("type", ("items",), fallbacks=1),
+        Defined(__name__, "PlanUpdateContent"),
     ],
 )
 """The content of a plan, complete. It takes the place of what the plan with the same `planId` held.
@@ -581,7 +667,7 @@ Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open()],
+    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
 )
 """How much a step matters to the whole.
 
@@ -594,7 +680,11 @@ Other values are kept as they are.
 
 PlanEntryStatus = TypeAliasType(
     "PlanEntryStatus",
-    Annotated['Literal["pending", "in_progress", "completed", "cancelled"] | str', Open()],
+    Annotated[
+        'Literal["pending", "in_progress", "completed", "cancelled"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryStatus"),
+    ],
 )
 """How far a step has come.
 
@@ -606,27 +696,31 @@ PlanEntryStatus = TypeAliasType(
 Other values are kept as they are.
 """
 
-PlanId = TypeAliasType("PlanId", "str")
+PlanId = TypeAliasType("PlanId", Annotated["str", Defined(__name__, "PlanId")])
 """Identifies a plan within its session. The agent chooses it."""
 
-MessageId = TypeAliasType("MessageId", "str")
+MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
 """Identifies a message within its session, among messages of the same type: a user message and an agent message may
 share an id and are still two.
 """
 
-SessionListCursor = TypeAliasType("SessionListCursor", "str")
+SessionListCursor = TypeAliasType("SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")])
 """Marks a place in the list of sessions. Only the agent knows what it means; clients send it back as it came."""
 
 ReplayFrom = TypeAliasType(
     "ReplayFrom",
-    Annotated["StartReplayFrom | UnknownReplayFrom", Tagged("type", ("start",), fallbacks=1)],
+    Annotated[
+        "StartReplayFrom | UnknownReplayFrom",
+        Tagged("type", ("start",), fallbacks=1),
+        Defined(__name__, "ReplayFrom"),
+    ],
 )
 """From where the conversation is played back, that place included.
 
 Unknown values of `type` are kept as `UnknownReplayFrom`.
 """
 
-SessionId = TypeAliasType("SessionId", "str")
+SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "SessionId")])
 """Identifies a session, that is, one conversation with its own context and history. The agent chooses it, and may have
 many sessions side by side. A request that names an unknown session, or one that is not active where the method
 needs it active, is refused with -32002, unless the method says otherwise.
@@ -642,6 +736,7 @@ StateUpdate = TypeAliasType(
         | UnknownStateUpdate
         )""",
         Tagged("state", ("running", "idle", "requires_action"), fallbacks=1),
+        Defined(__name__, "StateUpdate"),
     ],
 )
 """What the session as a whole is doing in the foreground, that is, in the work that answers a prompt or that the agent
@@ -670,6 +765,7 @@ StateUpdateIdleVariant = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
+        Defined(__name__, "StateUpdateIdleVariant"),
     ],
 )
 """Unknown values of `stopReason` are kept as `UnknownStateUpdateIdleVariant`."""
@@ -693,6 +789,7 @@ IdleStateUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
+        Defined(__name__, "IdleStateUpdate"),
     ],
 )
 """Nothing is going on in the foreground. When this ends work, `stopReason` says why; repeated later, it repeats the
@@ -706,6 +803,7 @@ BackgroundWork = TypeAliasType(
     Annotated[
         "TerminalBackgroundWork | ToolCallBackgroundWork | UnknownBackgroundWork",
         Tagged("type", ("terminal", "tool_call"), fallbacks=1),
+        Defined(__name__, "BackgroundWork"),
     ],
 )
 """One piece of work in the background, by reference to something that the client already knows: the agent announces it
@@ -715,10 +813,10 @@ listed as its terminal, never as its tool call too.
 Unknown values of `type` are kept as `UnknownBackgroundWork`.
 """
 
-TerminalId = TypeAliasType("TerminalId", "str")
+TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
 """Identifies a terminal within its session. The agent chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", "str")
+ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
 """Identifies a tool call within its session. The agent chooses it."""
 
 ToolKind = TypeAliasType(
@@ -729,6 +827,7 @@ ToolKind = TypeAliasType(
         | str
         )""",
         Open(),
+        Defined(__name__, "ToolKind"),
     ],
 )
 """The sort of work that a tool does, for icons and for the way progress is shown.
@@ -755,6 +854,7 @@ ToolCallStatus = TypeAliasType(
         | str
         )""",
         Open(),
+        Defined(__name__, "ToolCallStatus"),
     ],
 )
 """How far a tool call has come. `completed`, `failed` and `cancelled` are final.
@@ -779,6 +879,7 @@ ToolCallContent = TypeAliasType(
         | UnknownToolCallContent
         )""",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
+        Defined(__name__, "ToolCallContent"),
     ],
 )
 """One item of what a tool call has produced.
@@ -816,6 +917,7 @@ SessionUpdate = TypeAliasType(
             ("user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"),
             fallbacks=1,
         ),
+        Defined(__name__, "SessionUpdate"),
     ],
 )
 """One thing that happens in a session.
@@ -833,6 +935,7 @@ StateUpdateSessionUpdate = TypeAliasType(
         | UnknownStateUpdateSessionUpdate
         )""",
         Tagged("state", ("running", "idle", "requires_action"), fallbacks=1),
+        Defined(__name__, "StateUpdateSessionUpdate"),
     ],
 )
 """Unknown values of `state` are kept as `UnknownStateUpdateSessionUpdate`."""
@@ -856,6 +959,7 @@ IdleStateUpdateSessionUpdate = TypeAliasType(
             fallbacks=1,
             default=True,
         ),
+        Defined(__name__, "IdleStateUpdateSessionUpdate"),
     ],
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleStateUpdateSessionUpdate`."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from mcp_bindings.runtime import Open, Shapes
+from mcp_bindings.runtime import Defined, Open, Shapes
 
 __all__ = [
     "ServerCapabilities",
@@ -21,17 +21,24 @@ __all__ = [
     "RootUri",
 ]
 
-ServerCapabilities = TypeAliasType("ServerCapabilities", "dict[str, Any]")
+ServerCapabilities = TypeAliasType(
+    "ServerCapabilities",
+    Annotated["dict[str, Any]", Defined(__name__, "ServerCapabilities")],
+)
 """What a server offers. Nothing in it concerns roots, so its members are kept as they are and not examined."""
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes()])
+RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")])
 """What a request and its answer are matched by: a string or an integer, never `null`, and used once in a session by
 the side that chose it.
 """
 
 ErrorCode = TypeAliasType(
     "ErrorCode",
-    Annotated["Literal[-32700, -32600, -32601, -32602, -32603] | int", Open()],
+    Annotated[
+        "Literal[-32700, -32600, -32601, -32602, -32603] | int",
+        Open(),
+        Defined(__name__, "ErrorCode"),
+    ],
 )
 """The kind of failure as a number. The codes named here are those of JSON-RPC; a sender may use others.
 
@@ -44,15 +51,21 @@ ErrorCode = TypeAliasType(
 Other values are kept as they are.
 """
 
-Meta = TypeAliasType("Meta", "dict[str, Any]")
+Meta = TypeAliasType("Meta", Annotated["dict[str, Any]", Defined(__name__, "Meta")])
 """Data that travels beside the fields of the protocol, under keys the sender has chosen. A receiver gives no meaning
 to keys it does not know.
 """
 
-ProgressToken = TypeAliasType("ProgressToken", Annotated["int | str", Shapes()])
+ProgressToken = TypeAliasType(
+    "ProgressToken",
+    Annotated["int | str", Shapes(), Defined(__name__, "ProgressToken")],
+)
 """Links progress reports to the request that asked for them: a string or an integer of the requester's choice."""
 
-RootUri = TypeAliasType("RootUri", 'Annotated[str, Field(pattern="^file://")]')
+RootUri = TypeAliasType(
+    "RootUri",
+    Annotated['Annotated[str, Field(pattern="^file://")]', Defined(__name__, "RootUri")],
+)
 """Where the root is, and what identifies it: an absolute `file://` URI. This revision of the protocol allows no other
 scheme.
 """

@@ -12,6 +12,7 @@ from .errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, DecodeErr
 from .json_types import is_array, is_object
 from .jsonrpc import Form
 from .pointers import json_pointer
+from .sending import Sent
 
 P = TypeVar("P", covariant=True)
 R = TypeVar("R", covariant=True)
@@ -165,10 +166,31 @@ class Codec(codec.Codec):
         problems = (Problem(json_pointer((*at, key)), "", sentence),)
         return DecodeError(METHOD_NOT_FOUND, problems, id=value.get("seq"), method=name)
 
-    def encode(self, message: Any) -> bytes:
-        """See the generated module's `encode`."""
+    def _sent(self, message: Any) -> Sent | None:
+        """By what a message is judged; `None` for plain values."""
+        match message:
+            case Request() | Event():
+                is_request = isinstance(message, Request)
+                call: Any = message  # pyright: ignore[reportUnknownVariableType]
+                name, key = (call.command, "arguments") if is_request else (call.event, "body")
+                row = self._routes.get((name, is_request))
+                return Sent(
+                    row, name, key, key, row.params if row is not None else None, REQUEST if is_request else EVENT
+                )
+            case Response():
+                row = self._routes.get((message.command, True))
+                type_ = row.result if row is not None else None
+                return Sent(row, message.command, "body", "body", type_, RESPONSE, is_answer=True)
+            case ErrorResponse():
+                row = self._routes.get((message.command, True))
+                type_ = self.error if self.error is not object else None
+                return Sent(row, message.command, "body", "body", type_, ERROR, is_answer=True)
+            case _:
+                return None
+
+    def _text(self, message: Any) -> bytes:
         if is_array(message):
-            return b"[" + b",".join(self.encode(item) for item in message) + b"]"
+            return b"[" + b",".join(self._text(item) for item in message) + b"]"
         one: Any = message
         if isinstance(message, Request):
             named, key, head = REQUEST, b',"arguments":', {"seq": one.seq, "type": "request", "command": one.command}

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from golden_hostile.runtime import Shapes, Tagged
+from golden_hostile.runtime import Defined, Shapes, Tagged
 
 __all__ = [
     "EvilEnum",
@@ -21,14 +21,23 @@ __all__ = [
 
 EvilEnum = TypeAliasType(
     "EvilEnum",
-    'Literal["\\"\\"\\"\\n\'\'\'\\\\\\"); import os; os.system(\\"x\\") #{{ 7*7 }}{% raw %}</script><b>\\u2028\\u202e\\x00", "ok"]',
+    Annotated[
+        'Literal["\\"\\"\\"\\n\'\'\'\\\\\\"); import os; os.system(\\"x\\") #{{ 7*7 }}{% raw %}</script><b>\\u2028\\u202e\\x00", "ok"]',
+        Defined(__name__, "EvilEnum"),
+    ],
 )
 """\"\"\"
 '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>
 \u202e\x00
 """
 
-EvilPattern = TypeAliasType("EvilPattern", 'Annotated[str, Field(pattern="^(\\"\\"\\"|\'\'\'|\\\\\\\\)+$")]')
+EvilPattern = TypeAliasType(
+    "EvilPattern",
+    Annotated[
+        'Annotated[str, Field(pattern="^(\\"\\"\\"|\'\'\'|\\\\\\\\)+$")]',
+        Defined(__name__, "EvilPattern"),
+    ],
+)
 """"""
 
 Union = TypeAliasType(
@@ -40,6 +49,7 @@ Union = TypeAliasType(
             ("\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00", "two"),
             fallbacks=1,
         ),
+        Defined(__name__, "Union"),
     ],
 )
 """\"\"\"
@@ -51,7 +61,11 @@ Unknown values of `t"ag` are kept as `UnknownUnion`.
 
 Shape = TypeAliasType(
     "Shape",
-    Annotated['Annotated[str, Field(pattern="\\"; import os")] | Annotated[int, Field(ge=1)]', Shapes()],
+    Annotated[
+        'Annotated[str, Field(pattern="\\"; import os")] | Annotated[int, Field(ge=1)]',
+        Shapes(),
+        Defined(__name__, "Shape"),
+    ],
 )
 """\"\"\"
 '''\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast, overload
 
-from golden_messages.runtime import codec, contract, jsonrpc
+from golden_messages.runtime import codec, contract, jsonrpc, published
 
 from ._tables import LENIENT, OWNERS
 from .models import (
@@ -116,13 +116,20 @@ def decode_as(type_: type[T], value: Any, *, on_drop: codec.Hook | None = None, 
 @overload
 def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any: ...
 def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any:
-    """Read parsed JSON as one type of this package, a class or an alias. Raises `DecodeError`, pointers relative to `value`."""
-    return CODEC.decode_as(type_, value, on_drop=on_drop, lenient=lenient)
+    """Read parsed JSON as one type of this package: a class, an alias, or the name of a definition.
+
+    Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
+    """
+    return CODEC.decode_as(published.type_of(__name__, type_), value, on_drop=on_drop, lenient=lenient)
 
 
-def encode(message: Message | Any) -> bytes:
+def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:
     """Write a message, a batch or a single value as one line of UTF-8 JSON, without the line end.
 
-    What was omitted stays omitted and what was null stays null. Raises `EncodeError` for what no JSON can hold.
+    What was set is written, and what was null; what was omitted stays omitted. With `strict=True` a sender's judgement comes first: it refuses
+    what `decode` would refuse, and values, variants and fields that the schema does not name, but for extensions, which begin with `_`.
+    `encode_strictly` of the run-time package makes that the rule of the process.
+
+    Raises `EncodeError` for what no JSON can hold, and with its `problems` for what a strict judgement refuses.
     """
-    return CODEC.encode(message)
+    return CODEC.encode(message, strict=strict)

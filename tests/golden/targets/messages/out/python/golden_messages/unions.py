@@ -9,7 +9,7 @@ from typing import Annotated
 
 from typing_extensions import TypeAliasType
 
-from golden_messages.runtime import Shapes, Tagged
+from golden_messages.runtime import Defined, Shapes, Tagged
 
 __all__ = [
     "RequestId",
@@ -17,15 +17,18 @@ __all__ = [
     "ServerNotification",
 ]
 
-RequestId = TypeAliasType("RequestId", Annotated["str | int", Shapes()])
+RequestId = TypeAliasType("RequestId", Annotated["str | int", Shapes(), Defined(__name__, "RequestId")])
 """"""
 
-ClientRequest = TypeAliasType("ClientRequest", Annotated["PingRequest", Tagged("jsonrpc", ("2.0",))])
+ClientRequest = TypeAliasType(
+    "ClientRequest",
+    Annotated["PingRequest", Tagged("jsonrpc", ("2.0",)), Defined(__name__, "ClientRequest")],
+)
 """Told apart by `jsonrpc`; unknown values are refused."""
 
 ServerNotification = TypeAliasType(
     "ServerNotification",
-    Annotated["ByeNotification", Tagged("jsonrpc", ("2.0",))],
+    Annotated["ByeNotification", Tagged("jsonrpc", ("2.0",)), Defined(__name__, "ServerNotification")],
 )
 """Told apart by `jsonrpc`; unknown values are refused."""
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from golden_records.runtime import Shapes
+from golden_records.runtime import Defined, Shapes
 
 __all__ = [
     "PersonHome",
@@ -20,12 +20,21 @@ __all__ = [
 
 PersonHome = TypeAliasType(
     "PersonHome",
-    'Annotated[str, Field(pattern="^(?:/|[A-Za-z]:[\\\\\\\\/]|\\\\\\\\\\\\\\\\[^\\\\\\\\/])")]',
+    Annotated[
+        'Annotated[str, Field(pattern="^(?:/|[A-Za-z]:[\\\\\\\\/]|\\\\\\\\\\\\\\\\[^\\\\\\\\/])")]',
+        Defined(__name__, "PersonHome"),
+    ],
 )
 """"""
 
-PersonClass = TypeAliasType("PersonClass", 'Literal["first", "second"]')
+PersonClass = TypeAliasType(
+    "PersonClass",
+    Annotated['Literal["first", "second"]', Defined(__name__, "PersonClass")],
+)
 """"""
 
-PersonContact = TypeAliasType("PersonContact", Annotated["str | int", Shapes()])
+PersonContact = TypeAliasType(
+    "PersonContact",
+    Annotated["str | int", Shapes(), Defined(__name__, "PersonContact")],
+)
 """"""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypeAliasType
 
-from golden_unions.runtime import Open, Shapes, Tagged
+from golden_unions.runtime import Defined, Open, Shapes, Tagged
 
 from ._checks import CHECKS
 
@@ -26,14 +26,18 @@ __all__ = [
 
 Shape = TypeAliasType(
     "Shape",
-    Annotated["CircleShape | PathShape | UnknownShape", Tagged("type", ("circle", "path"), fallbacks=1)],
+    Annotated[
+        "CircleShape | PathShape | UnknownShape",
+        Tagged("type", ("circle", "path"), fallbacks=1),
+        Defined(__name__, "Shape"),
+    ],
 )
 """Anything that can be drawn.
 
 Unknown values of `type` are kept as `UnknownShape`.
 """
 
-Ink = TypeAliasType("Ink", Annotated['Literal["black", "red"] | str', Open()])
+Ink = TypeAliasType("Ink", Annotated['Literal["black", "red"] | str', Open(), Defined(__name__, "Ink")])
 """Colours.
 
 - `black`: The usual.
@@ -47,6 +51,7 @@ Board = TypeAliasType(
     Annotated[
         "ScreenBoard | UnknownBoard | Paper",
         Tagged("type", ("screen",), fallbacks=1, default=True, default_tag="paper", closed=True),
+        Defined(__name__, "Board"),
     ],
 )
 """Where to draw: a paper board is meant where no type is given.
@@ -54,15 +59,19 @@ Board = TypeAliasType(
 Unknown values of `type` are kept as `UnknownBoard`.
 """
 
-PaperSize = TypeAliasType("PaperSize", 'Literal["a4", "letter"]')
+PaperSize = TypeAliasType("PaperSize", Annotated['Literal["a4", "letter"]', Defined(__name__, "PaperSize")])
 """"""
 
-Label = TypeAliasType("Label", Annotated["str | PlacedLabel | None", Shapes()])
+Label = TypeAliasType("Label", Annotated["str | PlacedLabel | None", Shapes(), Defined(__name__, "Label")])
 """Text, or text with a position."""
 
 Step = TypeAliasType(
     "Step",
-    Annotated["WaitStep | EraseStep | UnknownStep", Tagged("do", ("wait", "erase"), fallbacks=1)],
+    Annotated[
+        "WaitStep | EraseStep | UnknownStep",
+        Tagged("do", ("wait", "erase"), fallbacks=1),
+        Defined(__name__, "Step"),
+    ],
 )
 """A step of the drawing, with what all steps have.
 
@@ -82,7 +91,7 @@ EraseStep = TypeAliasType(
             default_tag="one",
             closed=True,
         ),
-        CHECKS["EraseStep"],
+        CHECKS["EraseStep"], Defined(__name__, "EraseStep"),
     ],
 )
 """Unknown values of `all` are kept as `UnknownEraseStep`."""
@@ -100,7 +109,7 @@ Erase = TypeAliasType(
             default_tag="one",
             closed=True,
         ),
-        CHECKS["Erase"],
+        CHECKS["Erase"], Defined(__name__, "Erase"),
     ],
 )
 """Either everything or one shape.

@@ -1,0 +1,282 @@
+"""The generated types as pydantic's ecosystem meets them: JSON Schema, descriptions, signatures, routes and tools."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel, TypeAdapter, create_model
+from pydantic.json_schema import models_json_schema
+
+from acpgen import ir
+from bindings.subjects import OWN, Subject, Subjects
+from schema_inclusion import Verdict, compare
+
+MODES: tuple[Literal["validation"], Literal["serialization"]] = ("validation", "serialization")
+JUDGED = (*OWN, "acp_v1", "acp_v2", "mcp_june", "mcp_november")
+
+
+@pytest.fixture(scope="session")
+def own(subjects: Subjects) -> Subject:
+    """Our own bindings of ACP v1."""
+    return subjects("own_v1")
+
+
+def json_schema(type_: Any, mode: Any = "validation") -> dict[str, Any]:
+    """What pydantic says of a class or an alias."""
+    is_class = isinstance(type_, type)
+    found: dict[str, Any] = (
+        type_.model_json_schema(mode=mode) if is_class else TypeAdapter(type_).json_schema(mode=mode)
+    )
+    return found
+
+
+def types(subject: Subject) -> Iterator[tuple[str, Any]]:
+    """Every class and alias by its definition."""
+    for name in subject.protocol.definitions:
+        yield name, subject.type(name)
+
+
+def meant(subject: Subject, name: str) -> dict[str, Any]:
+    """What the schema says of a definition."""
+    return {"$defs": subject.bundle.definitions, "$ref": f"#/$defs/{name}"}
+
+
+# --- JSON Schema -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", JUDGED)
+def test_the_json_schema_of_every_type_means_what_the_schema_says(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    judged = 0
+    for name, type_ in types(subject):
+        found = json_schema(type_)
+        assert json_schema(type_, "serialization") == found, name
+        Draft202012Validator.check_schema(found)
+        if name not in subject.bundle.definitions:  # receivers alone know it
+            assert issubclass(type_, subject.runtime.Unknown)
+            continue
+        said = compare(meant(subject, name), found)
+        assert (said.backward.verdict, said.forward.verdict) == (Verdict.YES, Verdict.YES), (name, said)
+        judged += 1
+    assert judged > 10
+
+
+def test_a_variant_that_receivers_alone_know_takes_every_tag_but_the_known_ones(own: Subject) -> None:
+    schema = Draft202012Validator(json_schema(own.module.UnknownContentBlock))
+    assert schema.is_valid({"type": "chart", "points": [1]})
+    for bad in ({"type": "text", "text": "x"}, {}, {"type": 1}):
+        assert not schema.is_valid(bad)
+
+
+def test_keywords_that_types_cannot_say_are_in_the_json_schema(subjects: Subjects) -> None:
+    definitions: dict[str, Any] = {
+        "Pair": {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"$ref": "#/$defs/Few"}, "pair": {"$ref": "#/$defs/Pair"}},
+            "dependentRequired": {"a": ["b"]},
+        },
+        "Few": {"type": "array", "contains": {"const": 1}, "items": {"$ref": "#/$defs/One/properties/x"}},
+        "One": {"type": "object", "properties": {"x": {"type": ["integer", "null"], "multipleOf": 0.5}}},
+    }
+    subject = subjects.small("pydantic_keywords", definitions)
+    for name, type_ in types(subject):
+        said = compare(meant(subject, name), json_schema(type_))
+        assert (said.backward.verdict, said.forward.verdict) == (Verdict.YES, Verdict.YES), name
+
+
+def test_types_of_both_versions_keep_apart_in_one_document(subjects: Subjects, own: Subject) -> None:
+    other = subjects("own_v2")
+    pair = create_model("Pair", one=(own.type("ContentBlock"), ...), two=(other.type("ContentBlock"), ...))
+    found = pair.model_json_schema()
+    Draft202012Validator.check_schema(found)
+    one, two = (found["properties"][name]["$ref"] for name in ("one", "two"))
+    assert one != two
+    for subject, ref in ((own, one), (other, two)):
+        said = compare(meant(subject, "ContentBlock"), {"$ref": ref, "$defs": found["$defs"]})
+        assert (said.backward.verdict, said.forward.verdict) == (Verdict.YES, Verdict.YES)
+
+
+def test_a_class_that_extends_one_of_ours_says_its_own_fields_too(own: Subject) -> None:
+    class Tide(own.module.ReadTextFileRequest):  # type: ignore[name-defined, misc]
+        """With a depth."""
+
+        depth: float
+        """How deep."""
+
+    found = json_schema(Tide)
+    assert found["title"] == "Tide"
+    assert found["required"] == ["sessionId", "path", "depth"]
+    validator = Draft202012Validator(found)
+    assert validator.is_valid({"sessionId": "s", "path": "/a", "depth": 1.5})
+    assert not validator.is_valid({"sessionId": "s", "path": "/a"})
+    assert not validator.is_valid({"sessionId": "s", "path": "a", "depth": 1.5})
+    assert Tide(session_id="s", path="/a", depth=1.0).depth == 1.0
+
+
+# --- reading and dumping --------------------------------------------------------------------------------------------
+
+
+def test_reading_takes_the_names_of_the_schema_wherever_one_reads(own: Subject) -> None:
+    module, class_ = own.module, own.module.ReadTextFileRequest
+    good, python = {"sessionId": "s", "path": "/a"}, {"session_id": "s", "path": "/a"}
+    expected = class_(session_id="s", path="/a")
+    assert module.decode_as(class_, good) == module.decode_as("ReadTextFileRequest", good) == expected
+    assert class_.model_validate(good) == class_.model_validate_json(json.dumps(good)) == expected
+    assert class_.model_validate(python, by_name=True) == expected
+    assert not module.validate_as("ReadTextFileRequest", good)
+    assert module.validate_as(class_, python)
+    for read in (class_.model_validate, lambda value: module.decode_as("ReadTextFileRequest", value)):
+        with pytest.raises(ValueError, match=r"sessionId"):
+            read(python)
+    for read in (module.decode_as, module.validate_as):
+        with pytest.raises(KeyError):
+            read("NoSuchThing", good)
+
+
+def test_a_plain_dump_has_what_is_sent_and_defaults_when_asked(own: Subject) -> None:
+    capabilities = own.module.ClientCapabilities()
+    assert capabilities.model_dump() == {}
+    capabilities.fs.read_text_file = True
+    sent = {"fs": {"readTextFile": True}}
+    assert capabilities.model_dump() == json.loads(capabilities.model_dump_json()) == own.encoded(capabilities) == sent
+    whole = capabilities.model_dump(exclude_unset=False)
+    assert whole["fs"] == {"readTextFile": True, "writeTextFile": False, "_meta": None}
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["own_v1", "own_v2", "own_roots"])
+def test_every_field_has_the_words_of_the_schema(subjects: Subjects, source: str) -> None:
+    subject = subjects(source)
+    for record in subject.protocol.definitions.values():
+        if not isinstance(record, ir.Record):
+            continue
+        class_ = subject.type(record.name)
+        for field in record.fields:
+            told = class_.model_fields[subject.names.fields[record.name][field.name]].description
+            words = " ".join((told or "").split())
+            assert words.startswith(" ".join(field.doc.split())), (record.name, field.name)
+
+
+def test_the_json_schema_has_the_words_too(own: Subject) -> None:
+    found = json_schema(own.module.ReadTextFileRequest)
+    assert found["title"] == "ReadTextFileRequest"
+    assert found["description"].startswith("Parameters of `fs/read_text_file`: the agent asks the client for the text")
+    assert found["properties"]["limit"]["description"].startswith("How many lines to return at most.")
+    assert found["$defs"]["SessionId"]["description"].startswith("Names a session.")
+    assert json_schema(own.type("ToolKind"))["description"].startswith("What sort of tool")
+
+
+def test_where_the_source_is_not_there_no_words_are(own: Subject) -> None:
+    program = f"""
+import sys, zipimport, inspect
+sys.path.insert(0, {str(own_folder(own))!r})
+def gone(*_): raise OSError
+inspect.getsource = gone
+import {own.top}.api as v1
+print(v1.ReadTextFileRequest.model_fields["path"].description, "path" in v1.ReadTextFileRequest.model_json_schema()["properties"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["None", "True"]
+
+
+def own_folder(subject: Subject) -> str:
+    """The folder that the package lies in."""
+    return str(subject.module.__path__[0]).rpartition(f"/{subject.top}")[0]
+
+
+def test_the_signature_of_a_class_is_right_from_the_start(own: Subject) -> None:
+    program = f"""
+import sys, inspect
+sys.path.insert(0, {own_folder(own)!r})
+import {own.top}.api as v1
+before = str(inspect.signature(v1.WriteTextFileRequest))
+v1.WriteTextFileRequest(session_id="s", path="/a", content="c")
+print(before == str(inspect.signature(v1.WriteTextFileRequest)), before)
+print(inspect.signature(v1.ClientCapabilities).parameters["fs"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    same, _, signature = done.stdout.splitlines()[0].partition(" ")
+    assert same == "True"
+    extra = "extra: collections.abc.Mapping[str, typing.Any] = {}"
+    head = "(*, session_id: SessionId, path: AbsolutePath, content: str, meta: Meta = "
+    assert signature.startswith(head)
+    assert signature.endswith(f", {extra}) -> None")
+    assert "FileSystemCapabilities" in done.stdout.splitlines()[1]
+
+
+def test_the_parameters_of_every_class_are_its_fields(subjects: Subjects) -> None:
+    subject = subjects("own_v2")
+    for name, type_ in types(subject):
+        if isinstance(type_, type):
+            parameters = inspect.signature(type_).parameters
+            assert [*parameters] == [*subject.names.fields[name].values(), "extra"] or len(parameters) == len(
+                subject.names.fields[name]
+            ) + 1
+
+
+# --- who builds on it ------------------------------------------------------------------------------------------------
+
+
+# FastAPI mutes this warning while it builds; types that are built when they are first used come later.
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.UnsupportedFieldAttributeWarning")
+def test_a_route_of_fastapi_takes_and_describes_a_type(own: Subject) -> None:
+    fastapi = pytest.importorskip("fastapi")
+    testing = pytest.importorskip("fastapi.testclient")
+    app = fastapi.FastAPI()
+    request, block = own.type("PromptRequest"), own.type("ContentBlock")
+
+    def prompt(body: Any) -> Any:
+        return body.prompt[0]
+
+    prompt.__annotations__ = {"body": request, "return": block}
+    app.post("/prompt", response_model_exclude_unset=True)(prompt)
+    document = app.openapi()
+    components = document["components"]["schemas"]
+    operation = document["paths"]["/prompt"]["post"]
+    sent = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    given = operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
+    for ref, name in ((sent, "PromptRequest"), (given, "ContentBlock")):
+        schema = json.loads(json.dumps({"$ref": ref, "$defs": components}).replace("#/components/schemas/", "#/$defs/"))
+        said = compare(meant(own, name), schema)
+        assert (said.backward.verdict, said.forward.verdict) == (Verdict.YES, Verdict.YES)
+    with testing.TestClient(app) as client:
+        value = {"type": "text", "text": "hi", "_meta": {"a": 1}, "more": 2}
+        answer = client.post("/prompt", json={"sessionId": "s", "prompt": [value]})
+        assert (answer.status_code, answer.json()) == (200, value)
+        bad = client.post("/prompt", json={"sessionId": "s", "prompt": [{"type": "text"}]})
+        assert bad.status_code == 422
+
+
+def test_a_tool_is_made_of_a_class_and_its_arguments_are_read_back(own: Subject) -> None:
+    class_ = own.module.ReadTextFileRequest
+    tool = {
+        "type": "function",
+        "function": {
+            "name": class_.__name__,
+            "description": inspect.getdoc(class_),
+            "parameters": class_.model_json_schema(),
+        },
+    }
+    parameters: Any = json.loads(json.dumps(tool))["function"]["parameters"]
+    assert (parameters["type"], parameters["required"]) == ("object", ["sessionId", "path"])
+    assert all("description" in found for found in parameters["properties"].values())
+    arguments = '{"sessionId": "s", "path": "/a", "line": 3}'
+    Draft202012Validator(parameters).validate(json.loads(arguments))
+    assert class_.model_validate_json(arguments) == class_(session_id="s", path="/a", line=3)
+
+
+def test_many_types_share_one_set_of_definitions(own: Subject) -> None:
+    classes: list[type[BaseModel]] = [type_ for _, type_ in types(own) if isinstance(type_, type)]
+    _, document = models_json_schema([(class_, mode) for class_ in classes for mode in MODES])
+    definitions = document["$defs"]
+    assert {class_.__name__ for class_ in classes} <= definitions.keys()
+    assert not [name for name in definitions if "__" in name or name.endswith(("-Input", "-Output"))]
