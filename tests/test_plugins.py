@@ -436,7 +436,7 @@ def test_our_own_targets_pass_the_test_kit(name: str) -> None:
 def test_the_test_kit_finds_what_breaks_the_contract() -> None:
     count = iter(range(1000))
     with pytest.raises(AssertionError, match="equal input gave other files"):
-        exercise(lambda *_: {"a": str(next(count))})
+        exercise(lambda protocol, bundle, settings: {"a": str(next(count))})
 
     def changing(protocol: ir.Protocol, *_: object) -> Mapping[str, str]:
         protocol.definitions.clear()  # type: ignore[attr-defined]
@@ -445,7 +445,7 @@ def test_the_test_kit_finds_what_breaks_the_contract() -> None:
     with pytest.raises(AssertionError, match="changes what it is given"):
         exercise(changing)
     with pytest.raises(Faults, match="a place that no output can have"):
-        exercise(Target(lambda *_: {"/a": ""}))
+        exercise(Target(lambda protocol, bundle, settings: {"/a": ""}))
 
 
 def test_comments_hold_whatever_a_schema_says() -> None:

@@ -1169,7 +1169,7 @@ def _for_schema(
 
     if option and len(targets) > 1:
         raise typer.BadParameter("--option belongs to one target: name one by --target.")
-    options = dict(each.partition("=")[::2] for each in option)
+    options: dict[str, object] = {name: value for name, _, value in (each.partition("=") for each in option)}
     if len(options) < len(option) or not all("=" in each for each in option):
         raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
 

@@ -82,14 +82,16 @@ def _read(value: Any, hint: Any) -> Any:
         except TypeError as error:
             raise ValueError(f"a {class_.__name__} is not whole: {error}") from None
     if get_origin(hint) is tuple and isinstance(value, list):
+        items: Sequence[Any] = cast("Sequence[Any]", value)
         inner = get_args(hint)
-        parts = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
-        return tuple(_read(item, part) for item, part in zip(value, parts, strict=True))
+        parts = [inner[0]] * len(items) if inner[-1] is Ellipsis else inner
+        return tuple(_read(item, part) for item, part in zip(items, parts, strict=True))
     if get_origin(hint) is not None and isinstance(value, dict) and issubclass(get_origin(hint), Mapping):
         return {key: _read(item, get_args(hint)[1]) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, list) and get_origin(hint) in (Union, types.UnionType):
-        return next((_read(value, part) for part in get_args(hint) if get_origin(part) is tuple), value)
-    return value
+        listed: Any = cast("Any", value)
+        return next((_read(listed, part) for part in get_args(hint) if get_origin(part) is tuple), listed)
+    return cast("Any", value)
 
 
 def _means_class(hint: Any) -> bool:
@@ -179,4 +181,4 @@ def _is_json(parts: tuple[Any, ...]) -> bool:
 
 @cache
 def _hints(class_: type) -> dict[str, Any]:
-    return get_type_hints(class_, vars(ir))
+    return get_type_hints(class_, dict(vars(ir)))

@@ -89,17 +89,25 @@ def _described(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - 
 
 
 def _option(name: str, path: str, told: object) -> Option:
-    table = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
-    choices, default = table.get("choices", []), table.get("default")
-    default = tuple(default) if isinstance(default, list) else default
-    is_value = isinstance(default, str | bool | int) or (
-        isinstance(default, tuple) and all(isinstance(item, str) for item in default)
+    table = cast("dict[str, object]", told) if isinstance(told, dict) else {}
+    own, about, default = table.get("name"), table.get("about"), _value(table.get("default"))
+    choices = _value(table.get("choices", []))
+    reason = (
+        "an option needs a text 'name' and 'about', and a 'default', which is one of its 'choices' where it has such"
     )
-    is_whole = all(isinstance(table.get(key), str) for key in ("name", "about")) and isinstance(choices, list)
-    if not is_value or not is_whole or (choices and default not in choices):
-        reason = "an option needs a text 'name' and 'about', and a 'default', which is one of its 'choices' where it has such"
+    if not (isinstance(own, str) and isinstance(about, str) and isinstance(choices, tuple) and default is not None):
         raise failed(path, name, reason)
-    return Option(table["name"], table["about"], cast("Value", default), tuple(map(str, choices)))
+    if choices and default not in choices:
+        raise failed(path, name, reason)
+    return Option(own, about, default, choices)
+
+
+def _value(told: object) -> Value | None:
+    """The value of an option; `None` where it cannot be one."""
+    if isinstance(told, list):
+        items = [item for item in cast("list[object]", told) if isinstance(item, str)]
+        return tuple(items) if len(items) == len(cast("list[object]", told)) else None
+    return told if isinstance(told, str | bool | int) else None
 
 
 def _render(name: str, path: str) -> Render:
@@ -178,7 +186,9 @@ class _Talk:
     """One exchange with a program: each stream has a thread, so that none waits for another."""
 
     def __init__(self, process: subprocess.Popen[bytes], question: bytes) -> None:
-        self.answer, self.errors, self.is_too_long = bytearray(), bytearray(), False
+        self.answer: bytearray = bytearray()
+        self.errors: bytearray = bytearray()
+        self.is_too_long = False
         self.process = process
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         assert stdin is not None and stdout is not None and stderr is not None
@@ -203,7 +213,7 @@ class _Talk:
 
     def _hear(self, stream: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError), stream:
-            while part := stream.read1(1 << 16):  # type: ignore[attr-defined]
+            while part := os.read(stream.fileno(), 1 << 16):
                 self.answer += part
                 if len(self.answer) > MOST:
                     self.is_too_long = True
@@ -212,7 +222,7 @@ class _Talk:
 
     def _hear_errors(self, stream: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError), stream:
-            while part := stream.read1(1 << 16):  # type: ignore[attr-defined]
+            while part := os.read(stream.fileno(), 1 << 16):
                 self.errors += part
                 del self.errors[:-_KEPT]
 
