@@ -554,3 +554,15 @@ def test_findings_are_values() -> None:
     finding = Finding("a.json", 1, 2, "#/x", "rule", "Sentence.")
     assert finding == copy.copy(finding)
     assert str(finding) == "a.json:1:2: #/x: rule: Sentence."
+
+
+def test_a_side_that_nobody_declares_is_told_once_with_what_else_is_wrong() -> None:
+    definitions = {
+        "GoRequest": {"type": "object", "x-method": "go", "x-side": "agenz"},
+        "OtherRequest": {"type": "object", "x-method": "other", "x-side": "agent"},
+        "A": {"$ref": "#/$defs/Nothing"},
+    }
+    found = lint(Source("p", "", (("p.json", json.dumps({"$defs": definitions}).encode()),)))
+    about = [finding.rule for finding in found if "agenz" in finding.message]
+    assert about == ["keyword-wrong"]
+    assert "reference-dangling" in {finding.rule for finding in found}

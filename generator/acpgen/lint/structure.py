@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from acpgen.errors import (
@@ -11,6 +12,7 @@ from acpgen.errors import (
     NameCollision,
     ReferenceLoop,
     SeveralTargets,
+    UnknownSide,
     shown,
 )
 from acpgen.lint.subject import Remark, SourceNode, Subject
@@ -91,14 +93,20 @@ def name_colliding(subject: Subject) -> Iterable[Remark]:
 
 def bundle_refused(subject: Subject) -> Iterable[Remark]:
     """The files cannot be brought together for a reason that no other rule names, such as a keyword that is not supported."""
-    return (Remark(fault.at, _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
+    return (Remark(_place(fault.at), _sentence(fault.what())) for fault in subject.faults if not _is_told(fault))
+
+
+def _place(at: str) -> str:
+    """The place of a fault without the line and column that some have."""
+    file, mark, fragment = at.partition("#")
+    return f"{re.sub(r':[0-9]+:[0-9]+$', '', file)}{mark}{fragment}"
 
 
 def _is_told(fault: Fault) -> bool:
     """Whether another rule says it."""
     if isinstance(fault, MalformedKeyword):
         return fault.keyword.startswith("x-")
-    return isinstance(fault, DanglingReference | NameCollision | ReferenceLoop | SeveralTargets)
+    return isinstance(fault, DanglingReference | NameCollision | ReferenceLoop | SeveralTargets | UnknownSide)
 
 
 def union_half_marked(subject: Subject) -> Iterable[Remark]:

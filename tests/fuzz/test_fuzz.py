@@ -1,0 +1,49 @@
+"""Every target on its corpus, and on inputs drawn from that: the same in every run. `ACPGEN_EXAMPLES` multiplies their number.
+
+For an hour by hand: `python -m fuzz TARGET --seconds 3600` (see `__main__.py` there).
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fuzz.targets import CORPORA, TARGETS, TOKENS, corpus, mutated
+
+MORE = int(os.environ.get("ACPGEN_EXAMPLES", "1"))
+EXAMPLES = {"decode": 300, "validate": 200, "monitor": 60, "load": 60, "diff": 25, "contain": 400}
+EDITS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1 << 16), st.integers(0, 1 << 16)), max_size=8)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_stands_its_corpus(target: str) -> None:
+    run, name = TARGETS[target]
+    for data in corpus(name):
+        run(data)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_stands_what_is_drawn_from_its_corpus(target: str) -> None:
+    run, name = TARGETS[target]
+
+    @settings(
+        derandomize=True,
+        deadline=None,
+        database=None,
+        max_examples=EXAMPLES[target] * MORE,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.sampled_from(corpus(name)), EDITS)
+    def stand(data: bytes, edits: list[tuple[int, int, int]]) -> None:
+        run(mutated(data, edits, name))
+
+    stand()
+
+
+def test_each_corpus_is_small_and_has_tokens() -> None:
+    folders = {path.name for path in CORPORA.iterdir()}
+    assert folders == TOKENS.keys() == {name for _, name in TARGETS.values()}
+    assert sum(path.stat().st_size for path in CORPORA.rglob("*") if path.is_file()) < 50_000
