@@ -97,6 +97,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "errors": set(),
     "filesystem": {"approval", "disk", "errors", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
+    "hosted": {"client_host", "errors"},
     "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
     "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
     "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},

@@ -1,113 +1,49 @@
-"""A small agent on standard input and output: it thinks, asks before it deletes, and stops when it is told to.
-
-python -m examples.agent
-"""
-
-from __future__ import annotations
+"""An agent that streams, asks permission, edits a file in its roots and runs a terminal: python -m examples.agent."""
 
 import asyncio
-from itertools import count
-from typing import assert_never
 
-from acp_bindings import Unknown, v1
+from acp_bindings import v1
+from acp_bindings.v1 import peers
 
-from examples.connection import Connection, standard_streams
+from acp_session.agent_host import AgentHost, Turn
 
 
-class Agent:
-    """Sessions and the prompt turns in them."""
+class Agent(peers.Agent):
+    def __init__(self) -> None:
+        self.host = AgentHost(lambda method, params: self.connection.notify(method, params))
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self.sessions: dict[str, asyncio.Event] = {}
-        self.numbers = count(1)
+    async def initialize(self, _: v1.InitializeRequest, /) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1, agent_capabilities=self.host.capabilities())
 
-    async def answer(self, params: v1.AnyRequestParams) -> v1.AnyResult | None:
-        """Serve the three requests that every agent serves."""
-        match params:
-            case v1.InitializeRequest(protocol_version=version):
-                return v1.InitializeResponse(
-                    protocol_version=min(version, 1),
-                    agent_info=v1.Implementation(name="example-agent", version="1.0"),
-                )
-            case v1.NewSessionRequest():
-                session = f"session-{next(self.numbers)}"
-                self.sessions[session] = asyncio.Event()
-                return v1.NewSessionResponse(session_id=session)
-            case v1.PromptRequest(session_id=session, prompt=prompt):
-                return v1.PromptResponse(stop_reason=await self.turn(session, prompt))
-            case _:
-                return None
+    async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
+        return await self.host.new(params)
 
-    async def notice(self, params: v1.AnyNotificationParams) -> None:
-        """Cancel a turn; nothing else is of interest."""
-        match params:
-            case v1.CancelNotification(session_id=session):
-                self.sessions[session].set()
-            case _:
-                pass
+    async def session_cancel(self, params: v1.CancelNotification, /) -> None:
+        self.host.cancel(params)
 
-    async def turn(self, session: str, prompt: list[v1.ContentBlock]) -> v1.StopReason:
-        """One prompt turn."""
-        cancelled = self.sessions[session] = asyncio.Event()
-        wanted = " ".join(read(block) for block in prompt)
-        self.update(session, v1.AgentThoughtChunk(content=v1.TextContentBlock(text=f"They want: {wanted}")))
-        if wanted == "wait":
-            await cancelled.wait()
-            return "cancelled"
-        if wanted.startswith("delete ") and not await self.may_delete(session, wanted.removeprefix("delete ")):
-            return "cancelled"
-        self.update(session, v1.AgentMessageChunk(content=v1.TextContentBlock(text="Done.")))
-        return "end_turn"
+    async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+        return await self.host.prompt(params, self.turn)
 
-    async def may_delete(self, session: str, path: str) -> bool:
-        """Ask. An outcome that is not an allowing choice is a no."""
-        call = v1.ToolCallSessionUpdate(tool_call_id="call-1", title=f"Delete {path}", kind="delete", status="pending")
-        self.update(session, call)
-        answer = await self.connection.request(
-            "session/request_permission",
-            v1.RequestPermissionRequest(
-                session_id=session,
-                tool_call=v1.ToolCallUpdate(tool_call_id="call-1"),
-                options=[
-                    v1.PermissionOption(option_id="yes", name="Delete it", kind="allow_once"),
-                    v1.PermissionOption(option_id="no", name="Keep it", kind="reject_once"),
-                ],
-            ),
+    async def turn(self, turn: Turn) -> v1.StopReason:
+        session, note = turn.session.id, f"{turn.session.scope.cwd}/note.txt"
+        await turn.say("I write a note.")
+        await turn.session.update(v1.ToolCallSessionUpdate(tool_call_id="1", title="Write note.txt", kind="edit"))
+        options = [v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
+        call = v1.ToolCallUpdate(tool_call_id="1")
+        ask = v1.RequestPermissionRequest(session_id=session, tool_call=call, options=options)
+        if (await self.client.session_request_permission(ask)).outcome.outcome != "selected":
+            return "refusal"
+        await self.client.fs_write_text_file(v1.WriteTextFileRequest(session_id=session, path=note, content="tide\n"))
+        count = v1.CreateTerminalRequest(session_id=session, command="wc", args=["-c", "note.txt"])
+        terminal = (await self.client.terminal_create(count)).terminal_id
+        await self.client.terminal_wait_for_exit(
+            v1.WaitForTerminalExitRequest(session_id=session, terminal_id=terminal)
         )
-        match answer:
-            case v1.RequestPermissionResponse(outcome=v1.SelectedRequestPermissionOutcome(option_id="yes")):
-                self.update(session, v1.ToolCallUpdateSessionUpdate(tool_call_id="call-1", status="completed"))
-                return True
-            case _:
-                self.update(session, v1.ToolCallUpdateSessionUpdate(tool_call_id="call-1", status="failed"))
-                return False
-
-    def update(self, session: str, update: v1.SessionUpdate) -> None:
-        """Tell the client what happens."""
-        self.connection.notify("session/update", v1.SessionNotification(session_id=session, update=update))
-
-
-def read(block: v1.ContentBlock) -> str:
-    """A block of a prompt in words. Every kind is named: a type checker says so if one is forgotten."""
-    match block:
-        case v1.TextContentBlock(text=text):
-            return text
-        case v1.ResourceLinkContentBlock(uri=uri) | v1.ResourceContentBlock(resource=v1.TextResourceContents(uri=uri)):
-            return f"<{uri}>"
-        case v1.ImageContentBlock() | v1.AudioContentBlock() | v1.ResourceContentBlock():
-            return f"<{block.type}>"
-        case Unknown():
-            return f"<unknown {block.tag}>"
-        case _:
-            assert_never(block)
-
-
-async def main() -> None:
-    """Serve one client until it ends."""
-    connection = Connection(*await standard_streams(), other="client")
-    await connection.run(Agent(connection))
+        told = await self.client.terminal_output(v1.TerminalOutputRequest(session_id=session, terminal_id=terminal))
+        await self.client.terminal_release(v1.ReleaseTerminalRequest(session_id=session, terminal_id=terminal))
+        await turn.say(f"It has so many bytes: {told.output.strip()}")
+        return "end_turn"
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(peers.run_agent(Agent()))

@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from acp_session.containment import guarantees
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
@@ -17,7 +18,8 @@ from acpgen.targets import TARGETS, Settings
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
-OURS: Final = ("connection.py", "agent.py", "client.py")
+SESSION: Final = ROOT / "generator" / "acp-session"
+OURS: Final = ("agent.py", "client.py")
 
 
 @pytest.fixture(scope="session")
@@ -41,12 +43,12 @@ def program(name: str) -> list[str]:
 
 def environment(bindings: Path) -> dict[str, str]:
     """Variables with which Python finds the bindings and the examples."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(bindings), str(HERE.parent)))}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(bindings), str(HERE.parent), str(SESSION)))}
 
 
-def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path) -> None:
+def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [*program("client"), sys.executable, "-c", "input()"],
+        [*program("client"), str(tmp_path), sys.executable, "-c", "input()"],
         env=environment(bindings),
         capture_output=True,
         text=True,
@@ -54,62 +56,44 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path) ->
         timeout=60,
     )
     assert done.returncode == 1
-    assert "ConnectionError: the other side has ended" in done.stderr
+    assert "ConnectionEnded: the agent has ended" in done.stderr
 
 
-def test_the_client_and_the_agent_talk_to_one_another(bindings: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("1", ["It has so many bytes: 5 note.txt", "  end_turn"]),
+        ("", ["  refusal"]),
+    ],
+    ids=["allowed", "not allowed"],
+)
+def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path, answer: str, said: list[str]) -> None:
+    if not guarantees().enforced:
+        pytest.skip("this platform cannot keep an access in a root")
     done = subprocess.run(
-        [*program("client"), *program("agent")],
+        [*program("client"), str(tmp_path), *program("agent")],
         env=environment(bindings),
+        input=f"write\n{answer}\n\n",
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
-        "thinks: They want: read <file:///srv/notes.md>",
-        "says: Done.",
-        "ended: end_turn",
-        "thinks: They want: delete /tmp/old",
-        "calls: Delete /tmp/old",
-        "completed: Delete /tmp/old",
-        "says: Done.",
-        "ended: end_turn",
-        "thinks: They want: delete /etc/passwd",
-        "calls: Delete /etc/passwd",
-        "failed: Delete /etc/passwd",
-        "ended: cancelled",
-        "thinks: They want: wait",
-        "ended: cancelled",
-    ]
+    asked = ["> I write a note.", "  [Write note.txt]", "  May it? 1: Yes"]
+    assert done.stdout.splitlines() == [*asked, f"  number, or nothing: {said[0]}", *said[1:], "> "]
     assert not done.stderr
+    assert (tmp_path / "note.txt").exists() is bool(answer)
 
 
-def test_an_agent_answers_what_it_cannot_read_and_goes_on(bindings: Path) -> None:
-    lines = [
-        b"not json",
-        b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":5}}',
-        b'{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"sessionId":"s","cwd":"/","mcpServers":[]}}',
-        b'{"jsonrpc":"2.0","id":3,"method":"_vendor/do"}',
-        b'{"jsonrpc":"2.0","method":"_vendor/did"}',
-        b'{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":9,"future":true}}',
-    ]
-    done = subprocess.run(
-        program("agent"),
-        env=environment(bindings),
-        input=b"\n".join([*lines, b""]),
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    answers = done.stdout.decode().splitlines()
-    assert [line for line in answers if '"id":1,' in line and "-32602" in line]
-    assert [line for line in answers if '"id":2,' in line and "-32601" in line]
-    assert [line for line in answers if '"id":3,' in line and "-32601" in line]
-    assert [line for line in answers if '"id":4,' in line and '"protocolVersion":1' in line]
-    assert len(answers) == 4
-    assert not done.stderr
+def test_the_readme_shows_the_agent() -> None:
+    assert f"```python\n{(HERE / 'agent.py').read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_examples_are_short() -> None:
+    for name, most in (("agent.py", 42), ("client.py", 62)):
+        lines = (HERE / name).read_text("utf-8").splitlines()
+        assert sum(1 for line in lines if line.strip()) <= most
 
 
 def test_the_examples_are_strictly_typed(bindings: Path, tmp_path: Path) -> None:
@@ -119,7 +103,7 @@ def test_the_examples_are_strictly_typed(bindings: Path, tmp_path: Path) -> None
             *("--cache-dir", str(tmp_path / "cache"), "--python-version", "3.11"),
             *("--explicit-package-bases", *(str(HERE / name) for name in OURS)),
         ],
-        env={**os.environ, "MYPYPATH": os.pathsep.join((str(bindings), str(HERE.parent)))},
+        env={**os.environ, "MYPYPATH": os.pathsep.join((str(bindings), str(HERE.parent), str(SESSION)))},
         capture_output=True,
         text=True,
         check=False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -143,7 +143,7 @@ def call(id_: Any, method: str, params: Any = None) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def raw_client(agent: Agent | None = None, **options: Any) -> AsyncIterator[Raw]:
+async def raw_client(agent: Agent | None = None, **options: Any) -> AsyncGenerator[Raw]:
     """A peer that says what it likes to an agent."""
     far, near = pair()
     async with peers.connect_client(agent or Agent(), near, **options):
@@ -152,7 +152,7 @@ async def raw_client(agent: Agent | None = None, **options: Any) -> AsyncIterato
 
 
 @asynccontextmanager
-async def raw_agent(client: Client | None = None, **options: Any) -> AsyncIterator[tuple[Raw, peers.RemoteAgent]]:
+async def raw_agent(client: Client | None = None, **options: Any) -> AsyncGenerator[tuple[Raw, peers.RemoteAgent]]:
     """A client, and an agent that says what it likes."""
     far, near = pair()
     async with peers.connect_agent(client or Client(), near, **options) as agent:

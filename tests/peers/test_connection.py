@@ -15,7 +15,7 @@ from acp_session.monitor import Monitor
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run, said, wish
 
 HELLO = v1.InitializeRequest(protocol_version=1)
-OPEN = {"cwd": "/", "mcpServers": []}
+OPEN: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 
 
 def test_calls_are_typed_and_updates_come_before_the_answer() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -30,7 +29,7 @@ def made(schema: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) 
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
-    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
     invalidate_caches()
     return folder / name
 
@@ -258,13 +257,15 @@ def test_sides_may_be_called_like_anything(tmp_path: Path, monkeypatch: pytest.M
         made(schema, tmp_path, monkeypatch, f"sides_{number}")
         peers: Any = import_module(f"sides_{number}.peers")
         package: Any = import_module(f"sides_{number}")
-        found: list[Any] = [
-            one for one in vars(peers).values() if isinstance(one, type) and issubclass(one, peers.peers.Side)
-        ]
+        named: list[Any] = [getattr(peers, name) for name in dir(peers)]
+        found: list[Any] = [one for one in named if isinstance(one, type) and issubclass(one, peers.peers.Side)]
         first, second = sorted(found, key=lambda side: sides.index(side.side))
 
         async def test(first: Any = first, second: Any = second, peers: Any = peers, package: Any = package) -> None:
-            served = type("Served", (second,), {"read": lambda self, _: asyncio.sleep(0, package.ReadResponse())})
+            async def read(_: object, __: object) -> Any:
+                return package.ReadResponse()
+
+            served: Any = type("Served", (second,), {"read": read})
             async with peers.join(first(), served()) as (_, calls):
                 assert await calls.read() == package.ReadResponse()
 

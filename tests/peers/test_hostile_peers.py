@@ -12,7 +12,7 @@ from acp_bindings.runtime.framing import Headers, Lines, Unreadable
 
 from peers.harbour import Agent, Client, call, raw_agent, raw_client, run
 
-OPEN = {"cwd": "/", "mcpServers": []}
+OPEN: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 NEW = call(99, "session/new", OPEN)
 
 

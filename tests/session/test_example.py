@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -13,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from acp_bindings.runtime.transport import Memory, pair
+from acp_bindings.v1 import peers
 
 from acp_session.containment import guarantees
-from acp_session.filesystem import FilePolicy
+from acp_session.filesystem import FileEvent, FilePolicy
 from examples.files import FilesClient
 from session.conftest import PATHS
 
@@ -25,18 +26,18 @@ pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform
 class Agent:
     """The agent's end of a connection, by plain JSON: it answers the handshake and asks whatever a test wants."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, advertised: bool) -> None:
-        self.reader, self.writer = reader, writer
+    def __init__(self, end: Memory, *, advertised: bool) -> None:
+        self.end = end
         self.advertised = advertised
         self.seen: list[dict[str, Any]] = []
         self.eager: Callable[[], None] = lambda: None
         self.waiting: dict[Any, asyncio.Future[dict[str, Any]]] = {}
 
     def send(self, message: dict[str, Any]) -> None:
-        self.writer.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self.end.send(json.dumps({"jsonrpc": "2.0", **message}).encode())
 
     async def run(self) -> None:
-        while line := await self.reader.readline():
+        while line := await self.end.receive():
             message = json.loads(line)
             self.seen.append(message)
             session: dict[str, Any] = {"additionalDirectories": {}} if self.advertised else {}
@@ -72,7 +73,7 @@ def converse(
     talk: Callable[[Agent, FilesClient], Awaitable[None]],
     *,
     advertised: bool = True,
-    policy: FilePolicy | None = None,
+    policy: FilePolicy = FilePolicy(),  # noqa: B008 - frozen
     begin: Callable[[Agent], None] = lambda agent: None,
 ) -> FilesClient:
     """Connect the example client and an agent, start a session on `app` and `lib`, and let the agent talk."""
@@ -80,19 +81,16 @@ def converse(
         (base / name).mkdir(exist_ok=True)
 
     async def connected() -> FilesClient:
-        ours, theirs = socket.socketpair()
-        client_streams = await asyncio.open_connection(sock=ours, limit=1 << 26)
-        agent_streams = await asyncio.open_connection(sock=theirs, limit=1 << 26)
-        client = FilesClient(*client_streams, [f"{base}/app", f"{base}/lib"], policy)
-        agent = Agent(*agent_streams, advertised=advertised)
+        near, far = pair()
+        client = FilesClient([f"{base}/app", f"{base}/lib"], policy)
+        agent = Agent(far, advertised=advertised)
         begin(agent)
-        running = [asyncio.create_task(client.run()), asyncio.create_task(agent.run())]
-        await client.start(f"{base}/app", [f"{base}/lib"] if advertised else [])
-        await talk(agent, client)
-        agent_streams[1].close()
-        await running[0]
-        client_streams[1].close()
-        await running[1]
+        running = asyncio.create_task(agent.run())
+        async with peers.connect_agent(client, near):
+            await client.start(f"{base}/app", [f"{base}/lib"] if advertised else [])
+            await talk(agent, client)
+        await running
+        await client.host.aclose()
         return client
 
     return asyncio.run(asyncio.wait_for(connected(), 60))
@@ -106,7 +104,7 @@ def test_the_documents_own_tests_pass_over_the_wire(tmp_path: Path) -> None:
         assert await agent.read(tmp_path / "app" / "missing.txt") == -32002
 
     client = converse(tmp_path, talk)
-    assert [event.phase for event in client.events] == [
+    assert [event.phase for event in client.events if isinstance(event, FileEvent)] == [
         "started",
         "done",
         "started",

@@ -416,6 +416,31 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
     play(tmp_path, work, run, permission=forever, approve=forever)
 
 
+def test_no_command_starts_between_the_cancellation_of_a_turn_and_its_end(tmp_path: Path) -> None:
+    found: list[Any] = []
+
+    async def run(pair: Pair, turn: Turn) -> str:
+        command = v1.CreateTerminalRequest(session_id=turn.session.id, command="touch", args=["ran"])
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            found.append(await pair.ask(command))
+        return "end_turn"
+
+    async def work(pair: Pair) -> None:
+        session = (await pair.client.new(pair.app)).id
+        turn = asyncio.create_task(pair.client.prompt(session, []))
+        await asyncio.sleep(0.01)
+        await pair.client.cancel(session)
+        assert (await turn).stop_reason == "cancelled"
+        assert found == [REFUSED]
+        later = await pair.ask(v1.CreateTerminalRequest(session_id=session, command="true"))
+        assert isinstance(later, v1.CreateTerminalResponse)
+
+    play(tmp_path, work, run)
+    assert not (tmp_path / "app/ran").exists()
+
+
 def yes(_: Prompt) -> str:
     return "yes"
 

@@ -24,7 +24,7 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
 
 from .approval import Approve, Wish
-from .errors import METHOD_NOT_FOUND, RequestError, invalid_params
+from .errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
 from .filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
 from .permission import Prompt, cancel, choose, read
 from .store import Store
@@ -333,6 +333,7 @@ class ClientHost:
                     | v1.KillTerminalRequest()
                     | v1.ReleaseTerminalRequest()
                 ) if self.terminals is not None:
+                    self._require_wanted(request.params)
                     return await self.terminals.answer(request)
                 case _:
                     raise RequestError(
@@ -355,6 +356,13 @@ class ClientHost:
     async def _approved(self, wish: Wish) -> bool:
         assert self._approve is not None
         return await self._session(wish.session_id).untilstopped(_awaited(self._approve(wish))) is True
+
+    def _require_wanted(self, params: object) -> None:
+        """Refuse a command that is asked for after its turn was cancelled, and before the agent has ended it."""
+        if isinstance(params, v1.CreateTerminalRequest):
+            session = self._session(params.session_id)
+            if session.is_in_turn and session.stopped.is_set():
+                raise refused(params.command, "the turn was cancelled")
 
     # --- parts
 

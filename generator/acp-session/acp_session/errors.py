@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
+from acp_bindings import Refused
+
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
@@ -14,7 +16,7 @@ NOT_FOUND: Final = -32002
 
 
 @dataclass
-class RequestError(Exception):
+class RequestError(Refused):
     """A request that fails: a JSON-RPC `code`, one sentence, and `data` as JSON (`None`: none is sent).
 
     >>> error = invalid_params("'cwd' must be an absolute path", pointer="/cwd")
