@@ -10,6 +10,7 @@ with `--all` every row.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import resource
@@ -27,6 +28,7 @@ from hostile_schemas import SHAPES, text  # noqa: E402 - the tests' folder is on
 SECONDS: Final = 30
 BYTES: Final = 1 << 30
 SLOW, MUCH = 10, 512
+LOADED: Final = ("adopt", "compat.command", "compat.compare", "generate", "judge", "lint", "project", "targets")
 TARGETS: Final = ("bundle", "docs", "ir", "python", "vectors")
 MESSAGE: Final = {"jsonrpc": "2.0", "id": 1, "method": "go", "params": {"x": "a" * 5_000 + "!"}}
 
@@ -122,17 +124,11 @@ def main() -> None:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--seconds", type=int, default=SECONDS, help=f"of processor time, {SECONDS} if left out")
     asked = parser.parse_args()
-    import acpgen.adopt
-    import acpgen.compat.command
-    import acpgen.compat.compare
-    import acpgen.generate
-    import acpgen.judge
-    import acpgen.lint
-    import acpgen.project
-    import acpgen.targets
+    for name in LOADED:
+        importlib.import_module(f"acpgen.{name}")
 
     for name in TARGETS:
-        acpgen.targets.TARGETS[name]
+        assert importlib.import_module("acpgen.targets").TARGETS[name]
     failed = total = 0
     for shape, size, name, seconds, megabytes, said, is_well in rows(
         asked.shapes or list(SHAPES), asked.command, asked.seconds

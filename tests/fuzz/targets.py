@@ -23,6 +23,7 @@ from acpgen.compat.compare import compare
 from acpgen.generate import understand
 from acpgen.schema import effort
 from acpgen.schema.load import Source, parse
+from acpgen.schema.walk import is_object
 
 CORPORA: Final = Path(__file__).parent / "corpus"
 SECRET: Final = b"OUTSIDE"
@@ -49,10 +50,10 @@ def validate(data: bytes) -> None:
             value, problems = strict.read(data)
             if problems:
                 continue
-            method = PENDING.get(value.get("id")) if isinstance(value, dict) and _is_id(value.get("id")) else None
+            method = PENDING.get(value["id"]) if is_object(value) and _is_id(value.get("id")) else None
             found = version.validate(value, sender=sender, method=method)
             assert all(str(problem) for problem in found)
-            if not found and isinstance(value, dict) and (method is not None or "method" in value):
+            if not found and is_object(value) and (method is not None or "method" in value):
                 version.decode(data, sender=sender, pending=PENDING)
 
 
