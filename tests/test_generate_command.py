@@ -521,7 +521,10 @@ def test_importing_the_package_or_the_command_loads_nothing_heavy() -> None:
 
 
 def test_a_target_of_another_package_is_made_anew_each_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stamp, "is_known", lambda target: target != "ir")
+    def is_known(target: str) -> bool:
+        return target != "ir"
+
+    monkeypatch.setattr(stamp, "is_known", is_known)
     work = project.configured(find(here))
     assert {path.name for path in project.run(work).fresh} == set()
     outcome = project.run(work)

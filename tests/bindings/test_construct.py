@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ PAGES: Final = sorted(DOCS.glob("*/**/methods/*.md"))
 @pytest.fixture(autouse=True)
 def packages(monkeypatch: pytest.MonkeyPatch) -> None:
     for path in PYTHON:
-        monkeypatch.syspath_prepend(path)
+        monkeypatch.setattr(sys, "path", [str(path), *sys.path])
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Literal
 
 import pytest
@@ -30,10 +31,9 @@ def own(subjects: Subjects) -> Subject:
 
 def json_schema(type_: Any, mode: Any = "validation") -> dict[str, Any]:
     """What pydantic says of a class or an alias."""
-    is_class = isinstance(type_, type)
-    found: dict[str, Any] = (
-        type_.model_json_schema(mode=mode) if is_class else TypeAdapter(type_).json_schema(mode=mode)
-    )
+    adapter: Any = TypeAdapter(type_)
+    make: Any = getattr(type_, "model_json_schema", None) or adapter.json_schema
+    found: dict[str, Any] = make(mode=mode)
     return found
 
 
@@ -69,7 +69,7 @@ def test_the_json_schema_of_every_type_means_what_the_schema_says(subjects: Subj
 
 
 def test_a_variant_that_receivers_alone_know_takes_every_tag_but_the_known_ones(own: Subject) -> None:
-    schema = Draft202012Validator(json_schema(own.module.UnknownContentBlock))
+    schema: Any = Draft202012Validator(json_schema(own.module.UnknownContentBlock))
     assert schema.is_valid({"type": "chart", "points": [1]})
     for bad in ({"type": "text", "text": "x"}, {}, {"type": 1}):
         assert not schema.is_valid(bad)
@@ -113,7 +113,7 @@ def test_a_class_that_extends_one_of_ours_says_its_own_fields_too(own: Subject) 
     found = json_schema(Tide)
     assert found["title"] == "Tide"
     assert found["required"] == ["sessionId", "path", "depth"]
-    validator = Draft202012Validator(found)
+    validator: Any = Draft202012Validator(found)
     assert validator.is_valid({"sessionId": "s", "path": "/a", "depth": 1.5})
     assert not validator.is_valid({"sessionId": "s", "path": "/a"})
     assert not validator.is_valid({"sessionId": "s", "path": "a", "depth": 1.5})
@@ -132,7 +132,8 @@ def test_reading_takes_the_names_of_the_schema_wherever_one_reads(own: Subject) 
     assert class_.model_validate(python, by_name=True) == expected
     assert not module.validate_as("ReadTextFileRequest", good)
     assert module.validate_as(class_, python)
-    for read in (class_.model_validate, lambda value: module.decode_as("ReadTextFileRequest", value)):
+    reads: tuple[Any, ...] = (class_.model_validate, partial(module.decode_as, "ReadTextFileRequest"))
+    for read in reads:
         with pytest.raises(ValueError, match=r"sessionId"):
             read(python)
     for read in (module.decode_as, module.validate_as):
@@ -270,7 +271,8 @@ def test_a_tool_is_made_of_a_class_and_its_arguments_are_read_back(own: Subject)
     assert (parameters["type"], parameters["required"]) == ("object", ["sessionId", "path"])
     assert all("description" in found for found in parameters["properties"].values())
     arguments = '{"sessionId": "s", "path": "/a", "line": 3}'
-    Draft202012Validator(parameters).validate(json.loads(arguments))
+    judge: Any = Draft202012Validator(parameters)
+    judge.validate(json.loads(arguments))
     assert class_.model_validate_json(arguments) == class_(session_id="s", path="/a", line=3)
 
 

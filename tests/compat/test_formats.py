@@ -34,7 +34,7 @@ def is_valid(field: Schema, x: Any) -> bool:
     return jsonschema_rs.Draft202012Validator(field, validate_formats=True).is_valid(x)
 
 
-NARROWED = [
+NARROWED: list[tuple[Schema, Schema]] = [
     (text(), text(format="uuid")),
     (text(format="uri-reference"), text(format="uri")),
     (text(maxLength=40), text(format="ipv4", maxLength=40)),

@@ -322,7 +322,11 @@ def test_all_tables_of_a_connection_share_one_room(monkeypatch: pytest.MonkeyPat
             yield from opened(name, id_=f"new {name}")
             yield ("client", {"jsonrpc": "2.0", "id": f"open {name}", "method": "_x", "params": {}})
             yield ("agent", {"jsonrpc": "2.0", "id": f"open {name}", "method": "_x", "params": {}})
-            update = {"sessionUpdate": "tool_call_update", "toolCallId": name, "capabilities": {"cancel": {}}}
+            update: dict[str, Any] = {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": name,
+                "capabilities": {"cancel": {}},
+            }
             yield (
                 "agent",
                 {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": name, "update": update}},

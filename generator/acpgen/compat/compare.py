@@ -247,13 +247,16 @@ def revised(side: Input, *, unstable: bool, roots: Mapping[str, _Root] | None = 
         protocol = lower(bundled)
     except RecursionError:
         raise Faults([TooDeep(at=side.at(side.documents.documents[0].path), limit=DEEPEST)]) from None
-    found = _roots(side.documents, frozenset(bundled.origins.values()))
+    found = _roots(side.documents, frozenset(bundled.origins.values()), bundled.unread)
     labels = {each.name: each.label for each in wanted.values()}
     return Revised(protocol, bundled, unstable, replace(found, named=labels))
 
 
-def _roots(documents: Documents, origins: frozenset[str]) -> Roots:
-    """What the files say beside definitions; `origins` are the places that are read as definitions."""
+def _roots(documents: Documents, origins: frozenset[str], foreign: Mapping[str, Mapping[str, JSON]]) -> Roots:
+    """What the files say beside definitions; `origins` are the places that are read as definitions.
+
+    `foreign` are the files that are no JSON Schema, with what of each is not read.
+    """
     from acpgen.compat.protocol.covered import holds_schemas, without_places
     from acpgen.compat.protocol.revision import Roots
 
@@ -264,6 +267,9 @@ def _roots(documents: Documents, origins: frozenset[str]) -> Roots:
         demands = {key: inner for key, inner in value.items() if key in (*ASSERTIONS, "then", "else")}
         if demands:
             said[path] = demands
+        if path in foreign:
+            unread.update(foreign[path])
+            continue
         others = [key for key in value if asserts(key) and key not in demands]
         others += ["definitions"] if {"$defs", "definitions"} <= value.keys() else []
         for key in others:

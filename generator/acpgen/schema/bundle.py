@@ -94,7 +94,8 @@ class Bundle:
     `notes` say what of the files means nothing and was left out.
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
     `gaps` are what it leaves open.
-    `places` lead from a place of what was made of a foreign document to the place in the document itself.
+    `places` lead from a place of what was made of a foreign document to the place in the document itself; `unread` has for each such
+    document what it says of messages that is not read, by a phrase that names it.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Bundle:
     calls: tuple[Bound, ...] = field(default=(), repr=False)
     gaps: Gaps = field(default_factory=Gaps, repr=False)
     places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"], repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -196,6 +198,7 @@ def _bundle(
         calls=work.calls if profile.document is None else foreign.bound(work.origins),
         gaps=calls.gaps,
         places=foreign.places,
+        unread=foreign.made,
     )
 
 

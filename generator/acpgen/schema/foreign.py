@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from acpgen.errors import Fault, Faults, NotThatDocument
 from acpgen.schema.calls import Bound
@@ -26,13 +27,13 @@ _READERS = {"openrpc": read_openrpc, "lsp-metamodel": read_metamodel}
 class Translated:
     """The documents of a protocol as JSON Schema; `methods` have places in place of names for params and result.
 
-    `made` are the files that were no JSON Schema.
+    `made` are the files that were no JSON Schema, each with what of it is not read, as `Made.unread` has it.
     """
 
     documents: Documents
     methods: tuple[Bound, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict[str, str])
-    made: tuple[str, ...] = ()
+    made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"])
 
     def bound(self, origins: Mapping[str, str]) -> tuple[Bound, ...]:
         """The methods with the names that the definitions at their places have got."""
@@ -55,7 +56,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
     made: list[Document] = []
     methods: list[Bound] = []
     places: dict[str, str] = {}
-    read: list[str] = []
+    read: dict[str, Mapping[str, Any]] = {}
     faults: list[Fault] = []
     for document in documents.documents:
         if not is_object(document.value) or not is_document(document.value, profile.document):
@@ -65,7 +66,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
             made.append(document)
             continue
         found: Made = _READERS[profile.document](document.value, document.path)
-        read.append(document.path)
+        read[document.path] = found.unread
         faults.extend(found.faults)
         places.update(found.places)
         methods.extend(found.methods)
@@ -75,7 +76,7 @@ def translated(documents: Documents, profile: Profile) -> Translated:
             faults.extend(replace(fault, at=relocated(fault.at, places)) for fault in wrong)
     if faults:
         raise Faults(faults)
-    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, tuple(read))
+    return Translated(replace(documents, documents=tuple(made)), tuple(methods), places, read)
 
 
 def relocated(at: str, places: Mapping[str, str]) -> str:

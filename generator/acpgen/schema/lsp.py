@@ -31,6 +31,10 @@ _BASE: Final[Mapping[str, Schema]] = {
 
 _HANDLERS: Final = {"clientToServer": "server", "serverToClient": "client", "both": "both"}
 
+_READ: Final = ("method", "params", "result", "messageDirection", "typeName", "proposed")
+_WORDS: Final = ("documentation", "since", "sinceTags", "deprecated")
+"""What a message says that is about nothing on the wire."""
+
 _LITERALS: Final = ("stringLiteral", "integerLiteral", "booleanLiteral")
 
 
@@ -149,6 +153,7 @@ class _Reader:
     # --- messages ---
 
     def message(self, one: Schema, kind: Any, at: str) -> None:
+        self.made.leave(one["method"], one, (*_READ, *_WORDS))
         called = one.get("typeName")
         stem = called if isinstance(called, str) else class_name(one["method"])
         stem = stem.removesuffix("Request").removesuffix("Notification") or stem

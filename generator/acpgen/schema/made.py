@@ -1,7 +1,8 @@
-"""What is made of a document that is no JSON Schema: a schema, its methods, and the places in the document that both stand at."""
+"""What is made of a document that is no JSON Schema: a schema, its methods, the places in the document that both stand at, and the rest."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,10 @@ from acpgen.schema.walk import Schema
 
 @dataclass(slots=True)
 class Made:
-    """A schema in the making. Params and results of `methods` are places of definitions in `value`."""
+    """A schema in the making. Params and results of `methods` are places of definitions in `value`.
+
+    `unread` is what the document says of messages and no reader understands, by a phrase that names it.
+    """
 
     path: str
     kind: str
@@ -22,6 +26,7 @@ class Made:
     value: Schema = field(default_factory=dict[str, Any])
     methods: list[Bound] = field(default_factory=list[Bound])
     places: dict[str, str] = field(default_factory=dict[str, str])
+    unread: dict[str, Any] = field(default_factory=dict[str, Any])
     faults: list[Fault] = field(default_factory=list[Fault])
 
     def at(self, *keys: str | int) -> str:
@@ -39,6 +44,12 @@ class Made:
         """The first of these names that no definition has, whatever its letters; else the last one with an underscore."""
         taken = {class_name(name) for name in self.definitions}
         return next((name for name in names if class_name(name) not in taken), f"{names[-1]}_")
+
+    def leave(self, method: str, holder: Schema, read: Collection[str]) -> None:
+        """Keep what a method says beside what is `read`. Members of an extension, `x-…`, say nothing of messages."""
+        for key, value in holder.items():
+            if key not in read and not key.startswith("x-"):
+                self.unread[f"{key} of {method}"] = value
 
     def wrong(self, at: str, reason: str) -> None:
         self.faults.append(NotThatDocument(at=at, kind=self.kind, reason=reason))

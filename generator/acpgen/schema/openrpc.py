@@ -17,6 +17,10 @@ _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 """What OpenRPC says that its schemas are."""
 
 _SCHEMAS: Final = "#/components/schemas/"
+_READ: Final = ("name", "params", "result", "paramStructure")
+_WORDS: Final = ("summary", "description", "tags", "externalDocs", "examples", "deprecated", "servers", "links")
+"""What a method says that is about no message."""
+
 _STRUCTURES: Final = ("by-name", "by-position", "either")
 
 
@@ -75,6 +79,10 @@ class _Reader:
             self.made.wrong(f"{at}/paramStructure", f"'paramStructure' is one of {', '.join(_STRUCTURES)}")
         else:
             stem = class_name(name)
+            errors = method.get("errors")
+            each = errors if is_array(errors) else ()
+            resolved = [self.resolved(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
+            self.made.leave(name, {**method, **({"errors": resolved} if each else {})}, (*_READ, *_WORDS))
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
             given = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
             self.made.methods.append(

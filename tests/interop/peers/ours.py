@@ -13,7 +13,7 @@ from asyncio.subprocess import PIPE
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from acp_bindings import MISSING, DecodeError, ErrorResponse, Notification, Request, Response
 
@@ -83,9 +83,9 @@ class Peer:
                 task.add_done_callback(self.tasks.discard)
                 await asyncio.sleep(0)
             elif isinstance(message, Notification):
-                self.notice(message.method, message.params)
+                self.notice(message.method, cast("Any", message).params)
             elif isinstance(message, Response):
-                self.waiting.pop(message.id).set_result(message.result)
+                self.waiting.pop(message.id).set_result(cast("Any", message).result)
             elif message.id in self.waiting:
                 self.waiting.pop(message.id).set_exception(Failed(message.error))
         for waiting in self.waiting.values():
@@ -115,10 +115,12 @@ class Agent(Peer):
     async def handle(self, method: str, params: Any) -> Any:
         if method == "initialize":
             info = {"name": "matrix-agent", "version": "1.0"}
-            named = {"agentInfo": info} if version == 1 else {"info": info, "capabilities": {"session": {}}}
+            named: dict[str, Any] = (
+                {"agentInfo": info} if version == 1 else {"info": info, "capabilities": {"session": {}}}
+            )
             return v.decode_as(v.InitializeResponse, {"protocolVersion": version, **named})
         if method == "session/new":
-            servers = [] if params.mcp_servers is MISSING else params.mcp_servers
+            servers: list[Any] = [] if params.mcp_servers is MISSING else params.mcp_servers
             meta = {"acpgen.dev/cwd": params.cwd, "acpgen.dev/servers": len(servers)}
             return v.decode_as(v.NewSessionResponse, {"sessionId": "session-1", "_meta": meta})
         if method == "session/prompt":

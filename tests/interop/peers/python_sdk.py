@@ -11,6 +11,7 @@ import json
 import sys
 from asyncio.subprocess import PIPE
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,8 +38,9 @@ CALLS: Final = {
 
 def plain(value: Any) -> Any:
     """What the SDK gave as JSON: the fields that came, under their names in the protocol."""
+    items: Any = value
     if isinstance(value, list):
-        return [plain(one) for one in value]
+        return [plain(one) for one in items]
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return value
@@ -58,7 +60,7 @@ def _told(problem: Any) -> str:
 
 def arguments(model: Any) -> dict[str, Any]:
     """The fields of params as arguments of the SDK's methods."""
-    named = type(model).model_fields
+    named: Any = attrgetter("model_fields")(type(model))
     return {name: getattr(model, name) for name in named if name in model.model_fields_set and name != "field_meta"}
 
 

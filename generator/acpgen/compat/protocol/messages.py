@@ -19,7 +19,7 @@ from acpgen.compat.protocol.revision import Revised
 from acpgen.meaning import framing, texts
 from acpgen.pointers import reference_to
 from acpgen.schema.bundle import DIALECT
-from acpgen.schema.walk import Schema, is_array
+from acpgen.schema.walk import Schema, is_array, is_object
 
 MOST_ERRORS = 1_000
 """Errors that are told of what one reference leads to."""
@@ -323,11 +323,20 @@ def _is_false_at(error: Any, path: tuple[str | int, ...], value: Any, where: tup
         return False
     if error.validator in _OTHERS:
         return error.validator_value is False
+    held: Any = value
     for key in where:
-        if key not in (range(len(value)) if is_array(value) else value):
-            return False
-        value = value[key]
-    return error.validator is None and bool(error.instance == value)
+        held = _member(held, key)
+    return error.validator is None and held is not _ABSENT and bool(error.instance == held)
+
+
+_ABSENT: Final = object()
+
+
+def _member(holder: Any, key: str | int) -> Any:
+    """What an array or object has at a key."""
+    if isinstance(key, int):
+        return holder[key] if is_array(holder) and key < len(holder) else _ABSENT
+    return holder.get(key, _ABSENT) if is_object(holder) else _ABSENT
 
 
 def _called(value: Any, before: Sequence[str | int], steps: Sequence[Step], side: Revision) -> Any:

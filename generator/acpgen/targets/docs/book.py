@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, assert_never
 
@@ -86,6 +86,9 @@ class Book:
         *,
         for_site: bool = False,
     ) -> str:
+        def demands(notes: Iterable[RuleNote]) -> list[tuple[str, list[RuleLine]]]:
+            return by_side(RuleLine(note, _address(note, linker, folder)) for note in notes)
+
         marks = "#" if not linker.whole or template == "index" else "##"
         return lay_out(
             template,
@@ -99,7 +102,7 @@ class Book:
             version=self.protocol.name,
             places=self.places,
             ages=self.ages,
-            demands=lambda notes: by_side(RuleLine(note, _address(note, linker, folder)) for note in notes),
+            demands=demands,
             counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
         )
 

@@ -1,0 +1,107 @@
+"""Documents that are no JSON Schema: what they say of messages and nobody reads is not compared, and said so; words are words."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Final
+
+import pytest
+
+from compat.protocols import Schema, compared
+
+OPENRPC: Final[Schema] = {
+    "openrpc": "1.2.6",
+    "info": {"title": "Tides", "version": "1"},
+    "methods": [
+        {
+            "name": "tide/read",
+            "params": [{"name": "station", "schema": {"type": "string"}}],
+            "result": {"name": "tide", "schema": {"$ref": "#/components/schemas/Tide"}},
+            "errors": [{"$ref": "#/components/errors/Dry"}],
+        },
+        {"name": "tide/stop", "params": [], "result": {"name": "done", "schema": {"type": "boolean"}}},
+    ],
+    "components": {"schemas": {"Tide": {"type": "number"}}, "errors": {"Dry": {"code": 1, "message": "dry"}}},
+}
+
+MODEL: Final[Schema] = {
+    "metaData": {"version": "3.17.0"},
+    "requests": [
+        {
+            "method": "tide/read",
+            "messageDirection": "clientToServer",
+            "params": {"kind": "reference", "name": "Tide"},
+            "result": {"kind": "base", "name": "null"},
+            "errorData": {"kind": "reference", "name": "Tide"},
+        }
+    ],
+    "notifications": [{"method": "tide/turned", "messageDirection": "serverToClient"}],
+    "structures": [
+        {"name": "Tide", "properties": [{"name": "height", "type": {"kind": "base", "name": "integer"}}]},
+        {"name": "Moon", "properties": [{"name": "phase", "type": {"kind": "base", "name": "integer"}}]},
+    ],
+    "enumerations": [],
+    "typeAliases": [],
+}
+
+
+def rules(old: Schema, new: Schema) -> tuple[str, list[tuple[str, str]]]:
+    report = compared(old, new)
+    return report.verdict, [(each.rule, each.location) for each in report.findings]
+
+
+def changed(document: Schema, where: str, value: Any) -> Schema:
+    """The document with a value at a path of keys with slashes between them."""
+    made = copy.deepcopy(document)
+    *above, last = [int(key) if key.isdecimal() else key for key in where.split(" ")]
+    holder: Any = made
+    for key in above:
+        holder = holder[key]
+    holder[last] = value
+    return made
+
+
+@pytest.mark.parametrize(
+    ("document", "where", "value", "left"),
+    [
+        (OPENRPC, "methods 1 errors", [{"code": 1, "message": "no"}], "errors of tide/stop"),
+        (OPENRPC, "methods 0 errors", [], "errors of tide/read"),
+        (OPENRPC, "components errors Dry code", 2, "errors of tide/read"),
+        (OPENRPC, "methods 1 streaming", True, "streaming of tide/stop"),
+        (MODEL, "requests 0 errorData name", "Moon", "errorData of tide/read"),
+        (MODEL, "requests 0 partialResult", {"kind": "base", "name": "string"}, "partialResult of tide/read"),
+        (
+            MODEL,
+            "requests 0 registrationOptions",
+            {"kind": "reference", "name": "Moon"},
+            "registrationOptions of tide/read",
+        ),
+        (MODEL, "notifications 0 registrationMethod", "tide", "registrationMethod of tide/turned"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_not_read_is_not_compared(document: Schema, where: str, value: Any, left: str) -> None:
+    other = changed(document, where, value)
+    for old, new in ((document, other), (other, document)):
+        verdict, found = rules(old, new)
+        assert verdict == "undecided"
+        assert ("not-compared", left) in found
+
+
+@pytest.mark.parametrize(
+    ("document", "where", "value"),
+    [
+        (OPENRPC, "methods 1 description", "Stops."),
+        (OPENRPC, "methods 1 tags", [{"name": "tide"}]),
+        (OPENRPC, "methods 0 x-internal", {"type": "object"}),
+        (OPENRPC, "info version", "2"),
+        (OPENRPC, "components errors Unused", {"code": 5, "message": "no"}),
+        (MODEL, "requests 0 documentation", "Reads."),
+        (MODEL, "structures 0 since", "3.18"),
+        (MODEL, "metaData version", "3.18.0"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_words_are_editorial(document: Schema, where: str, value: Any) -> None:
+    verdict, found = rules(document, changed(document, where, value))
+    assert verdict in ("editorial", "identical"), found
