@@ -141,6 +141,7 @@ MONITOR_LEAVES: Final[dict[str, set[str]]] = {
 """What modules of rules are made of. Those do not know one another."""
 
 SUBJECTS: Final = (
+    "background",
     "capabilities",
     "contents",
     "fields",
