@@ -65,10 +65,15 @@ def texts() -> Iterator[tuple[str, str]]:
             yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
     for path in [*sorted((ROOT / "templates" / "docs").glob("*.jinja2")), ROOT / "templates" / "vectors" / "README.md"]:
         yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+    for path in sorted((ROOT / "templates" / "python").rglob("*")):
+        if path.suffix in (".py", ".jinja2"):
+            yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
     for path in sorted((ROOT / "schema").rglob("*.json")):
         if "releases" not in path.parts:
             name = path.relative_to(ROOT).as_posix()
             yield from ((f"{name}#{at}", text) for at, text in _descriptions(json.loads(path.read_text("utf-8"))))
+    meaning = json.loads((ROOT / "generator" / "acpgen" / "ir.schema.json").read_text("utf-8"))
+    yield from ((f"ir.schema.json#{at}", text) for at, text in _descriptions(meaning))
     yield from _helps()
     for rule in catalogue.catalogue():
         yield f"compatibility rule {rule.id}", str(rule)

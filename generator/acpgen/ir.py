@@ -138,7 +138,7 @@ Type: TypeAlias = Anything | Nothing | Null | Boolean | Number | String | Consta
 
 @dataclass(frozen=True, slots=True)
 class Leniency:
-    """What a receiver forgives in one field (`x-deserialize-…`)."""
+    """What a receiver decodes leniently in one field (`x-deserialize-…`)."""
 
     default_on_error: bool = False
     skip_invalid_items: bool = False
@@ -230,7 +230,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class TaggedUnion:
-    """A union told apart by the constant in the field `tag`.
+    """A union discriminated by the constant in the field `tag`.
 
     `fallback` names the record of unknown tags (open and tolerated unions); where that record must also have one of several
     shapes, `fallback_shapes` names their records, which extend it; of exactly one, where `fallback_exclusive`. `default` names
@@ -275,7 +275,7 @@ class Enum:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name for any other type: a scalar, a list, a union told apart by shape."""
+    """A name for any other type: a scalar, a list, a union discriminated by shape."""
 
     name: str
     type: Type

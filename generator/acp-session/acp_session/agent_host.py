@@ -15,7 +15,6 @@ deleting, listing, resuming and forking sessions.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from typing import Any, Final, TypeAlias
 from acp_bindings import MISSING, v1
 
 from .errors import NOT_FOUND, RequestError, invalid_params
+from .hooks import awaited
 from .scope import Scope
 from .workspace import AgentWorkspace, Grant, RootSet
 
@@ -80,9 +80,7 @@ class Session:
 
     async def send(self, update: v1.SessionUpdate) -> None:
         """Send an update that is no part of the history."""
-        found = self.notify("session/update", v1.SessionNotification(session_id=self.id, update=update))
-        if inspect.isawaitable(found):
-            await found
+        await awaited(self.notify("session/update", v1.SessionNotification(session_id=self.id, update=update)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ Sources: the file-system page, section "User Consent"; the terminals page.
 
 from __future__ import annotations
 
-import inspect
 import shlex
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .errors import refused
+from .hooks import awaited
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,5 @@ async def require_approval(approve: Approve | None, wish: Wish, subject: str) ->
     """Return where the wish is granted, or where nobody is to be asked. Raises `RequestError` -32001 otherwise."""
     if approve is None:
         return
-    answer = approve(wish)
-    if inspect.isawaitable(answer):
-        answer = await answer
-    if answer is not True:
+    if await awaited(approve(wish)) is not True:
         raise refused(subject, "the user has not approved it")

@@ -15,7 +15,6 @@ Sources: the pages of v1 on initialization, session setup, prompt turns, cancell
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
 from .approval import Approve, Wish
 from .errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
 from .filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
+from .hooks import awaited
 from .permission import Prompt, cancel, choose, read
 from .store import Store
 from .terminals import Show, TerminalEvent, TerminalPolicy, Terminals
@@ -67,7 +67,7 @@ class Session:
     is_in_turn: bool = False
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def untilstopped(self, work: Awaitable[T]) -> T | None:
+    async def until_stopped(self, work: Awaitable[T]) -> T | None:
         """The result of something that a person decides, or `None` where the turn or the session ends first."""
         task = asyncio.ensure_future(work)
         ending = asyncio.ensure_future(self.stopped.wait())
@@ -292,7 +292,7 @@ class ClientHost:
         approval is refused, running commands end, and tool calls are marked. Updates are taken until the turn has ended.
         """
         session = self._session(session_id)
-        await _done(self._notify("session/cancel", v1.CancelNotification(session_id=session_id)))
+        await awaited(self._notify("session/cancel", v1.CancelNotification(session_id=session_id)))
         session.stopped.set()
         session.transcript.cancel()
         if self.terminals is not None:
@@ -348,14 +348,14 @@ class ClientHost:
         session.transcript.changed(params.tool_call)
         prompt = read(params)
         assert prompt is not None  # v1 has no subjects that are unknown
-        chosen = await session.untilstopped(_awaited(self._ask(prompt)))
+        chosen = await session.until_stopped(awaited(self._ask(prompt)))
         if chosen is None:
             return cancel(params)
         return choose(params, chosen)
 
     async def _approved(self, wish: Wish) -> bool:
         assert self._approve is not None
-        return await self._session(wish.session_id).untilstopped(_awaited(self._approve(wish))) is True
+        return await self._session(wish.session_id).until_stopped(awaited(self._approve(wish))) is True
 
     def _require_wanted(self, params: object) -> None:
         """Refuse a command that is asked for after its turn was cancelled, and before the agent has ended it."""
@@ -460,15 +460,3 @@ class ClientHost:
             await self.terminals.end(session_id)
         for follower in () if session is None else session.followers:
             await follower.follow(None)
-
-
-async def _awaited(found: Awaitable[T] | T) -> T:
-    if inspect.isawaitable(found):
-        answer: T = await found
-        return answer
-    return found
-
-
-async def _done(found: Awaitable[object] | object) -> None:
-    if inspect.isawaitable(found):
-        await found

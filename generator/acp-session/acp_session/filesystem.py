@@ -15,7 +15,6 @@ Sources: the file-system page; the RFD on `additionalDirectories`, "Client respo
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -25,6 +24,7 @@ from acp_bindings import ErrorResponse, Request, Response, v1
 from .approval import Approve, FileWish, require_approval
 from .disk import Disk
 from .errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestError, failed, invalid_params, refused
+from .hooks import awaited
 from .policy import DEFAULT_LIMIT, FilePolicy
 from .scope import Scope, is_absolute
 from .store import Access, Lines, Scoped, ScopedOf, Store, cut
@@ -204,8 +204,7 @@ class FileSystem:
             return None
         real = await self.store.locate(access, path, writing=False)
         for name in dict.fromkeys((path, real)):
-            found = self._buffer(name)
-            content = await found if inspect.isawaitable(found) else found
+            content = await awaited(self._buffer(name))
             if content is not None:
                 return content
         return None
@@ -215,12 +214,12 @@ class FileSystem:
         done: list[str] = []
 
         async def tell(phase: Phase, reason: str = "") -> None:
-            await _called(self._notify, FileEvent(session_id, path, action, phase, reason))
+            await awaited(self._notify(FileEvent(session_id, path, action, phase, reason)))
 
         async def tell_done() -> None:
             if self._changed is not None:
                 for name in dict.fromkeys((path, *done)) if done else ():
-                    await _called(self._changed, name)
+                    await awaited(self._changed(name))
             await tell("done")
 
         await tell("started")
@@ -244,12 +243,6 @@ class FileSystem:
             is_current = False
         if not is_current:
             raise refused(path, "the session has other workspace roots by now")
-
-
-async def _called(hook: Callable[[Any], Any], argument: object) -> None:
-    found = hook(argument)
-    if inspect.isawaitable(found):
-        await found
 
 
 def _require_absolute(path: str, roots: Scoped) -> None:

@@ -77,7 +77,7 @@ Verdict: TypeAlias = Literal["allow", "reject", "cancelled", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an answer amounts to. `allowed` only for an offered option that allows; `lasting` where allowing or rejecting is meant for like
+    """What an answer decides. `allowed` only for an offered option that allows; `lasting` where allowing or rejecting is meant for like
     cases too. `why` is a sentence for people and logs.
     """
 

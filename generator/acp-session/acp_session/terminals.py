@@ -17,7 +17,6 @@ Source: the terminals page of v1.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -29,6 +28,7 @@ from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
 from .approval import Approve, CommandWish, require_approval
 from .containment import Place, Refused, guarantees, open_folder, reach
 from .errors import METHOD_NOT_FOUND, NOT_FOUND, RequestError, failed, invalid_params, not_found, refused
+from .hooks import awaited
 from .processes import Child, Exit, Guard, discard, start
 from .tail import Tail
 from .workers import Busy, Workers
@@ -362,9 +362,7 @@ class Terminals:
 
     async def _told(self, session_id: str, subject: str, action: Action, work: Coroutine[Any, Any, T]) -> T:
         async def tell(phase: Phase, reason: str = "") -> None:
-            found = self._notify(TerminalEvent(session_id, subject, action, phase, reason))
-            if inspect.isawaitable(found):
-                await found
+            await awaited(self._notify(TerminalEvent(session_id, subject, action, phase, reason)))
 
         try:
             await tell("started")

@@ -110,7 +110,7 @@ def _is_told(fault: Fault) -> bool:
 
 
 def union_half_marked(subject: Subject) -> Iterable[Remark]:
-    """A union is told apart by a constant in some of its branches, and the others are not marked as they should be."""
+    """A union is discriminated by a constant in some of its branches, and the others are not marked as they should be."""
     for places, flats, found in _object_unions(subject):
         if found is None:
             yield from _never_tagged(places, flats)
@@ -145,7 +145,7 @@ def _is_unstable(node: SourceNode) -> bool:
 
 
 def _never_tagged(places: list[str], flats: list[Flat]) -> Iterator[Remark]:
-    """Branches that a constant marks in two or more of a union that is not told apart by it."""
+    """Branches that a constant marks in two or more of a union that is not discriminated by it."""
     names = dict.fromkeys(name for flat in flats for name in flat.properties)
     for name in names:
         tags = [[tag for sub in flat.properties.get(name, ()) if (tag := constant(sub)) is not None] for flat in flats]

@@ -1,4 +1,4 @@
-"""Unions told apart by the one key that an object has, as Rust's serde writes them."""
+"""Unions discriminated by the one key that an object has, as Rust's serde writes them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Values of definitions, made from what the schema means: as small as may be, or with everything that has a place in them.
 
-Whether a value is valid is for the judge to say: branches told apart by shape may exclude one another.
+Whether a value is valid is for the judge to say: branches discriminated by shape may exclude one another.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ class Values:
         yield (), [*good, good[0]]
 
     def _both(self, types: list[ir.Type]) -> Iterator[tuple[Path, Any]]:
-        """What two branches told apart by shape take both; refused where only one may."""
+        """What two branches discriminated by shape take both; refused where only one may."""
         for first, second in pairwise(types):
             try:
                 one, other = self.of(first), self.of(second)

@@ -232,7 +232,7 @@ def _add_common(flat: Flat, branches: Sequence[Flat]) -> None:
 def recognise(
     branches: Sequence[Schema], definitions: Mapping[str, Schema], known: dict[str, Flat] | None = None
 ) -> Tagged | None:
-    """The tagged union that these branches make, or `None` where they are told apart by shape. `known` is that of `flatten`."""
+    """The tagged union that these branches make, or `None` where they are discriminated by shape. `known` is that of `flatten`."""
     known = {} if known is None else known
     flats = [flatten(branch, definitions, known) for branch in branches]
     if not flats or not all(flat.is_object for flat in flats):

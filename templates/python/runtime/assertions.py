@@ -31,7 +31,7 @@ class TooManySteps(Exception):
 
 
 class Trial:
-    """What was found in judging one message, by schema and value. Values are told apart by identity: whoever asks keeps them alive."""
+    """What was found in judging one message, by schema and value. Values are distinguished by identity: whoever asks keeps them alive."""
 
     __slots__ = ("_reached", "_told", "_verdicts", "left")
 

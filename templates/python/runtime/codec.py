@@ -40,7 +40,7 @@ Message: TypeAlias = "Request[Any] | Notification[Any] | Response[Any] | ErrorRe
 class Codec:
     """Decodes and encodes the messages of one protocol version.
 
-    `lenient` and `owners` are the generated tables of forgiving fields and of fields declared by another definition than
+    `lenient` and `owners` are the generated tables of lenient fields and of fields declared by another definition than
     their class. `null_id`: a request's id may be null. `batch`: a message may be an array. `sides` are the senders. `versioned`:
     messages have the member `jsonrpc`.
     """

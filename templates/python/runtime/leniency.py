@@ -1,4 +1,4 @@
-"""What a receiver forgives: values that the schema allows to drop are dropped, and every drop is told.
+"""What a receiver decodes leniently: values that the schema allows to drop are dropped, and every drop is told.
 
 The message is never changed in place. Edits are kept in the message's own coordinates, so pointers stay true after items were dropped.
 """
@@ -17,7 +17,7 @@ from .trace import FieldPlace, PlacedError, problem
 
 
 class Leniency(NamedTuple):
-    """What one field forgives: any bad value, bad items of its array, null in place of an array."""
+    """What one field decodes leniently: any bad value, bad items of its array, null in place of an array."""
 
     error: bool = False
     items: bool = False
@@ -36,7 +36,7 @@ class Edits:
         self.removed: set[Path] = set()
         self.replaced: dict[Path, Any] = {}
         self.defaulted: dict[Path, Problem] = {}
-        """Where a default was put in place of a bad value, and what was wrong. If the default does not fit, the place forgives nothing."""
+        """Where a default was put in place of a bad value, and what was wrong. If the default does not fit, the place is strict."""
         self._shifts: dict[Path, list[int]] = {}
 
     def original(self, path: Path) -> Path:
@@ -106,13 +106,13 @@ def repair(
 ) -> tuple[list[Dropped], list[PlacedError]]:
     """Add the edits that mend these errors; return what they drop, and the errors that nothing mends.
 
-    Without a `table` nothing is forgiven.
+    Without a `table` everything is decoded strictly.
     """
     drops: list[Dropped] = []
     left: list[PlacedError] = []
     changes: list[tuple[Path, Any, Problem]] = []
     for error in errors:
-        place = None if table is None else _forgiving(error, table, edits)
+        place = None if table is None else _lenient_place(error, table, edits)
         if place is None:
             left.append(error)
             continue
@@ -153,8 +153,8 @@ def _is_whole_number(error: PlacedError) -> bool:
     return error.details["type"] in kinds and type(value) is float and value.is_integer()
 
 
-def _forgiving(error: PlacedError, table: Table, edits: Edits) -> tuple[Path, Any] | None:
-    """The nearest place that forgives this error: what to drop, and what to put there instead (`None`: nothing)."""
+def _lenient_place(error: PlacedError, table: Table, edits: Edits) -> tuple[Path, Any] | None:
+    """The nearest place that is lenient about this error: what to drop, and what to put there instead (`None`: nothing)."""
     for place in reversed(error.places):
         leniency = _leniency(place, table)
         if leniency is None:

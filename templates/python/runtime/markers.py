@@ -25,7 +25,7 @@ DEFAULT: Final = f"{LABEL}default"
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A union told apart by the constant in one field.
+    """A union discriminated by the constant in one field.
 
     The union lists the variants in the order of `tags`, then the fallback's `fallbacks` classes, then the default branch. A known
     tag goes to its variant and nowhere else, unless `default_admits_known`: then the default branch is tried after it.

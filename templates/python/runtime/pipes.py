@@ -125,6 +125,32 @@ class Outgoing:
         self._waiting.clear()
 
 
+class Piped:
+    """A transport of one pipe in and one out, but for how they are opened and closed."""
+
+    def __init__(self, framing: Framing) -> None:
+        self._framing = framing
+        self._incoming = Incoming(framing)
+        self._outgoing = Outgoing()
+
+    async def receive(self) -> bytes | None:
+        """See `transport.Transport`."""
+        return await self._incoming.receive()
+
+    def send(self, message: bytes) -> None:
+        """See `transport.Transport`."""
+        self._outgoing.write(self._framing.write(message))
+
+    @property
+    def is_full(self) -> bool:
+        """See `transport.Transport`."""
+        return self._outgoing.is_full
+
+    async def drain(self) -> None:
+        """See `transport.Transport`."""
+        await self._outgoing.drain()
+
+
 def _nothing() -> None:
     return
 

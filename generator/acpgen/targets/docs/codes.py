@@ -66,11 +66,16 @@ def codes_of(protocol: ir.Protocol, method: ir.Method) -> tuple[tuple[ErrorCode,
     )
 
 
+def codes_in(text: str) -> tuple[int, ...]:
+    """The error codes that a text names, each once."""
+    return tuple(map(int, dict.fromkeys(_IN_TEXT.findall(text))))
+
+
 def _named(texts: Iterable[str]) -> dict[int, tuple[str, ...]]:
     """The sentences that name each code."""
     found: dict[int, tuple[str, ...]] = {}
     for sentence in dict.fromkeys(sentence for text in texts for sentence in sentences(text)):
-        for code in map(int, dict.fromkeys(_IN_TEXT.findall(sentence))):
+        for code in codes_in(sentence):
             found[code] = (*found.get(code, ()), sentence)
     return found
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from acpgen.markup import Markdown
+from acpgen.targets.docs.codes import codes_in
 
 _TOLD: Final = ("fact", "guidance")
-_CODE: Final = re.compile(r"-32\d{3}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +32,9 @@ class RuleNote:
         return "/".join(self.id.split("/")[-2:])
 
     @property
-    def codes(self) -> frozenset[int]:
+    def codes(self) -> tuple[int, ...]:
         """The error codes that it names."""
-        return frozenset(map(int, _CODE.findall(self.says)))
+        return codes_in(self.says)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """From the errors of jsonschema-rs to problems that help: inside a union only those of the branch that was meant.
 
-A union told apart by a tag is entered by the tag alone. In a union told apart by shape the branch that comes nearest speaks for all.
+A union discriminated by a tag is entered by the tag alone. In a union discriminated by shape the branch that comes nearest speaks for all.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from .framing import Framing
-from .pipes import Incoming, Outgoing
+from .pipes import Incoming, Outgoing, Piped
 
 _CHUNK: Final = 1 << 16
 
@@ -32,16 +32,14 @@ class _Sink(Protocol):
     def abort(self) -> object: ...
 
 
-class Own:
+class Own(Piped):
     """Standard input and output of this process. While they are open, what programs print goes to standard error, and nobody else
     reads the input.
     """
 
     def __init__(self, framing: Framing, grace: float) -> None:
-        self._framing = framing
+        super().__init__(framing)
         self._grace = grace
-        self._incoming = Incoming(framing)
-        self._outgoing = Outgoing()
         self._lost = asyncio.Event()
         self._source: _Source | None = None
         self._sink: _Sink | None = None
@@ -66,23 +64,6 @@ class Own:
     def _inner(self) -> tuple[int, int]:
         assert self._saved is not None
         return self._saved
-
-    async def receive(self) -> bytes | None:
-        """See `transport.Transport`."""
-        return await self._incoming.receive()
-
-    def send(self, message: bytes) -> None:
-        """See `transport.Transport`."""
-        self._outgoing.write(self._framing.write(message))
-
-    @property
-    def is_full(self) -> bool:
-        """See `transport.Transport`."""
-        return self._outgoing.is_full
-
-    async def drain(self) -> None:
-        """See `transport.Transport`."""
-        await self._outgoing.drain()
 
     async def close(self) -> None:
         """See `transport.Transport`."""

@@ -41,7 +41,7 @@ class Violation(Problem):
     """One thing that the schema, or JSON-RPC, forbids.
 
     `code` is the JSON-RPC error code that fits. `rule` is the keyword of the schema that refuses (`required`, `type`, `pattern`, …;
-    `tag` for a union told apart by a tag), or `json`, `duplicate-key`, `envelope`, `method`, or `more`: there are problems beyond the
+    `tag` for a union discriminated by a tag), or `json`, `duplicate-key`, `envelope`, `method`, or `more`: there are problems beyond the
     limit. `missing` is the field that an object lacks, where that is what is wrong.
     """
 

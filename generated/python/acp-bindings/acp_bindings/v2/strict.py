@@ -31,7 +31,7 @@ def validate(
 
     An empty tuple means that all is well. If there are more problems than `limit`, a last one with the rule `more` says so; `None` tells
     all, however many. The result in a response is judged if `method` names its request; without, only the envelope is.
-    Nothing is forgiven: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
+    Nothing is decoded leniently: unknown tags of closed unions are wrong here, even where `decode` keeps them. Raises `MissingExtra`, an `ImportError`,
     where jsonschema-rs is not installed.
     """
     return STRICT.validate(message, sender=sender, method=method, limit=limit)

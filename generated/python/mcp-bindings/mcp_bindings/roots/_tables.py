@@ -12,7 +12,7 @@ from mcp_bindings.runtime.leniency import Leniency
 
 LENIENT: Final[dict[str, dict[str, Leniency]]] = {
 }
-"""The fields that forgive a bad value, by record and wire name (`x-deserialize-…`)."""
+"""The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
 
 OWNERS: Final[dict[str, dict[str, str]]] = {
 }

@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .framing import Framing
-from .pipes import Incoming, Outgoing
+from .pipes import Piped
 
 
-class Child(asyncio.SubprocessProtocol):
+class Child(Piped, asyncio.SubprocessProtocol):
     """A child process on the other end of its standard input and output; its standard error is ours."""
 
     def __init__(self, framing: Framing, grace: float) -> None:
-        self._framing = framing
+        super().__init__(framing)
         self._grace = grace
-        self._incoming = Incoming(framing)
-        self._outgoing = Outgoing()
         self._process: asyncio.SubprocessTransport | None = None
         self._exited = asyncio.Event()
         self._closing: asyncio.Task[None] | None = None
@@ -61,9 +59,10 @@ class Child(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._process = transport
+        stdin: Any = transport.get_pipe_transport(0)
         output: Any = transport.get_pipe_transport(1)
         self._incoming.pause, self._incoming.resume = output.pause_reading, output.resume_reading
-        self._outgoing.open(transport.get_pipe_transport(0))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        self._outgoing.open(stdin)
 
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:  # noqa: ARG002 - only one pipe is read
         assert isinstance(data, bytes)
@@ -85,23 +84,6 @@ class Child(asyncio.SubprocessProtocol):
         self._exited.set()
 
     # --- the transport ---
-
-    async def receive(self) -> bytes | None:
-        """See `transport.Transport`."""
-        return await self._incoming.receive()
-
-    def send(self, message: bytes) -> None:
-        """See `transport.Transport`."""
-        self._outgoing.write(self._framing.write(message))
-
-    @property
-    def is_full(self) -> bool:
-        """See `transport.Transport`."""
-        return self._outgoing.is_full
-
-    async def drain(self) -> None:
-        """See `transport.Transport`."""
-        await self._outgoing.drain()
 
     async def close(self) -> None:
         """Close the child's input, give it time to end, then terminate it, then kill it. Whoever cancels this hurries it."""

@@ -187,7 +187,7 @@ class _Walk:
 
 
 def chosen(found: Sequence[PlacedError]) -> list[PlacedError]:
-    """The errors worth telling: of a union told apart by shape, those of the branch that comes nearest. Inner unions come first."""
+    """The errors worth telling: of a union discriminated by shape, those of the branch that comes nearest. Inner unions come first."""
     kept = list(found)
     for position in reversed(range(max((len(error.labels) for error in found), default=0))):
         unions: dict[tuple[Path, _Labels], dict[str, list[PlacedError]]] = {}

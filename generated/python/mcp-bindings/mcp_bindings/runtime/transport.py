@@ -13,7 +13,7 @@ CAPACITY: Final = 1 << 20
 
 
 class Transport(Protocol):
-    """Carries whole messages both ways. `pipes` has those of processes, `pair` makes two ends in memory."""
+    """Carries whole messages both ways. `child` and `stdio` have those of processes, `pair` makes two ends in memory."""
 
     async def receive(self) -> bytes | None:
         """The next message, `None` at the end. Raises `Unreadable` for what is no message; more may follow."""

@@ -922,7 +922,7 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "_meta": Leniency(error=True),
     },
 }
-"""The fields that forgive a bad value, by record and wire name (`x-deserialize-…`)."""
+"""The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
 
 OWNERS: Final[dict[str, dict[str, str]]] = {
     "SessionUnknownCreateElicitationRequest": {

@@ -15,7 +15,7 @@ LENIENT: Final[dict[str, dict[str, Leniency]]] = {
         "tags": Leniency(error=True, items=True),
     },
 }
-"""The fields that forgive a bad value, by record and wire name (`x-deserialize-…`)."""
+"""The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
 
 OWNERS: Final[dict[str, dict[str, str]]] = {
 }
