@@ -36,7 +36,7 @@ class _Targets(Mapping[str, Target]):
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in [*self]
+        return name in BUILT_IN or name in outside()
 
     def __iter__(self) -> Iterator[str]:
         yield from BUILT_IN
