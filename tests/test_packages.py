@@ -73,6 +73,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
+    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
 }
 
@@ -176,7 +177,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 }
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
-OUTSIDE: Final = {RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"}, SESSION: {*BINDINGS, "pydantic"}}
+OUTSIDE: Final = {RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"}, SESSION: {*BINDINGS, "pydantic"}}
 """What the modules of a package may need besides the standard library."""
 
 

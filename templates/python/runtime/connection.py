@@ -146,8 +146,10 @@ class Connection:
         self._room.set()
 
     def _gone(self) -> ConnectionEnded:
+        known = isinstance(self._reason, ConnectionEnded | Unreadable)
+        why = f": {self._reason}" if known else ""
         found = ConnectionEnded(
-            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended"
+            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended{why}"
         )
         found.__cause__ = self._reason
         return found
@@ -274,9 +276,13 @@ class Connection:
                 try:
                     line = await self.transport.receive()
                 except Unreadable as error:
-                    self._refuse(None, "", unreadable(str(error)))
+                    if error.is_answered:
+                        self._refuse(None, "", unreadable(str(error)))
+                    else:
+                        self._tell(error)
                     if error.is_last:
-                        break
+                        self._end(error)
+                        return
                     continue
                 if line is None:
                     break
@@ -286,6 +292,9 @@ class Connection:
         except asyncio.CancelledError:
             self._end(None)
             raise
+        except ConnectionEnded as error:
+            self._end(error)
+            return
         except Exception as error:
             LOG.exception("%s: the connection ends", self.side)
             self._end(error)
