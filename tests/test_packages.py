@@ -177,7 +177,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 }
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
-OUTSIDE: Final = {RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"}, SESSION: {*BINDINGS, "pydantic"}}
+OUTSIDE: Final = {
+    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
+    SESSION: {*BINDINGS, "pydantic"},
+}
 """What the modules of a package may need besides the standard library."""
 
 
