@@ -79,7 +79,8 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
-    "agent_host": {"errors", "hooks", "scope", "workspace"},
+    "agent_host": {"agent_session", "errors", "turn", "workspace"},
+    "agent_session": {"errors", "hooks", "scope", "workspace"},
     "approval": {"errors", "hooks"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
@@ -100,7 +101,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "filesystem": {"approval", "disk", "errors", "hooks", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "hooks": set(),
-    "hosted": {"client_host", "errors"},
+    "hosted": {"agent_host", "client_host", "errors", "turn"},
     "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
     "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
     "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},
@@ -119,6 +120,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "terminals": {"approval", "containment", "errors", "hooks", "processes", "tail", "workers", "workspace"},
     "text": set(),
     "transcript": set(),
+    "turn": {"agent_session", "permission"},
     "versioning": set(),
     "workers": set(),
     "workspace": {"containment", "errors", "scope"},

@@ -62,10 +62,17 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("1", ["It has so many bytes: 5 note.txt", "  end_turn"]),
-        ("", ["  refusal"]),
+        (
+            "1",
+            [
+                *("  [call_1: in_progress]", "  [call_1: completed]", "  [Count its bytes]", "  [call_2: completed]"),
+                *("It has so many bytes: 5 note.txt", "  end_turn"),
+            ],
+        ),
+        ("", ["  [call_1: failed]", "  refusal"]),
+        ("2", ["  [call_1: failed]", "  refusal"]),
     ],
-    ids=["allowed", "not allowed"],
+    ids=["allowed", "not answered", "rejected"],
 )
 def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path, answer: str, said: list[str]) -> None:
     if not guarantees().enforced:
@@ -80,20 +87,20 @@ def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    asked = ["> I write a note.", "  [Write note.txt]", "  May it? 1: Yes"]
+    asked = ["> I write a note.", "  [Write note.txt]", "  Write note.txt 1: Allow 2: Reject"]
     assert done.stdout.splitlines() == [*asked, f"  number, or nothing: {said[0]}", *said[1:], "> "]
     assert not done.stderr
-    assert (tmp_path / "note.txt").exists() is bool(answer)
+    assert (tmp_path / "note.txt").exists() is (answer == "1")
 
 
-def test_the_readme_shows_the_agent() -> None:
-    assert f"```python\n{(HERE / 'agent.py').read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
+@pytest.mark.parametrize("name", OURS)
+def test_the_readme_shows_the_examples(name: str) -> None:
+    assert f"```python\n{(HERE / name).read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_examples_are_short() -> None:
-    for name, most in (("agent.py", 42), ("client.py", 62)):
-        lines = (HERE / name).read_text("utf-8").splitlines()
-        assert sum(1 for line in lines if line.strip()) <= most
+@pytest.mark.parametrize(("name", "most"), [("agent.py", 30), ("client.py", 60)])
+def test_the_examples_are_short(name: str, most: int) -> None:
+    assert len((HERE / name).read_text("utf-8").splitlines()) <= most
 
 
 def test_the_examples_are_strictly_typed(bindings: Path, tmp_path: Path) -> None:

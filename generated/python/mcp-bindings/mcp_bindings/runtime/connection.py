@@ -117,7 +117,7 @@ class Connection:
 
     async def close(self) -> None:
         """End everything that runs for this connection, then its transport. Whoever waits for an answer gets `ConnectionEnded`."""
-        self._is_closing = True
+        is_first, self._is_closing = not self._is_closing, True
         self._end(None)
         current = asyncio.current_task()
         tasks = {task for task in self._tasks if task is not current}
@@ -126,8 +126,16 @@ class Connection:
         try:
             if tasks:
                 await asyncio.wait(tasks)
+            if is_first:
+                await self._release()
         finally:
             await self.transport.close()
+
+    async def _release(self) -> None:
+        try:
+            await self._handler.disconnected()
+        except Exception:
+            LOG.exception("%s: 'disconnected' failed", self.side)
 
     @property
     def is_ended(self) -> bool:

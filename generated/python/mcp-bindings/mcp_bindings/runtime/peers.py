@@ -83,6 +83,9 @@ class Side:
             raise RuntimeError(f"this {self.side} is connected already; each connection needs an object of its own")
         self._connection = connection
 
+    async def disconnected(self) -> None:
+        """The connection is closed: release what belongs to it. Called once for each connection, whichever way it has ended."""
+
     async def serve(self, method: str, params: Any) -> Any:
         """The result of a request, by the coroutine of its method."""
         name = self.requests.get(method)
