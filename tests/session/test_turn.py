@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,7 @@ def test_commands_tell_their_output_and_how_they_ended(tmp_path: Path) -> None:
     found, updates = talk(tmp_path, work)
     app = tmp_path / "app"
     assert found == (Ran(f"low\n{app}\n", 3), Ran(f"{app}/deep\n", 0), Ran("890\n", 0, is_truncated=True))
-    shown = [item.type for one in updates if one.content for item in one.content]
+    shown = [item["type"] for one in updates for item in json.loads(v1.encode(one)).get("content") or ()]
     assert shown == ["terminal"]
 
 
