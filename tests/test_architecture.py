@@ -303,7 +303,7 @@ KIT = frozenset({"interface", "options", "outside", "process"})
 
 READERS = frozenset(
     {
-        "targets.python.formatted",
+        "acpgen.targets.python.formatted",
         "adopt",
         "among",
         "probe",
