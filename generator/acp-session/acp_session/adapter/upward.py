@@ -100,11 +100,11 @@ class Upward:
             del made["capabilities"]
         if "content" in made:
             at = place.at("content")
-            items: list[Any] = made["content"]
+            items: list[Any] = made["content"] or []
             found = [item_to_v2(one, at.at(index), self._terminals) for index, one in enumerate(items)]
             made["content"] = [one for one in found if one is not None]
         if "locations" in made:
-            locations: list[Any] = made["locations"]
+            locations: list[Any] = made["locations"] or []
             made["locations"] = [_location(one, place.at("locations", i)) for i, one in enumerate(locations)]
         return made
 
