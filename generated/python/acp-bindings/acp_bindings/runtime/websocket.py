@@ -72,7 +72,9 @@ class Socket:
     seconds that `close` gives the peer to take what waits. Open it with `ping_timeout=None`: while we do not read, we do not see pongs.
     """
 
-    def __init__(self, socket: Connection, *, limit: int = LIMIT, grace: float = 2.0) -> None:
+    def __init__(
+        self, socket: Connection, *, limit: int = LIMIT, grace: float = 2.0
+    ) -> None:
         self._socket, self._limit, self._grace = socket, limit, grace
         self._messages: deque[bytes] = deque()
         self._size = 0
@@ -92,7 +94,9 @@ class Socket:
             return None
         if isinstance(message, str):
             return message.encode()
-        raise Unreadable("a binary frame was ignored: messages are text frames", is_answered=False)
+        raise Unreadable(
+            "a binary frame was ignored: messages are text frames", is_answered=False
+        )
 
     def send(self, message: bytes) -> None:
         """See `transport.Transport`."""
@@ -201,9 +205,13 @@ async def connect(
             compression=None,
         )
     except InvalidURI as error:
-        raise ValueError(f"{uri!r} is no URI of a WebSocket: it begins with ws:// or wss://") from error
+        raise ValueError(
+            f"{uri!r} is no URI of a WebSocket: it begins with ws:// or wss://"
+        ) from error
     except InvalidHandshake as error:
-        raise ConnectionRefusedError(f"{uri} does not answer with a WebSocket: {error}") from error
+        raise ConnectionRefusedError(
+            f"{uri} does not answer with a WebSocket: {error}"
+        ) from error
     return Socket(socket, limit=limit, grace=grace)
 
 
@@ -250,7 +258,9 @@ async def serve(
             return socket.respond(503, "too many connections\n")
         return None
 
-    def identify(socket: ServerConnection, request: Request, response: Response) -> None:  # noqa: ARG001
+    def identify(
+        socket: ServerConnection, request: Request, response: Response
+    ) -> None:  # noqa: ARG001
         if identity is not None:
             response.headers[identity] = str(uuid.uuid4())
 
@@ -282,7 +292,9 @@ async def serve(
     name, number = next(iter(server.sockets)).getsockname()[:2]
     shown = f"[{name}]" if ":" in name else name
     try:
-        yield Listener(server, f"{'ws' if ssl is None else 'wss'}://{shown}:{number}{path or '/'}")
+        yield Listener(
+            server, f"{'ws' if ssl is None else 'wss'}://{shown}:{number}{path or '/'}"
+        )
     finally:
         server.close()
         await server.wait_closed()
@@ -290,13 +302,25 @@ async def serve(
 
 def _require_end(closed: ConnectionClosed, limit: int) -> None:
     """Return where the peer has simply ended. Raises what else it was."""
-    if closed.sent is not None and not closed.rcvd_then_sent and closed.sent.code == _TOO_BIG:
-        raise Unreadable(f"a message is longer than {limit} bytes", is_last=True) from closed
+    if (
+        closed.sent is not None
+        and not closed.rcvd_then_sent
+        and closed.sent.code == _TOO_BIG
+    ):
+        raise Unreadable(
+            f"a message is longer than {limit} bytes", is_last=True
+        ) from closed
     ours = closed.rcvd is None and closed.sent is not None and closed.sent.code in _ENDS
     code = 1006 if closed.rcvd is None else closed.rcvd.code
     if ours or code in _ENDS:
         return
     if closed.rcvd is None and closed.sent is not None:
         code = closed.sent.code
-    words = closed.rcvd.reason if closed.rcvd is not None and closed.rcvd.reason else _MEANINGS.get(code, "")
-    raise ConnectionEnded(f"the WebSocket was closed with {code}{f' ({words})' if words else ''}") from closed
+    words = (
+        closed.rcvd.reason
+        if closed.rcvd is not None and closed.rcvd.reason
+        else _MEANINGS.get(code, "")
+    )
+    raise ConnectionEnded(
+        f"the WebSocket was closed with {code}{f' ({words})' if words else ''}"
+    ) from closed
