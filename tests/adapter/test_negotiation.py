@@ -62,8 +62,9 @@ def test_programs_agree_on_a_version_and_talk(agent: str, client: str, version: 
         offers: Any = {"v1": (one, ME1), "v2": (two, ME2)}
         offers = {name: offers[name] for name in offers if name[1] in client.split()}
         options: Any = {"env": ENVIRONMENT, "monitor": Monitor(), "told": breaches.append, "strict": True}
-        async with spawn_agent(command, **offers, **options) as agreed:
-            found: Any = agreed
+        spawn: Any = spawn_agent
+        found: Any
+        async with spawn(command, **offers, **options) as found:
             assert found.version == version
             if isinstance(found.agent, peers2.RemoteAgent):
                 assert found.answer.info.name == "compass"
