@@ -23,8 +23,9 @@ from acpgen.probe import driver
 from acpgen.probe.conformance import Conformance
 
 HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
 RESULTS: Final = HERE / "probes.json"
-PAGE: Final = HERE.parents[1] / "schema" / "pages" / "agents.md"
+PAGE: Final = ROOT / "schema" / "pages" / "agents.md"
 SEED: Final = 1
 
 
@@ -46,6 +47,17 @@ SHIPPED: Final = {
     "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp")),
 }
 PYTHON_SDK: Final = "0.12.1"
+TYPESCRIPT_SDK: Final = "2.4.0"
+PEERS: Final = ROOT / "tests" / "conversations" / "peers"
+TYPESCRIPT: Final = {
+    "TypeScript SDK, v1": PEERS / "agent_v1.mjs",
+    "TypeScript SDK, v2": PEERS / "agent_v2.mjs",
+}
+OURS: Final = {
+    "acpgen's example": ("tests/examples/agent.py",),
+    "acpgen's bindings, v1": ("tests/conversations/peers/ours_agent_v1.py",),
+    "acpgen's bindings, v2": ("tests/conversations/peers/ours_agent_v2.py",),
+}
 
 
 def main() -> None:
@@ -58,6 +70,13 @@ def main() -> None:
     if not names or "Python SDK" in names:
         title = f"agent-client-protocol {PYTHON_SDK}, `examples/agent.py`"
         keep(rows, "Python SDK", title, python_example(folder))
+    for name, script in TYPESCRIPT.items():
+        if not names or name in names:
+            title = f"@agentclientprotocol/sdk {TYPESCRIPT_SDK}, our `{script.relative_to(ROOT)}`: its package ships no example"
+            keep(rows, name, title, typescript_example(folder, script))
+    for name, command in OURS.items():
+        if not names or name in names:
+            keep(rows, name, f"this project, `{' '.join(command)}`", (sys.executable, *command), cwd=ROOT)
     RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     PAGE.write_text(page(rows), "utf-8")
 
