@@ -9,6 +9,7 @@ home folder is passed on. Without names all of them are probed; with names the o
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,10 +55,13 @@ TYPESCRIPT: Final = {
     "TypeScript SDK, v2": PEERS / "agent_v2.mjs",
 }
 OURS: Final = {
-    "acpgen's example": ("tests/examples/agent.py",),
-    "acpgen's bindings, v1": ("tests/conversations/peers/ours_agent_v1.py",),
-    "acpgen's bindings, v2": ("tests/conversations/peers/ours_agent_v2.py",),
+    "acpgen's example": ("-m", "examples.agent"),
+    "acpgen's bindings, v1": ("-m", "conversations.peers.ours_agent_v1"),
+    "acpgen's bindings, v2": ("-m", "conversations.peers.ours_agent_v2"),
 }
+OWN_PATH: Final = "PYTHONPATH=" + ":".join(
+    str(ROOT / folder) for folder in ("generated/python/acp-bindings", "generator/acp-session", "tests")
+)
 
 
 def main() -> None:
@@ -76,14 +80,16 @@ def main() -> None:
             keep(rows, name, title, typescript_example(folder, script))
     for name, command in OURS.items():
         if not names or name in names:
-            keep(rows, name, f"this project, `{' '.join(command)}`", (sys.executable, *command), cwd=ROOT)
+            keep(rows, name, f"this project, `{command[-1]}`", (sys.executable, *command), (OWN_PATH,))
     RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     PAGE.write_text(page(rows), "utf-8")
 
 
-def keep(rows: dict[str, Any], name: str, package: str, command: Sequence[str]) -> None:
+def keep(
+    rows: dict[str, Any], name: str, package: str, command: Sequence[str], variables: tuple[str, ...] = ()
+) -> None:
     """Probe a program and keep the outcome."""
-    report = driver.run(driver.Wanted(tuple(command), seed=SEED))
+    report = driver.run(driver.Wanted(tuple(command), seed=SEED, variables=variables))
     print(f"{name}: {report.verdict}, {dict(report.counts)}, {report.seconds:.0f} s", flush=True)
     rows[name] = {"package": package, "measured": datetime.now(UTC).date().isoformat(), **outcome(report)}
 
@@ -155,6 +161,13 @@ def installed(folder: Path, shipped: Shipped) -> Path:
         options = ("--no-audit", "--no-fund", "--loglevel=error")
         subprocess.run(["npm", "install", *options, f"{shipped.package}@{shipped.version}"], cwd=own, check=True)
     return own / "node_modules" / ".bin"
+
+
+def typescript_example(folder: Path, script: Path) -> tuple[str, ...]:
+    """The command of an agent of our tests on the TypeScript SDK, beside whose packages it is copied."""
+    own = installed(folder, Shipped("@agentclientprotocol/sdk", TYPESCRIPT_SDK, ())).parents[1]
+    shutil.copy(script, own)
+    return ("node", str(own / script.name))
 
 
 def python_example(folder: Path) -> tuple[str, ...]:
