@@ -20,7 +20,7 @@ ADDRESS: Final = f"urn:acpgen:ir:{ir.VERSION}"
 """The `$id` of the schema."""
 
 _CLASSES: Final = {name: kind for name, kind in vars(ir).items() if isinstance(kind, type) and is_dataclass(kind)}
-_ALIASES: Final = ("Type", "Definition", "Openness", "NullMeaning", "Envelope", "Omitted")
+_ALIASES: Final = ("Type", "Definition", "Openness", "NullMeaning", "Envelope", "Stream", "Omitted")
 _SCALARS: Final = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-VERSION: Final = "1.0"
+VERSION: Final = "1.1"
 """The version of this model. The second number grows with what is added, the first one with what is removed or means something else."""
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
@@ -26,6 +26,9 @@ Side: TypeAlias = str
 
 Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
 """How messages stand on the wire: JSON-RPC 2.0, the same without the member `jsonrpc`, or the frames of the Debug Adapter Protocol."""
+
+Stream: TypeAlias = Literal["lines", "headers"]
+"""How messages follow one another in a stream of bytes: one a line, or each after a header with its length."""
 
 Omitted: TypeAlias = Literal["object", "array", "null", "nothing", "refused"]
 """What params that are left out are read as: an empty object or array, null, or nothing at all, whatever their type asks for; or that
@@ -333,5 +336,6 @@ class Protocol:
     sides: tuple[Side, ...]
     batch: bool = False
     envelope: Envelope = "json-rpc"
+    stream: Stream = "lines"
     framing: Mapping[str, JSON] = field(default_factory=dict[str, JSON], hash=False, compare=False)
     doc: str = field(default="", compare=False)

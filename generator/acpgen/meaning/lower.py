@@ -54,6 +54,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
         sides=sides,
         batch=any(is_object(b) and b.get("type") == "array" for b in bundle.schema.get("anyOf", ())),
         envelope=bundle.profile.envelope,
+        stream=bundle.profile.stream,
         framing={name: schema for name, schema in bundle.definitions.items() if name in bundle.framing},
         doc=str(bundle.schema.get("description", "")),
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from acpgen import resources
 from acpgen.errors import BadProfile, Fault, Faults, UnknownName, did_you_mean, shown
-from acpgen.ir import Envelope
+from acpgen.ir import Envelope, Stream
 from acpgen.pointers import plain_pointer
 from acpgen.schema.load import decode, read_bytes
 from acpgen.schema.walk import DEFINITIONS, is_array, is_object
@@ -93,6 +93,7 @@ class Profile:
     title: str
     sides: tuple[str, ...]
     envelope: Envelope = "json-rpc"
+    stream: Stream = "lines"
     rules: tuple[Rule, ...] = ()
     listed: Mapping[str, Listed] = field(default_factory=dict[str, Listed])
     marked: bool = False
@@ -169,6 +170,7 @@ def profile(value: object, at: str, name: str) -> Profile:
         title=table.get("title", name),
         sides=tuple(table["sides"]),
         envelope=envelope,
+        stream=table.get("stream", "headers" if envelope == "dap" else "lines"),
         rules=tuple(_rule({**_members(envelope, rule["kind"]), **rule}) for rule in table.get("messages", ())),
         listed={method: Listed(**row) for method, row in table.get("methods", {}).items()},
         marked=table.get("marked", False),

@@ -23,7 +23,7 @@ version = int(sys.argv[2])
 v: Final[Any] = import_module(f"acp_bindings.v{version}")
 peers: Final[Any] = import_module(f"acp_bindings.v{version}.peers")
 scenario: Final = {row["name"]: row for row in json.loads(Path(sys.argv[3]).read_text("utf-8"))}
-options: Final = Options(gates=False, timeout=ANSWER)
+options: Final = Options(gates=False, timeout=ANSWER, grace=ANSWER)
 """The matrix asks for everything, advertised or not."""
 
 
@@ -168,7 +168,7 @@ class Client(Side):
 
 async def client(names: list[str], command: list[str]) -> None:
     here = Client()
-    async with peers.spawn_agent(command, here, grace=ANSWER, **options):
+    async with peers.spawn_agent(command, here, **options):
         for name in names:
             print(json.dumps(await here.run_one(name)), flush=True)
             if here.connection.is_ended:

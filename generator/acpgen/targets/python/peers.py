@@ -65,7 +65,7 @@ def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
         "models": sorted(imported[name] for name in used if is_record[name]),
         "unions": sorted(imported[name] for name in used if not is_record[name]),
         "envelope": "DebugAdapter" if protocol.envelope == "dap" else "JsonRpc",
-        "kind": literal("headers" if protocol.envelope == "dap" else "lines"),
+        "kind": literal(protocol.stream),
         "cancellation": _cancellation(protocol),
         "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),
     }
