@@ -11,17 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 from acp_bindings import ErrorResponse, Refused, Request
+from acp_bindings.runtime.peers import Side
 from acp_bindings.v1 import peers
 
 from .client_host import ClientHost
 from .errors import METHOD_NOT_FOUND
 
 
-class HostedClient(peers.Client):
-    """Answers what the host answers; subclass it for the rest, and to see updates. The arguments are those of `ClientHost` by name."""
+class Serving(Side):
+    """Answers what the host answers, and else what the coroutine of the method does."""
 
-    def __init__(self, **options: Any) -> None:
-        self.host = ClientHost(self._call, self._tell, **options)
+    host: Any
 
     async def serve(self, method: str, params: Any) -> Any:
         """The host's answer, or that of the method's own coroutine where the host has none."""
@@ -42,3 +42,10 @@ class HostedClient(peers.Client):
 
     async def _tell(self, method: str, params: Any) -> None:
         await self.connection.notify(method, params)
+
+
+class HostedClient(Serving, peers.Client):
+    """Answers what the host answers; subclass it for the rest, and to see updates. The arguments are those of `ClientHost` by name."""
+
+    def __init__(self, **options: Any) -> None:
+        self.host: ClientHost = ClientHost(self._call, self._tell, **options)
