@@ -17,77 +17,51 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.adapter import as_v1, as_v2
-from acp_session.agent_host import AgentHost as AgentHost1
-from acp_session.agent_host import Turn as Turn1
 from acp_session.containment import guarantees
 from acp_session.errors import RequestError
+from acp_session.hosted import HostedAgent as HostedAgent1
 from acp_session.hosted import HostedClient as HostedClient1
 from acp_session.monitor import Monitor
 from acp_session.permission import Prompt
-from acp_session.v2.agent_host import AgentHost, Turn
+from acp_session.turn import Turn as Turn1
+from acp_session.v2.agent_host import Turn
 from acp_session.v2.client_host import ClientHost, End
-from acp_session.v2.hosted import HostedClient
+from acp_session.v2.hosted import HostedAgent, HostedClient
 from acp_session.v2.transcript import Call, Message, Transcript
 
 pytestmark = pytest.mark.skipif(not guarantees().enforced, reason="this platform cannot keep an access in a root")
 
+
+def yes(_: Prompt) -> str:
+    return "yes"
+
+
 ME = v2.Implementation(name="lantern", version="1")
-HELLO = [v2.TextContentBlock(text="Hello")]
+HELLO = "Hello"
 YES = v2.PermissionOption(option_id="yes", name="Yes", kind="allow_once")
 
 
-class Agent(peers2.Agent):
-    """An agent of v2 whose sessions a host owns."""
+class Agent(HostedAgent):
+    """An agent of v2: `work` is what it does in a turn."""
 
     def __init__(self, work: Callable[[Agent, Turn], Awaitable[str]]) -> None:
-        self.host = AgentHost(lambda method, params: self.connection.notify(method, params))
+        super().__init__(ME)
         self.work = work
 
-    async def initialize(self, _: v2.InitializeRequest, /) -> v2.InitializeResponse:
-        return v2.InitializeResponse(protocol_version=2, info=ME, capabilities=self.host.capabilities())
-
-    async def serve(self, method: str, params: Any) -> Any:
-        handlers: dict[str, Callable[[Any], Awaitable[Any]]] = {
-            "session/new": self.host.new,
-            "session/resume": self.host.resume,
-            "session/load": self.host.load,
-            "session/fork": self.host.fork,
-            "session/list": self.host.list_sessions,
-            "session/close": self.host.close,
-            "session/delete": self.host.delete,
-            "session/prompt": lambda params: self.host.prompt(params, lambda turn: self.work(self, turn)),
-        }
-        handler = handlers.get(method)
-        return await super().serve(method, params) if handler is None else await handler(params)
-
-    async def session_cancel(self, params: v2.CancelSessionNotification, /) -> None:
-        self.host.cancel(params)
+    async def turn(self, turn: Turn) -> str:
+        return await self.work(self, turn)
 
 
-class Agent1(peers1.Agent):
-    """An agent of v1 whose sessions a host owns."""
+class Agent1(HostedAgent1):
+    """An agent of v1: `work` is what it does in a turn."""
 
     def __init__(self, work: Callable[[Agent1, Turn1], Awaitable[Any]]) -> None:
-        self.host = AgentHost1(lambda method, params: self.connection.notify(method, params))
+        super().__init__()
         self.work = work
 
-    async def initialize(self, _: v1.InitializeRequest, /) -> v1.InitializeResponse:
-        return v1.InitializeResponse(protocol_version=1, agent_capabilities=self.host.capabilities())
-
-    async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
-        return await self.host.new(params)
-
-    async def session_load(self, params: v1.LoadSessionRequest, /) -> v1.LoadSessionResponse:
-        return await self.host.load(params)
-
-    async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
-        return await self.host.close(params)
-
-    async def session_cancel(self, params: v1.CancelNotification, /) -> None:
-        self.host.cancel(params)
-
-    async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
-        return await self.host.prompt(params, lambda turn: self.work(self, turn))
+    async def turn(self, turn: Turn1) -> v1.StopReason:
+        found: v1.StopReason = await self.work(self, turn)
+        return found
 
 
 class Scene:
@@ -102,11 +76,14 @@ class Scene:
 
     @property
     def options(self) -> dict[str, Any]:
-        return {"strict": True, "monitor": self.monitor, "told": lambda what: self.breaches.append(str(what))}
+        def told(what: object) -> None:
+            self.breaches.append(str(what))
+
+        return {"strict": True, "monitor": self.monitor, "told": told}
 
     @asynccontextmanager
     async def met(
-        self, work: Callable[[Agent, Turn], Awaitable[str]], ask: Callable[[Prompt], Any] = lambda prompt: "yes"
+        self, work: Callable[[Agent, Turn], Awaitable[str]], ask: Callable[[Prompt], Any] = yes
     ) -> AsyncGenerator[tuple[ClientHost, Agent]]:
         client, agent = HostedClient(granted=[self.app, self.lib], permission=ask), Agent(work)
         async with peers2.join(agent, client, **self.options):
@@ -129,16 +106,15 @@ def play(work: Callable[[], Awaitable[Any]]) -> Any:
     return asyncio.run(main())
 
 
-async def busy(agent: Agent, turn: Turn) -> str:
+async def busy(_: Agent, turn: Turn) -> str:
     session = turn.session
     await turn.say("One ", "a")
     await turn.say("moment.", "a")
     await session.tell(sessionUpdate="tool_call_update", toolCallId="c", title="Run", kind="execute")
     subject = v2.ToolCallRequestPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c", status="pending"))
     request = v2.RequestPermissionRequest(session_id=session.id, title="Run", subject=subject, options=[YES])
-    async with turn.blocked():
-        if (await agent.client.session_request_permission(request)).outcome.outcome != "selected":
-            return "refusal"
+    if not (await turn.ask(request)).allowed:
+        return "refusal"
     data = base64.b64encode(b"42 bytes\n").decode()
     await session.tell(sessionUpdate="terminal_update", terminalId="t", command="wc", cwd=session.scope.cwd)
     await session.tell(sessionUpdate="terminal_output_chunk", terminalId="t", data=data)
@@ -333,7 +309,7 @@ def test_a_hosted_client_of_v2_drives_a_hosted_agent_of_v1(scene: Scene) -> None
 
     async def work() -> None:
         near, far = pair()
-        client, agent = HostedClient(granted=[scene.app], permission=lambda prompt: "yes"), Agent1(say)
+        client, agent = HostedClient(granted=[scene.app], permission=yes), Agent1(say)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(peers1.connect_client(agent, far))
             face = await stack.enter_async_context(as_v2(near))
@@ -355,7 +331,7 @@ def test_a_hosted_client_of_v2_drives_a_hosted_agent_of_v1(scene: Scene) -> None
 def test_a_hosted_client_of_v1_drives_a_hosted_agent_of_v2(scene: Scene) -> None:
     async def work() -> None:
         near, far = pair()
-        client, agent = HostedClient1(granted=[scene.app], permission=lambda prompt: "yes"), Agent(busy)
+        client, agent = HostedClient1(granted=[scene.app], permission=yes), Agent(busy)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(peers2.connect_client(agent, far))
             face = await stack.enter_async_context(as_v1(near))
@@ -363,10 +339,11 @@ def test_a_hosted_client_of_v1_drives_a_hosted_agent_of_v2(scene: Scene) -> None
             host = client.host
             await host.initialize(v1.Implementation(name="lantern", version="1"))
             session = await host.new(scene.app)
-            reply = await host.prompt(session.id, [v1.TextContentBlock(text="Hello")])
+            reply = await host.prompt(session.id, "Hello")
             assert reply.stop_reason == "end_turn"
             assert [one.text for one in session.transcript.messages] == ["One moment.", "Done."]
-            (item,) = session.transcript.calls["c"].now.content or []
+            found: Any = session.transcript.calls["c"].now.content
+            (item,) = found
             assert "42 bytes" in json.loads(v1.encode(item))["content"]["text"]
             await host.load(session.id, scene.app)
             assert [one.text for one in session.transcript.messages] == ["Hello", "One moment.", "Done."]
@@ -427,7 +404,8 @@ def test_tool_calls_terminals_and_plans_are_patched() -> None:
         {"sessionUpdate": "state_update", "state": "_low", "x": 1},
     )
     call = seen.calls["c"]
-    assert (call.now.title, call.now.kind, call.now.raw_input, len(call.now.content or [])) == ("T", None, {"a": 1}, 2)  # type: ignore[arg-type]
+    content: Any = call.now.content
+    assert (call.now.title, call.now.kind, call.now.raw_input, len(content)) == ("T", None, {"a": 1}, 2)
     assert call.may_cancel and not seen.terminals["t"].may_cancel
     terminal = seen.terminals["t"]
     assert (terminal.text, terminal.command, terminal.exit.exit_code if terminal.exit else 0) == ("bc", "ls", 3)

@@ -16,61 +16,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
-from acp_bindings import MISSING, v1
+from acp_bindings import v1
 
-from .agent_sessions import AgentSessions, HeldSession, Notify, settled
+from .agent_base import AgentSessions, Notify, settled
+from .agent_session import Session
 from .errors import invalid_params
-from .hooks import awaited
+from .turn import Call, Turn
 from .workspace import Grant
 
 Run: TypeAlias = "Callable[[Turn], Awaitable[v1.StopReason]]"
 """Does the work of a turn. It is cancelled with the turn: what it raises or returns then does not count."""
 
 
-@dataclass(slots=True, eq=False)
-class Session(HeldSession):
-    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
-    `notify` are the host's.
-    """
-
-    modes: v1.SessionModeState | None = None
-
-    async def update(self, update: v1.SessionUpdate) -> None:
-        """Send an update, and keep it as a part of the history."""
-        self.keep(update)
-        if isinstance(update, v1.SessionInfoUpdate) and update.title is not MISSING:
-            self.title = update.title
-        await self.send(update)
-
-    async def send(self, update: v1.SessionUpdate) -> None:
-        """Send an update that is no part of the history."""
-        await awaited(self.notify("session/update", v1.SessionNotification(session_id=self.id, update=update)))
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One turn: its session, and what the user said."""
-
-    session: Session
-    prompt: tuple[v1.ContentBlock, ...]
-
-    async def say(self, text: str) -> None:
-        """Send a piece of the agent's message."""
-        await self.session.update(v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)))
-
-
 class AgentHost(AgentSessions[Session]):
     """The sessions of an agent, over one connection.
 
-    `notify` sends notifications to the client. `grant` is the policy for roots; `advertised`: whether `additionalDirectories` is
-    advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself and put them back before the connection begins.
+    `notify` sends notifications to the client, `call` requests, for turns that make them. `grant` is the policy for roots;
+    `advertised`: whether `additionalDirectories` is advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself
+    and put them back before the connection begins.
     """
 
-    def __init__(self, notify: Notify, *, grant: Grant = lambda path: None, advertised: bool = True) -> None:
+    def __init__(
+        self,
+        notify: Notify,
+        *,
+        call: Call | None = None,
+        grant: Grant = lambda path: None,
+        advertised: bool = True,
+    ) -> None:
         super().__init__(notify, Session, grant=grant, advertised=advertised)
+        self._call = call
 
     def capabilities(self) -> v1.AgentCapabilities:
         """What this object can do of what agents may advertise."""
@@ -141,7 +118,7 @@ class AgentHost(AgentSessions[Session]):
         session.roots  # noqa: B018 - raises where it is not open
         if session.turn is not None:
             raise invalid_params("the session is in a turn", pointer="/sessionId")
-        turn = Turn(session, tuple(request.prompt))
+        turn = Turn(session, tuple(request.prompt), self._call)
         session.turn = work = asyncio.ensure_future(_run(run, turn))
         try:
             whole = await settled(work)

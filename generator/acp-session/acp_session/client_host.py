@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v1
 
 from .approval import Approve, Wish
-from .client_sessions import Call, ClientSessions, Notify, OpenSession, every_page
+from .client_base import Call, ClientSessions, Notify, OpenSession, every_page
 from .errors import METHOD_NOT_FOUND, RequestError, invalid_params, refused
 from .filesystem import Buffer, Changed, FileEvent, FilePolicy, FileSystem, Stage
 from .hooks import awaited
@@ -196,8 +196,8 @@ class ClientHost(ClientSessions[Transcript]):
 
     # --- turns
 
-    async def prompt(self, session_id: str, prompt: Sequence[v1.ContentBlock]) -> v1.PromptResponse:
-        """Send `session/prompt`, and return its result when the turn has ended. Cancelled itself, it cancels the turn.
+    async def prompt(self, session_id: str, prompt: str | Sequence[v1.ContentBlock]) -> v1.PromptResponse:
+        """Send `session/prompt`, blocks or a text, and return its result when the turn has ended. Cancelled itself, it cancels the turn.
 
         Raises `RequestError` -32602 where a turn is under way, and what `call` raises.
         """
@@ -207,7 +207,10 @@ class ClientHost(ClientSessions[Transcript]):
         session.is_in_turn = True
         session.stopped.clear()
         try:
-            request = v1.PromptRequest(session_id=session_id, prompt=list(prompt))
+            blocks: list[v1.ContentBlock] = (
+                [v1.TextContentBlock(text=prompt)] if isinstance(prompt, str) else list(prompt)
+            )
+            request = v1.PromptRequest(session_id=session_id, prompt=blocks)
             result: v1.PromptResponse = await self._call("session/prompt", request)
             return result
         except asyncio.CancelledError:

@@ -24,8 +24,8 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
+from acp_session.endings import Turns
 from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
-from acp_session.turns import Turns
 
 from . import handshakes
 from .downward import CARRIED, Downward

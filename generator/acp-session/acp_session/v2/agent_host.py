@@ -24,12 +24,15 @@ from typing import Any, Final, Literal, TypeAlias
 
 from acp_bindings import MISSING, Refused, v2
 
-from acp_session.agent_sessions import AgentSessions, HeldSession, Notify
+from acp_session.agent_base import AgentSessions, HeldSession, Notify
 from acp_session.errors import INTERNAL_ERROR, invalid_params
 from acp_session.hooks import awaited
+from acp_session.permission import Decision, decide
 from acp_session.workspace import Grant
 
 State: TypeAlias = Literal["idle", "running", "requires_action"]
+Call: TypeAlias = "Callable[[str, Any], Awaitable[Any]]"
+"""Sends a request, named by its method, and returns the typed result. What it raises is passed on."""
 Run: TypeAlias = "Callable[[Turn], Awaitable[str]]"
 """Does the work of a turn, and returns the stop reason. It is cancelled with the turn: what it raises or returns then does not count."""
 
@@ -76,16 +79,32 @@ class Session(HeldSession):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The work on one prompt: its session, what the user said, and the id of that message."""
+    """The work on one prompt: its session, what the user said, and the id of that message. `requests` is how it asks the client."""
 
     session: Session
     prompt: tuple[v2.ContentBlock, ...]
     message_id: str
+    requests: Call | None = None
+
+    @property
+    def text(self) -> str:
+        """What the user typed: the text blocks of the prompt, one after another."""
+        return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContentBlock))
 
     async def say(self, text: str, message_id: str) -> None:
         """Send a piece of a message of the agent."""
         block = {"type": "text", "text": text}
         await self.session.tell(sessionUpdate="agent_message_chunk", messageId=message_id, content=block)
+
+    async def ask(self, request: v2.RequestPermissionRequest) -> Decision:
+        """Ask the user for permission, while all work in the foreground waits, and say what was decided and why.
+
+        Raises what the connection raises, and `RuntimeError` where the host was given no `call`.
+        """
+        if self.requests is None:
+            raise RuntimeError("this host sends no requests: it was made without 'call'")
+        async with self.blocked():
+            return decide(request, await self.requests("session/request_permission", request))
 
     @asynccontextmanager
     async def blocked(self) -> AsyncGenerator[None]:
@@ -98,12 +117,21 @@ class Turn:
 class AgentHost(AgentSessions[Session]):
     """The sessions of an agent, over one connection.
 
-    `notify` sends notifications to the client. `grant` is the policy for roots; `advertised`: whether `additionalDirectories` is
-    advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself and put them back before the connection begins.
+    `notify` sends notifications to the client, `call` requests, for turns that make them. `grant` is the policy for roots;
+    `advertised`: whether `additionalDirectories` is advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself
+    and put them back before the connection begins.
     """
 
-    def __init__(self, notify: Notify, *, grant: Grant = lambda path: None, advertised: bool = True) -> None:
+    def __init__(
+        self,
+        notify: Notify,
+        *,
+        call: Call | None = None,
+        grant: Grant = lambda path: None,
+        advertised: bool = True,
+    ) -> None:
         super().__init__(notify, Session, grant=grant, advertised=advertised)
+        self._call = call
 
     def capabilities(self, **more: Any) -> v2.AgentCapabilities:
         """What this object can do of what agents may advertise. `more` are further fields of the session's, such as `prompt` and `mcp`."""
@@ -181,7 +209,7 @@ class AgentHost(AgentSessions[Session]):
             await session.free.acquire()
         finally:
             session.waiting.discard(current)
-        turn = Turn(session, tuple(request.prompt), f"msg_{secrets.token_hex(8)}")
+        turn = Turn(session, tuple(request.prompt), f"msg_{secrets.token_hex(8)}", self._call)
         session.work = _Work(turn, run)
         session.turn = asyncio.ensure_future(session.work.go())
         return v2.PromptResponse(message_id=turn.message_id)

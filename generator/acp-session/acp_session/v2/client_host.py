@@ -3,7 +3,7 @@
     host = ClientHost(call, notify, granted=["/srv/app"], permission=ask_the_user)
     await host.initialize(v2.Implementation(name="lantern", version="1"))
     session = await host.new("/srv/app")
-    end = await host.turn(session.id, [v2.TextContentBlock(text="Hello")])   # `prompt` alone returns when it is accepted
+    end = await host.turn(session.id, "Hello")   # `prompt` alone returns when it is accepted
 
 Give requests of the agent to `answer` and notifications to `notice`; `call` and `notify` send. An agent of v2 uses neither files nor
 terminals of the client, so that nothing here serves any: what its own terminals show is in the transcript.
@@ -20,11 +20,11 @@ from typing import Any, Literal, TypeAlias
 
 from acp_bindings import MISSING, ErrorResponse, Request, Response, v2
 
-from acp_session.client_sessions import Call, ClientSessions, FollowsRoots, Notify, OpenSession, every_page
+from acp_session.client_base import Call, ClientSessions, FollowsRoots, Notify, OpenSession, every_page
+from acp_session.endings import Turns
 from acp_session.errors import METHOD_NOT_FOUND, RequestError, invalid_params
 from acp_session.hooks import awaited
 from acp_session.permission import Prompt, cancel, choose, read, tool_call_update
-from acp_session.turns import Turns
 
 from .transcript import Transcript
 
@@ -179,18 +179,19 @@ class ClientHost(ClientSessions[Transcript]):
 
     # --- turns
 
-    async def prompt(self, session_id: str, prompt: Sequence[v2.ContentBlock]) -> v2.PromptResponse:
-        """Send `session/prompt`, and return when the agent has taken the message in. `idle` waits for the end of the work.
+    async def prompt(self, session_id: str, prompt: str | Sequence[v2.ContentBlock]) -> v2.PromptResponse:
+        """Send `session/prompt`, blocks or a text, and return when the agent has taken the message in; `turn` waits for the end.
 
         A prompt may be sent while the agent works; it takes it in when it can. Raises what `call` raises.
         """
         session = self._session(session_id)
         session.stopped.clear()
-        request = v2.PromptRequest(session_id=session_id, prompt=list(prompt))
+        blocks: list[v2.ContentBlock] = [v2.TextContentBlock(text=prompt)] if isinstance(prompt, str) else list(prompt)
+        request = v2.PromptRequest(session_id=session_id, prompt=blocks)
         result: v2.PromptResponse = await self._call("session/prompt", request)
         return result
 
-    async def turn(self, session_id: str, prompt: Sequence[v2.ContentBlock]) -> End:
+    async def turn(self, session_id: str, prompt: str | Sequence[v2.ContentBlock]) -> End:
         """Send a prompt, and return when the work on it has ended. Cancelled itself, it cancels the work.
 
         Raises what `call` raises, and `ConnectionError` where the session ends before.

@@ -248,10 +248,8 @@ class Transcript(Bounded[Entry]):
             del terminal.output[:over]
             terminal.truncated = True
 
-    def _planned(self, plan: Any) -> None:
-        name = getattr(plan, "plan_id", None)
-        if isinstance(plan, Unknown):
-            name = plan.payload.get("planId")
+    def _planned(self, plan: v2.PlanUpdateContent) -> None:
+        name = plan.payload.get("planId") if isinstance(plan, Unknown) else plan.plan_id
         if isinstance(name, str):
             self.plans[name] = plan
         else:

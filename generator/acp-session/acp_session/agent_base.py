@@ -25,7 +25,7 @@ MOST_HISTORY: Final = 100_000
 @dataclass(slots=True, eq=False)
 class HeldSession:
     """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
-    `notify` are the host's.
+    `notify` are the host's; `calls` counts the tool calls.
     """
 
     id: str
@@ -35,6 +35,7 @@ class HeldSession:
     state: Any = None
     history: list[Any] = field(default_factory=list[Any])
     options: list[Any] | None = None
+    calls: int = 0
     bound: RootSet | None = None
     turn: asyncio.Task[Any] | None = None
     notify: Notify = lambda method, params: None
@@ -98,7 +99,7 @@ class AgentSessions(Generic[S]):
         session.updated_at = datetime.now(UTC).isoformat()
         if source is not None:
             session.history, session.title, session.state = list(source.history), source.title, source.state
-            session.options = source.options
+            session.options, session.calls = source.options, source.calls
         self.sessions[session.id] = session
         self._rebound(session, roots)
         return session
