@@ -49,7 +49,8 @@ def run_with_a_process(test: Callable[[], Awaitable[object]]) -> None:
 def test_a_client_of_dap_talks_to_debugpy(tmp_path: Path) -> None:
     evidence.need("wild/dap.json")
     dap = package(wild("dap"), "debugger_wire", tmp_path)
-    peers, runtime = peers_of(dap), runtime_of(dap)
+    peers: Any = peers_of(dap)
+    runtime: Any = runtime_of(dap)
     (wheel,) = (evidence.FOLDER / "archives").glob("pypi-debugpy-*")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "debugpy")
@@ -75,7 +76,8 @@ def test_a_client_of_dap_talks_to_debugpy(tmp_path: Path) -> None:
 def test_both_sides_of_dap_are_made(tmp_path: Path) -> None:
     evidence.need("wild/dap.json")
     dap = package(wild("dap"), "both_debug", tmp_path)
-    peers, runtime = peers_of(dap), runtime_of(dap)
+    peers: Any = peers_of(dap)
+    runtime: Any = runtime_of(dap)
 
     class Adapter(peers.Adapter):  # type: ignore[misc]
         async def initialize(self, _: Any, /) -> Any:
@@ -163,7 +165,7 @@ def test_a_client_of_a_meta_model_talks_to_a_language_server(tmp_path: Path) -> 
     if server is None:
         evidence.lack("pyright is not installed beside this Python: the extra dev has it")
     lsp = package(documents(LSP), "editor_wire", tmp_path)
-    peers = peers_of(lsp)
+    peers: Any = peers_of(lsp)
     (tmp_path / "pyrightconfig.json").write_text("{}")
     file = tmp_path / "tide.py"
     file.write_text("")
@@ -204,7 +206,7 @@ def mcp_package(folder: Path, name: str) -> Any:
 
 def test_a_client_of_mcp_talks_to_a_server_of_the_python_sdk_and_serves_it_roots(tmp_path: Path) -> None:
     mcp = mcp_package(tmp_path, "asking_wire")
-    peers = peers_of(mcp)
+    peers: Any = peers_of(mcp)
 
     class Client(peers.Client):  # type: ignore[misc]
         async def roots_list(self, _: Any, /) -> Any:
@@ -216,7 +218,7 @@ def test_a_client_of_mcp_talks_to_a_server_of_the_python_sdk_and_serves_it_roots
     async def test() -> None:
         command = [sys.executable, str(MCP_SERVER)]
         async with peers.spawn_server(command, Client(), timeout=60) as server:
-            hello = {
+            hello: Any = {
                 "protocolVersion": "2025-11-25",
                 "capabilities": {"roots": {}},
                 "clientInfo": {"name": "tide", "version": "1"},
@@ -272,7 +274,7 @@ def test_an_openrpc_document_has_peers_over_memory_and_websocket(tmp_path: Path)
         },
     }
     tides = package(documents(document), "tides_wire", tmp_path)
-    peers = peers_of(tides)
+    peers: Any = peers_of(tides)
     websocket = importlib.import_module("tides_wire.runtime.websocket")
 
     class Server(peers.Server):  # type: ignore[misc]

@@ -12,7 +12,7 @@ peers: Final[Any] = importlib.import_module("answering_wire.v1.peers")
 
 class Server(peers.Server):  # type: ignore[misc]
     async def initialize(self, params: Any, /) -> Any:
-        hello = {
+        hello: Any = {
             "protocolVersion": params.protocol_version,
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "tide", "version": "1"},

@@ -1,0 +1,119 @@
+"""Drives agents that others ship, by our client and its host, as far as they go without a login, and prints a table. No part of CI.
+
+    python tests/bench/agents.py FOLDER [NAME…]
+
+FOLDER is that of `tests/bench/probes.py`, which says what is installed there and how. No home folder is passed on. Judges nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path[:1] = [
+    *(str(ROOT / part) for part in ("generator", "generator/acp-session", "generated/python/acp-bindings", "tests"))
+]
+
+from acp_bindings import Failed, NotAdvertised, v1  # noqa: E402 - the folders are on the path only now
+from acp_bindings.v1 import peers  # noqa: E402
+
+from acp_session.client_host import ClientHost  # noqa: E402
+from acp_session.errors import RequestError  # noqa: E402
+from acp_session.hosted import HostedClient  # noqa: E402
+from bench.probes import SHIPPED, installed  # noqa: E402
+
+SECONDS: Final = 60.0
+STEPS: Final = ("initialize", "new", "list", "prompt", "cancel", "close", "end")
+
+
+class Client(HostedClient):
+    def __init__(self, folder: str) -> None:
+        super().__init__(granted=[folder])
+        self.updates: Counter[str] = Counter()
+
+    async def session_update(self, params: v1.SessionNotification, /) -> None:
+        self.updates[type(params.update).__name__] += 1
+
+
+async def outcome(work: Callable[[], Awaitable[object]]) -> str:
+    """What became of a step, in few words."""
+    try:
+        found = await work()
+    except Failed as failed:
+        return f"{failed.code}: {' '.join(failed.message.split())[:60]}"
+    except (NotAdvertised, RequestError) as error:
+        return "not offered" if getattr(error, "code", -32601) == -32601 else str(error)
+    except TimeoutError:
+        return f"no answer in {SECONDS:.0f} s"
+    except Exception as error:  # noqa: BLE001 - told, whatever it is
+        return f"{type(error).__name__}: {str(error)[:80]}"
+    reason = getattr(found, "stop_reason", None)
+    return "yes" if reason is None else str(reason)
+
+
+async def drive(command: list[str], folder: Path) -> dict[str, str]:
+    """What an agent does, step by step."""
+    work = folder / "work"
+    work.mkdir()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8", "NO_COLOR": "1", "CI": "1"}
+    client = Client(str(work))
+    host: ClientHost = client.host
+    rows = dict.fromkeys(STEPS, "")
+    told: list[object] = []
+    began = time.monotonic()
+    async with peers.spawn_agent(
+        command, client, cwd=work, env=environment, timeout=SECONDS, told=told.append, grace=5
+    ) as agent:
+        child: Any = agent.connection.transport
+        rows["initialize"] = await outcome(host.initialize)
+        sessions: list[Any] = []
+
+        async def new() -> None:
+            sessions.append(await host.new(str(work)))
+
+        rows["new"] = await outcome(new) if host.agent is not None else "not reached"
+        rows["list"] = await outcome(host.list_sessions) if host.agent is not None else "not reached"
+        if sessions:
+            session = sessions[0]
+            rows["prompt"] = await outcome(lambda: host.prompt(session.id, "Say hello."))
+            rows["cancel"] = await outcome(lambda: host.cancel(session.id))
+            rows["close"] = await outcome(lambda: host.close(session.id))
+        else:
+            rows["prompt"] = rows["cancel"] = rows["close"] = "not reached"
+    updates = ", ".join(f"{name} {number}" for name, number in sorted(client.updates.items()))
+    return {
+        **rows,
+        "end": f"exit {child.returncode}, {time.monotonic() - began:.0f} s",
+        "updates": updates or "none",
+        "passed over": str(len(told)),
+    }
+
+
+def main() -> None:
+    """Drive all, or those that are named."""
+    logging.disable()
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    columns = (*STEPS, "updates", "passed over")
+    print(f"| Agent | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}", flush=True)
+    for name, shipped in SHIPPED.items():
+        if names and name not in names:
+            continue
+        command = [str(installed(folder, shipped) / shipped.command[0]), *shipped.command[1:]]
+        with tempfile.TemporaryDirectory() as passing:
+            found = asyncio.run(drive(command, Path(passing)))
+        cells = (f"{name} {shipped.version}", *(found[column].replace("|", "/") for column in columns))
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
