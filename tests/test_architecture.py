@@ -72,6 +72,8 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
+    "schema.merging": frozenset({"schema.unions", "schema.walk"}),
+    "schema.owned": frozenset({"schema.merging", "schema.unions", "schema.walk"}),
     "schema.bundle": frozenset(
         {
             *(
@@ -86,7 +88,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.load",
                 "schema.names",
             ),
-            *("schema.positions", "schema.profile", "schema.unions", "schema.walk"),
+            *("schema.merging", "schema.owned", "schema.positions", "schema.profile", "schema.unions", "schema.walk"),
         }
     ),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),

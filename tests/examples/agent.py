@@ -51,18 +51,18 @@ class Agent:
         """One prompt turn."""
         cancelled = self.sessions[session] = asyncio.Event()
         wanted = " ".join(read(block) for block in prompt)
-        self.update(session, v1.AgentThoughtChunk(content=v1.TextContentBlock(text=f"They want: {wanted}")))
+        self.update(session, v1.AgentThoughtChunk(content=v1.TextContent(text=f"They want: {wanted}")))
         if wanted == "wait":
             await cancelled.wait()
             return "cancelled"
         if wanted.startswith("delete ") and not await self.may_delete(session, wanted.removeprefix("delete ")):
             return "cancelled"
-        self.update(session, v1.AgentMessageChunk(content=v1.TextContentBlock(text="Done.")))
+        self.update(session, v1.AgentMessageChunk(content=v1.TextContent(text="Done.")))
         return "end_turn"
 
     async def may_delete(self, session: str, path: str) -> bool:
         """Ask. An outcome that is not an allowing choice is a no."""
-        call = v1.ToolCallSessionUpdate(tool_call_id="call-1", title=f"Delete {path}", kind="delete", status="pending")
+        call = v1.ToolCall(tool_call_id="call-1", title=f"Delete {path}", kind="delete", status="pending")
         self.update(session, call)
         answer = await self.connection.request(
             "session/request_permission",
@@ -76,11 +76,11 @@ class Agent:
             ),
         )
         match answer:
-            case v1.RequestPermissionResponse(outcome=v1.SelectedRequestPermissionOutcome(option_id="yes")):
-                self.update(session, v1.ToolCallUpdateSessionUpdate(tool_call_id="call-1", status="completed"))
+            case v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id="yes")):
+                self.update(session, v1.SessionToolCallUpdate(tool_call_id="call-1", status="completed"))
                 return True
             case _:
-                self.update(session, v1.ToolCallUpdateSessionUpdate(tool_call_id="call-1", status="failed"))
+                self.update(session, v1.SessionToolCallUpdate(tool_call_id="call-1", status="failed"))
                 return False
 
     def update(self, session: str, update: v1.SessionUpdate) -> None:
@@ -91,11 +91,11 @@ class Agent:
 def read(block: v1.ContentBlock) -> str:
     """A block of a prompt in words. Every kind is named: a type checker says so if one is forgotten."""
     match block:
-        case v1.TextContentBlock(text=text):
+        case v1.TextContent(text=text):
             return text
-        case v1.ResourceLinkContentBlock(uri=uri) | v1.ResourceContentBlock(resource=v1.TextResourceContents(uri=uri)):
+        case v1.ResourceLink(uri=uri) | v1.EmbeddedResource(resource=v1.TextResourceContents(uri=uri)):
             return f"<{uri}>"
-        case v1.ImageContentBlock() | v1.AudioContentBlock() | v1.ResourceContentBlock():
+        case v1.ImageContent() | v1.AudioContent() | v1.EmbeddedResource():
             return f"<{block.type}>"
         case Unknown():
             return f"<unknown {block.tag}>"

@@ -30,7 +30,7 @@ class Client:
                 wanted = "allow_once" if self.allow(self.titles.get(call.tool_call_id, "?")) else "reject_once"
                 for option in options:
                     if option.kind == wanted:
-                        outcome = v1.SelectedRequestPermissionOutcome(option_id=option.option_id)
+                        outcome = v1.SelectedPermissionOutcome(option_id=option.option_id)
                         return v1.RequestPermissionResponse(outcome=outcome)
                 return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
             case _:
@@ -39,14 +39,14 @@ class Client:
     async def notice(self, params: v1.AnyNotificationParams) -> None:
         """Show updates. What this version does not know is shown as what it is."""
         match params:
-            case v1.SessionNotification(update=v1.AgentMessageChunk(content=v1.TextContentBlock(text=text))):
+            case v1.SessionNotification(update=v1.AgentMessageChunk(content=v1.TextContent(text=text))):
                 self.show(f"says: {text}")
-            case v1.SessionNotification(update=v1.AgentThoughtChunk(content=v1.TextContentBlock(text=text))):
+            case v1.SessionNotification(update=v1.AgentThoughtChunk(content=v1.TextContent(text=text))):
                 self.show(f"thinks: {text}")
-            case v1.SessionNotification(update=v1.ToolCallSessionUpdate(tool_call_id=call, title=title)):
+            case v1.SessionNotification(update=v1.ToolCall(tool_call_id=call, title=title)):
                 self.titles[call] = title
                 self.show(f"calls: {title}")
-            case v1.SessionNotification(update=v1.ToolCallUpdateSessionUpdate(tool_call_id=call, status=str(status))):
+            case v1.SessionNotification(update=v1.SessionToolCallUpdate(tool_call_id=call, status=str(status))):
                 self.show(f"{status}: {self.titles.get(call, call)}")
             case v1.SessionNotification(update=Unknown() as update):
                 self.show(f"sends something new: {update.tag}")
@@ -89,11 +89,11 @@ async def main(command: Sequence[str]) -> None:
     client = Client(connection, show=print, allow=lambda title: "/tmp/" in title)
     running = asyncio.create_task(connection.run(client))
     session = await client.open("/srv")
-    link = v1.ResourceLinkContentBlock(name="notes", uri="file:///srv/notes.md")
-    print("ended:", await client.prompt(session, v1.TextContentBlock(text="read"), link))
+    link = v1.ResourceLink(name="notes", uri="file:///srv/notes.md")
+    print("ended:", await client.prompt(session, v1.TextContent(text="read"), link))
     for wish in ("delete /tmp/old", "delete /etc/passwd"):
-        print("ended:", await client.prompt(session, v1.TextContentBlock(text=wish)))
-    waiting = asyncio.create_task(client.prompt(session, v1.TextContentBlock(text="wait")))
+        print("ended:", await client.prompt(session, v1.TextContent(text=wish)))
+    waiting = asyncio.create_task(client.prompt(session, v1.TextContent(text="wait")))
     await asyncio.sleep(0)
     client.cancel(session)
     print("ended:", await waiting)

@@ -122,7 +122,7 @@ async def main(arguments: Sequence[str]) -> None:
     client = FilesClient(process.stdout, process.stdin, directories)
     running = asyncio.create_task(client.run())
     session = await client.start(directories[0], directories[1:])
-    prompt = v1.PromptRequest(session_id=session, prompt=[v1.TextContentBlock(text=sys.stdin.readline())])
+    prompt = v1.PromptRequest(session_id=session, prompt=[v1.TextContent(text=sys.stdin.readline())])
     await client.ask("session/prompt", prompt)
     process.stdin.close()
     await running

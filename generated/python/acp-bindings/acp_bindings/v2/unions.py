@@ -35,8 +35,6 @@ __all__ = [
     "DiffFileType",
     "DiffPatchFormat",
     "CreateElicitationRequest",
-    "FormCreateElicitationRequest",
-    "UrlCreateElicitationRequest",
     "CreateElicitationResponse",
     "ElicitationContentValue",
     "ElicitationFormMode",
@@ -70,7 +68,6 @@ __all__ = [
     "ReplayFrom",
     "SessionId",
     "StateUpdate",
-    "StateUpdateIdleVariant",
     "IdleStateUpdate",
     "BackgroundWork",
     "TerminalId",
@@ -79,14 +76,12 @@ __all__ = [
     "ToolCallStatus",
     "ToolCallContent",
     "SessionUpdate",
-    "StateUpdateSessionUpdate",
-    "IdleStateUpdateSessionUpdate",
 ]
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
-        "TerminalAuthMethod | AgentAuthMethod | UnknownAuthMethod",
+        "AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod",
         Tagged("type", ("terminal", "agent"), fallbacks=1),
     ],
 )
@@ -100,10 +95,7 @@ AuthMethodId = TypeAliasType("AuthMethodId", "str")
 
 AvailableCommand = TypeAliasType(
     "AvailableCommand",
-    Annotated[
-        "CommandAvailableCommand | UnknownAvailableCommand",
-        Tagged("type", ("command",), fallbacks=1),
-    ],
+    Annotated["Command | UnknownAvailableCommand", Tagged("type", ("command",), fallbacks=1)],
 )
 """A command that the agent offers to the user.
 
@@ -112,10 +104,7 @@ Unknown values of `type` are kept as `UnknownAvailableCommand`.
 
 AvailableCommandInput = TypeAliasType(
     "AvailableCommandInput",
-    Annotated[
-        "TextAvailableCommandInput | UnknownAvailableCommandInput",
-        Tagged("type", ("text",), fallbacks=1),
-    ],
+    Annotated["TextCommandInput | UnknownAvailableCommandInput", Tagged("type", ("text",), fallbacks=1)],
 )
 """What can be written after the name of a command.
 
@@ -160,11 +149,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 SessionConfigOption = TypeAliasType(
     "SessionConfigOption",
     Annotated[
-        """(
-        SelectSessionConfigOption
-        | BooleanSessionConfigOption
-        | UnknownSessionConfigOption
-        )""",
+        "SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption",
         Tagged("type", ("select", "boolean"), fallbacks=1),
     ],
 )
@@ -213,11 +198,11 @@ ContentBlock = TypeAliasType(
     "ContentBlock",
     Annotated[
         """(
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceLinkContentBlock
-        | ResourceContentBlock
+        TextContent
+        | ImageContent
+        | AudioContent
+        | ResourceLink
+        | EmbeddedResource
         | UnknownContentBlock
         )""",
         Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
@@ -297,8 +282,8 @@ CreateElicitationRequest = TypeAliasType(
     "CreateElicitationRequest",
     Annotated[
         """(
-        FormCreateElicitationRequest
-        | UrlCreateElicitationRequest
+        ElicitationFormMode
+        | ElicitationUrlMode
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
@@ -313,29 +298,11 @@ the session's state `requires_action`.
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-FormCreateElicitationRequest = TypeAliasType(
-    "FormCreateElicitationRequest",
-    Annotated[
-        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
-        Shapes(exclusive=True),
-    ],
-)
-""""""
-
-UrlCreateElicitationRequest = TypeAliasType(
-    "UrlCreateElicitationRequest",
-    Annotated[
-        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
-        Shapes(exclusive=True),
-    ],
-)
-""""""
-
 CreateElicitationResponse = TypeAliasType(
     "CreateElicitationResponse",
     Annotated[
         """(
-        AcceptCreateElicitationResponse
+        ElicitationAcceptAction
         | ElicitationDeclineAction
         | ElicitationCancelAction
         | UnknownCreateElicitationResponse
@@ -379,11 +346,11 @@ ElicitationPropertySchema = TypeAliasType(
     "ElicitationPropertySchema",
     Annotated[
         """(
-        StringElicitationPropertySchema
-        | NumberElicitationPropertySchema
-        | IntegerElicitationPropertySchema
-        | BooleanElicitationPropertySchema
-        | ArrayElicitationPropertySchema
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
         Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
@@ -411,7 +378,7 @@ Other values are kept as they are.
 MultiSelectItems = TypeAliasType(
     "MultiSelectItems",
     Annotated[
-        "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
+        "StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
     ],
 )
@@ -489,7 +456,7 @@ code.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | StdioMcpServer | UnknownMcpServer",
+        "McpServerHttp | McpServerStdio | UnknownMcpServer",
         Tagged("type", ("http", "stdio"), fallbacks=1),
     ],
 )
@@ -520,8 +487,8 @@ RequestPermissionSubject = TypeAliasType(
     "RequestPermissionSubject",
     Annotated[
         """(
-        ToolCallRequestPermissionSubject
-        | CommandRequestPermissionSubject
+        ToolCallPermissionSubject
+        | CommandPermissionSubject
         | UnknownRequestPermissionSubject
         )""",
         Tagged("type", ("tool_call", "command"), fallbacks=1),
@@ -554,8 +521,8 @@ RequestPermissionOutcome = TypeAliasType(
     "RequestPermissionOutcome",
     Annotated[
         """(
-        CancelledRequestPermissionOutcome
-        | SelectedRequestPermissionOutcome
+        CancelledPermissionOutcome
+        | SelectedPermissionOutcome
         | UnknownRequestPermissionOutcome
         )""",
         Tagged("outcome", ("cancelled", "selected"), fallbacks=1),
@@ -568,10 +535,7 @@ Unknown values of `outcome` are kept as `UnknownRequestPermissionOutcome`.
 
 PlanUpdateContent = TypeAliasType(
     "PlanUpdateContent",
-    Annotated[
-        "ItemsPlanUpdateContent | UnknownPlanUpdateContent",
-        Tagged("type", ("items",), fallbacks=1),
-    ],
+    Annotated["PlanItems | UnknownPlanUpdateContent", Tagged("type", ("items",), fallbacks=1)],
 )
 """The content of a plan, complete. It takes the place of what the plan with the same `planId` held.
 
@@ -618,7 +582,7 @@ SessionListCursor = TypeAliasType("SessionListCursor", "str")
 
 ReplayFrom = TypeAliasType(
     "ReplayFrom",
-    Annotated["StartReplayFrom | UnknownReplayFrom", Tagged("type", ("start",), fallbacks=1)],
+    Annotated["ReplayFromStart | UnknownReplayFrom", Tagged("type", ("start",), fallbacks=1)],
 )
 """From where the conversation is played back, that place included.
 
@@ -635,9 +599,9 @@ StateUpdate = TypeAliasType(
     "StateUpdate",
     Annotated[
         """(
-        StateUpdateRunningVariant
-        | StateUpdateIdleVariant
-        | StateUpdateRequiresActionVariant
+        RunningStateUpdate
+        | IdleStateUpdate
+        | RequiresActionStateUpdate
         | UnknownStateUpdate
         )""",
         Tagged("state", ("running", "idle", "requires_action"), fallbacks=1),
@@ -650,29 +614,6 @@ background work does not count. Repeating a state is harmless and is neither new
 Unknown values of `state` are kept as `UnknownStateUpdate`.
 """
 
-StateUpdateIdleVariant = TypeAliasType(
-    "StateUpdateIdleVariant",
-    Annotated[
-        """(
-        EndTurnStateUpdateIdleVariant
-        | MaxTokensStateUpdateIdleVariant
-        | MaxTurnRequestsStateUpdateIdleVariant
-        | RefusalStateUpdateIdleVariant
-        | CancelledStateUpdateIdleVariant
-        | ErrorStateUpdateIdleVariant
-        | UnknownStateUpdateIdleVariant
-        | NoneStateUpdateIdleVariant
-        )""",
-        Tagged(
-            "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
-            fallbacks=1,
-            default=True,
-        ),
-    ],
-)
-"""Unknown values of `stopReason` are kept as `UnknownStateUpdateIdleVariant`."""
-
 IdleStateUpdate = TypeAliasType(
     "IdleStateUpdate",
     Annotated[
@@ -682,7 +623,7 @@ IdleStateUpdate = TypeAliasType(
         | MaxTurnRequestsStopReason
         | RefusalStopReason
         | CancelledStopReason
-        | ErrorIdleStateUpdate
+        | ErrorStopReason
         | UnknownIdleStateUpdate
         | NoStopReason
         )""",
@@ -703,7 +644,7 @@ Unknown values of `stopReason` are kept as `UnknownIdleStateUpdate`.
 BackgroundWork = TypeAliasType(
     "BackgroundWork",
     Annotated[
-        "TerminalBackgroundWork | ToolCallBackgroundWork | UnknownBackgroundWork",
+        "BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork",
         Tagged("type", ("terminal", "tool_call"), fallbacks=1),
     ],
 )
@@ -771,12 +712,7 @@ Other values are kept as they are.
 ToolCallContent = TypeAliasType(
     "ToolCallContent",
     Annotated[
-        """(
-        ContentToolCallContent
-        | DiffToolCallContent
-        | TerminalToolCallContent
-        | UnknownToolCallContent
-        )""",
+        "Content | Diff | Terminal | UnknownToolCallContent",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
     ],
 )
@@ -790,24 +726,24 @@ SessionUpdate = TypeAliasType(
     Annotated[
         """(
         UserMessageChunk
-        | UserMessageSessionUpdate
+        | UserMessage
         | AgentMessageChunk
-        | AgentMessageSessionUpdate
+        | AgentMessage
         | AgentThoughtChunk
-        | AgentThoughtSessionUpdate
-        | StateUpdateSessionUpdate
-        | ToolCallContentChunkSessionUpdate
-        | ToolCallUpdateSessionUpdate
-        | TerminalUpdateSessionUpdate
-        | TerminalOutputChunkSessionUpdate
-        | PlanUpdateSessionUpdate
-        | AvailableCommandsUpdateSessionUpdate
-        | ConfigOptionUpdateSessionUpdate
-        | SessionInfoUpdateSessionUpdate
-        | UsageUpdateSessionUpdate
-        | NoticeSessionUpdate
-        | CompactionUpdateSessionUpdate
-        | CompactionSummaryChunkSessionUpdate
+        | AgentThought
+        | StateUpdate
+        | ToolCallContentChunk
+        | SessionToolCallUpdate
+        | TerminalUpdate
+        | TerminalOutputChunk
+        | PlanUpdate
+        | AvailableCommandsUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
         | UnknownSessionUpdate
         )""",
         Tagged(
@@ -822,141 +758,84 @@ SessionUpdate = TypeAliasType(
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 """
 
-StateUpdateSessionUpdate = TypeAliasType(
-    "StateUpdateSessionUpdate",
-    Annotated[
-        """(
-        RunningStateUpdateSessionUpdate
-        | IdleStateUpdateSessionUpdate
-        | RequiresActionStateUpdateSessionUpdate
-        | UnknownStateUpdateSessionUpdate
-        )""",
-        Tagged("state", ("running", "idle", "requires_action"), fallbacks=1),
-    ],
-)
-"""Unknown values of `state` are kept as `UnknownStateUpdateSessionUpdate`."""
-
-IdleStateUpdateSessionUpdate = TypeAliasType(
-    "IdleStateUpdateSessionUpdate",
-    Annotated[
-        """(
-        EndTurnIdleStateUpdateSessionUpdate
-        | MaxTokensIdleStateUpdateSessionUpdate
-        | MaxTurnRequestsIdleStateUpdateSessionUpdate
-        | RefusalIdleStateUpdateSessionUpdate
-        | CancelledIdleStateUpdateSessionUpdate
-        | ErrorIdleStateUpdateSessionUpdate
-        | UnknownIdleStateUpdateSessionUpdate
-        | NoneIdleStateUpdateSessionUpdate
-        )""",
-        Tagged(
-            "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
-            fallbacks=1,
-            default=True,
-        ),
-    ],
-)
-"""Unknown values of `stopReason` are kept as `UnknownIdleStateUpdateSessionUpdate`."""
-
 # The types above name records; the records, in turn, import them from here.
 from .models import (  # noqa: E402
-    AcceptCreateElicitationResponse,
-    AgentAuthMethod,
+    AgentMessage,
     AgentMessageChunk,
-    AgentMessageSessionUpdate,
+    AgentThought,
     AgentThoughtChunk,
-    AgentThoughtSessionUpdate,
-    ArrayElicitationPropertySchema,
-    AudioContentBlock,
-    AvailableCommandsUpdateSessionUpdate,
+    AudioContent,
+    AuthMethodAgent,
+    AuthMethodTerminal,
+    AvailableCommandsUpdate,
+    BackgroundTerminal,
+    BackgroundToolCall,
     BlobResourceContents,
-    BooleanElicitationPropertySchema,
-    BooleanSessionConfigOption,
+    BooleanPropertySchema,
     BooleanSetSessionConfigOptionRequest,
-    CancelledIdleStateUpdateSessionUpdate,
-    CancelledRequestPermissionOutcome,
-    CancelledStateUpdateIdleVariant,
+    CancelledPermissionOutcome,
     CancelledStopReason,
-    CommandAvailableCommand,
-    CommandRequestPermissionSubject,
-    CompactionSummaryChunkSessionUpdate,
-    CompactionUpdateSessionUpdate,
-    ConfigOptionUpdateSessionUpdate,
-    ContentToolCallContent,
+    Command,
+    CommandPermissionSubject,
+    CompactionSummaryChunk,
+    CompactionUpdate,
+    ConfigOptionUpdate,
+    Content,
+    Diff,
     DiffAdd,
     DiffCopy,
     DiffDelete,
     DiffModify,
     DiffMove,
-    DiffToolCallContent,
+    ElicitationAcceptAction,
     ElicitationCancelAction,
     ElicitationDeclineAction,
-    EndTurnIdleStateUpdateSessionUpdate,
-    EndTurnStateUpdateIdleVariant,
+    EmbeddedResource,
     EndTurnStopReason,
-    ErrorIdleStateUpdate,
-    ErrorIdleStateUpdateSessionUpdate,
-    ErrorStateUpdateIdleVariant,
-    HttpMcpServer,
+    ErrorStopReason,
     IdSetSessionConfigOptionRequest,
-    ImageContentBlock,
-    IntegerElicitationPropertySchema,
-    ItemsPlanUpdateContent,
-    MaxTokensIdleStateUpdateSessionUpdate,
-    MaxTokensStateUpdateIdleVariant,
+    ImageContent,
+    IntegerPropertySchema,
     MaxTokensStopReason,
-    MaxTurnRequestsIdleStateUpdateSessionUpdate,
-    MaxTurnRequestsStateUpdateIdleVariant,
     MaxTurnRequestsStopReason,
-    MultiSelectItemsStringVariant,
+    McpServerHttp,
+    McpServerStdio,
+    MultiSelectPropertySchema,
     NoStopReason,
-    NoneIdleStateUpdateSessionUpdate,
-    NoneStateUpdateIdleVariant,
-    NoticeSessionUpdate,
-    NumberElicitationPropertySchema,
-    PlanUpdateSessionUpdate,
-    RefusalIdleStateUpdateSessionUpdate,
-    RefusalStateUpdateIdleVariant,
+    Notice,
+    NumberPropertySchema,
+    PlanItems,
+    PlanUpdate,
     RefusalStopReason,
+    ReplayFromStart,
     RequestElicitationFormMode,
     RequestElicitationUrlMode,
-    RequestFormCreateElicitationRequest,
     RequestUnknownCreateElicitationRequest,
-    RequestUrlCreateElicitationRequest,
-    RequiresActionStateUpdateSessionUpdate,
-    ResourceContentBlock,
-    ResourceLinkContentBlock,
-    RunningStateUpdateSessionUpdate,
-    SelectSessionConfigOption,
-    SelectedRequestPermissionOutcome,
+    RequiresActionStateUpdate,
+    ResourceLink,
+    RunningStateUpdate,
+    SelectedPermissionOutcome,
+    SessionConfigBoolean,
+    SessionConfigSelect,
     SessionConfigSelectGroup,
     SessionConfigSelectOption,
     SessionElicitationFormMode,
     SessionElicitationUrlMode,
-    SessionFormCreateElicitationRequest,
-    SessionInfoUpdateSessionUpdate,
+    SessionInfoUpdate,
     SessionNotFoundErrorData,
+    SessionToolCallUpdate,
     SessionUnknownCreateElicitationRequest,
-    SessionUrlCreateElicitationRequest,
-    StartReplayFrom,
-    StateUpdateRequiresActionVariant,
-    StateUpdateRunningVariant,
-    StdioMcpServer,
-    StringElicitationPropertySchema,
-    TerminalAuthMethod,
-    TerminalBackgroundWork,
-    TerminalOutputChunkSessionUpdate,
-    TerminalToolCallContent,
-    TerminalUpdateSessionUpdate,
-    TextAvailableCommandInput,
-    TextContentBlock,
+    StringMultiSelectItems,
+    StringPropertySchema,
+    Terminal,
+    TerminalOutputChunk,
+    TerminalUpdate,
+    TextCommandInput,
+    TextContent,
     TextResourceContents,
     TitledMultiSelectItems,
-    ToolCallBackgroundWork,
-    ToolCallContentChunkSessionUpdate,
-    ToolCallRequestPermissionSubject,
-    ToolCallUpdateSessionUpdate,
+    ToolCallContentChunk,
+    ToolCallPermissionSubject,
     UnknownAuthMethod,
     UnknownAvailableCommand,
     UnknownAvailableCommandInput,
@@ -966,7 +845,6 @@ from .models import (  # noqa: E402
     UnknownDiffChange,
     UnknownElicitationPropertySchema,
     UnknownIdleStateUpdate,
-    UnknownIdleStateUpdateSessionUpdate,
     UnknownMcpServer,
     UnknownMultiSelectItems,
     UnknownPlanUpdateContent,
@@ -977,11 +855,9 @@ from .models import (  # noqa: E402
     UnknownSessionUpdate,
     UnknownSetSessionConfigOptionRequest,
     UnknownStateUpdate,
-    UnknownStateUpdateIdleVariant,
-    UnknownStateUpdateSessionUpdate,
     UnknownToolCallContent,
     UnsupportedProtocolVersionErrorData,
-    UsageUpdateSessionUpdate,
+    UsageUpdate,
+    UserMessage,
     UserMessageChunk,
-    UserMessageSessionUpdate,
 )
