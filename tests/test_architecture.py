@@ -441,6 +441,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
                 "declared",
                 "envelopes",
                 "facts",
+                "formats",
                 "heirs",
                 "leaves",
                 "pairing",

@@ -17,6 +17,7 @@ from acpgen import borrowed
 from acpgen.errors import Faults
 from acpgen.generate import understand
 from acpgen.publish import Version, requirements
+from acpgen.publish.demands import demands
 from acpgen.publish.table import WAYS, Requirement
 from acpgen.schema.load import load
 from acpgen.targets import Settings, docs
@@ -143,6 +144,50 @@ def test_links_lead_to_pages_and_anchors_that_are_made() -> None:
             elif not target.startswith("https://"):
                 assert path in files, target
                 assert not anchor or f'<a id="{anchor}"></a>' in files[path], target
+
+
+def test_pages_of_methods_and_types_tell_the_requirements_about_them() -> None:
+    table = requirements.parse(WHOLE, FILE)
+    for version in versions():
+        notes = demands(table, version)
+        pages = docs.compose(version.protocol, version.bundle, version.settings, {}, rules=notes)
+        shelf = docs.places_of(version.protocol, version.bundle)
+        for rule in (each for each in table.rules if version.protocol.name in each.protocols):
+            link = f"/{requirements.path(rule.document)}#{rule.anchor})"
+            told = [shelf.methods[name] for name in rule.methods if name in shelf.methods]
+            places = (
+                where
+                for each in rule.schema
+                for where in each.at
+                if where.startswith(f"{version.protocol.name}#/$defs/")
+            )
+            told += [shelf.types[name] for name in (where.split("/$defs/")[1].split("/")[0] for where in places)]
+            for page in told:
+                text = pages[version.path(page)]
+                assert link in text, (rule.id, page)
+                assert f"- **{rule.level}**: {docs.prose(rule.says)}" in text
+                for target in re.findall(r"\]\(([^)]*/requirements/[^)]+)\)", text):
+                    path = posixpath.normpath(
+                        posixpath.join(posixpath.dirname(version.path(page)), target.partition("#")[0])
+                    )
+                    assert path in {requirements.path(document.id) for document in table.documents}
+
+
+def test_a_rule_that_names_a_code_stands_beside_it_among_the_errors_of_its_methods() -> None:
+    table = requirements.parse(WHOLE, FILE)
+    version = versions()[1]
+    notes = demands(table, version)
+    pages = docs.compose(version.protocol, version.bundle, version.settings, {}, rules=notes)
+    shelf = docs.places_of(version.protocol, version.bundle)
+    found = 0
+    for name, mine in notes.methods.items():
+        rows = pages[version.path(shelf.methods[name])].partition("## Errors")[2].partition("## Requirements")[0]
+        for note in mine if rows else ():
+            for named in note.codes:
+                row = re.search(rf"^\| \[`{named}`\].*$", rows, re.MULTILINE)
+                assert row is None or docs.prose(note.says) in row[0]
+                found += row is not None
+    assert found > 10
 
 
 def test_the_summary_counts_what_every_way_enforces_and_what_it_enforces_alone() -> None:

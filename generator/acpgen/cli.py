@@ -163,11 +163,11 @@ def generate(
     ] = False,
     no_cache: NoCache = False,
 ) -> None:
-    """Generate what [tool.acpgen] of pyproject.toml lists, or with --schema from any schema file.
+    """Generate the outputs of a project, or of one schema.
 
-    At the end stands which methods were found, by which profile, and what stays without a type, and keywords that decode does not
-    enforce, as in UNENFORCED of the generated package. Exit codes: 0 all is
-    well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
+    Without --schema, [tool.acpgen] of pyproject.toml lists the outputs. The command ends with a summary: which methods it found, by which
+    profile, what stays without a type, and which keywords decode does not enforce (UNENFORCED in the generated package). Exit codes: 0 all
+    is well, 1 --check found a difference or --strict-coverage such a keyword, 2 the input cannot be used.
     """
     chosen = [name for value in targets or () for name in value.split(",") if name]
     if watch and (check or strict_coverage):
@@ -236,7 +236,9 @@ def init(
     ] = None,
     ref: Ref = None,
 ) -> None:
-    """Make a project from a schema: its files, the configuration, CI, pre-commit hooks, and all outputs.
+    """Make a project from a schema.
+
+    It writes the files, the configuration, CI, pre-commit hooks, and all outputs.
 
     Rules of lint that the schema breaks become warnings of that project. Exit codes: 0 all is well, 2 the input cannot be used, and
     nothing was written. Files of --methods and --ref become files of the project.
@@ -275,7 +277,9 @@ def lint(
     ] = None,
     ref: Ref = None,
 ) -> None:
-    """Check schema files: JSON Schema, the dialect and the house rules, one finding a line.
+    """Check schema files: JSON Schema, the dialect, house rules.
+
+    Each finding is one line.
 
     [tool.acpgen.lint] of pyproject.toml makes a rule a warning or turns it off: description-missing = "warning". Exit codes: 0 no
     error was found, 1 an error was, 2 the input cannot be used.
@@ -325,7 +329,9 @@ def adopt(
         typer.Option(metavar="VERSION", help="Keep its facts as a release too, for the changelog in the docs."),
     ] = None,
 ) -> None:
-    """Carry the facts of a newer upstream schema into the project's files; our words and differences stay.
+    """Merge a newer upstream schema into the project.
+
+    Local descriptions and deliberate differences are kept.
 
     Exit codes: 0 done, 1 conflicts are left or --dry-run found changes, 2 the input cannot be used.
     """
@@ -431,7 +437,9 @@ def validate(
     ] = False,
     ref: Ref = None,
 ) -> None:
-    """Judge messages strictly by the schema: one verdict a line. With --session, print what breaks a rule of the conversation.
+    """Judge messages strictly by the schema: one verdict a line.
+
+    With --session, the command prints what breaks a rule of the conversation.
 
     A recording has lines {"from": "client", "message": {...}}. Exit codes: 0 all was judged and is well, 1 something is wrong or was
     not judged, 2 unusable input.
@@ -526,7 +534,9 @@ def tap(
     ] = 10,
     ref: Ref = None,
 ) -> None:
-    """Run an agent or server with a monitor on its standard input and output. Every byte passes through as it came.
+    """Run an agent with a monitor on its standard streams.
+
+    It takes servers of other protocols too. Every byte passes through unchanged.
 
     Ends when the command ends, with its exit code; 1 if that is 0 and judging ended early. 2: the command cannot be started, or
     a file cannot be written. The command does not outlive this one.
@@ -670,7 +680,9 @@ def probe(
         ),
     ] = None,
 ) -> None:
-    """Test an agent of ACP: run it, talk to it through what it advertises, and prove what breaks the specification.
+    """Test an agent or a client, and report its conformance.
+
+    The command runs it, talks to it through what it advertises, and proves what breaks the specification.
 
     It runs where you stand, with a home of its own in a passing folder, and needs no login; what cannot be reached without one is listed.
     Exit codes: 0 no MUST is broken in what was reached, 1 one is, or nothing could be judged, 2 the command cannot be started.
@@ -823,7 +835,9 @@ def diff(
         ),
     ] = False,
 ) -> None:
-    """Compare two revisions of a schema: who breaks, where, and the message that proves it.
+    """Compare two revisions of a schema: who breaks, and where.
+
+    Each finding has a message that proves it.
 
     Exit codes: 0 nothing counts under --fail-on, 1 something does, 2 the input cannot be used.
     """
@@ -930,7 +944,9 @@ def history(
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report there instead.")] = None,
     ref: Ref = None,
 ) -> None:
-    """Compare many revisions of a schema: what each step broke, since when, and which releases understand one another.
+    """Compare many revisions of a schema, step by step.
+
+    The report says what each step broke, since when, and which releases understand one another.
 
     acpgen history main -- acp/v1 reads the commits along first parents, also where the schema has moved. Exit codes: 0 no step counts
     under --fail-on, 1 one does, 2 the input cannot be used.
@@ -974,7 +990,9 @@ def rules(
     ] = None,
     output_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text, json or markdown.")] = "text",
 ) -> None:
-    """List every compatibility rule with its severities, and what the policy of this project makes of it.
+    """List every compatibility rule with its severities.
+
+    It shows what the policy of this project makes of each.
 
     Exit codes: 0 all is well, 2 there is no such rule or format, or [tool.acpgen.compat] is wrong.
     """

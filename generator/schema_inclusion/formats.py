@@ -73,6 +73,15 @@ FORMATS: Final[Mapping[str, Bounds]] = {
 """The formats that can be asserted: those of the drafts."""
 
 
+WIDER: Final[Mapping[str, tuple[str, ...]]] = {
+    "uri": ("uri-reference", "iri"),
+    "uri-reference": ("iri-reference",),
+    "iri": ("iri-reference",),
+    "email": ("idn-email",),
+}
+"""The formats of which each text of a format is too (RFC 3986, RFC 3987, RFC 6531)."""
+
+
 def chosen(names: Collection[str]) -> frozenset[str]:
     """The formats to assert. Raises `UnknownFormat` for names that are none of `FORMATS`."""
     unknown = sorted(set(names) - FORMATS.keys())

@@ -25,7 +25,7 @@ from schema_inclusion.document import (
     resolved,
     within,
 )
-from schema_inclusion.formats import FORMATS
+from schema_inclusion.formats import FORMATS, WIDER
 from schema_inclusion.forms import Forms
 from schema_inclusion.formula import Formula, Kind, Types
 from schema_inclusion.values import Json, exact
@@ -108,18 +108,16 @@ class Normaliser:
         return result
 
     def of_format(self, name: str) -> Formula:
-        """What a format that is asserted says of a text: what may be of it, and surely is or perhaps."""
+        """What a format that is asserted says of a text: what may be of it, and surely is or perhaps, and what the wider formats say."""
+        wider = [self.of_format(each) for each in WIDER.get(name, ())]
         bounds = FORMATS[name]
         if name not in self._doubts:
             self._doubts[name] = self.forms.opaque(f"whether a text is of the format {name!r} is not known here")
         surely, possibly = self.forms.matches(bounds.surely), self.forms.matches(bounds.possibly)
-        return (
-            possibly
-            if bounds.surely == bounds.possibly
-            else self.forms.all_of(
-                possibly, self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.STRING), surely, self._doubts[name])
-            )
-        )
+        if bounds.surely == bounds.possibly:
+            return possibly
+        perhaps = self.forms.any_of(self.forms.types(Kind.ANY & ~Kind.STRING), surely, self._doubts[name])
+        return self.forms.all_of(possibly, perhaps, *wider)
 
     def has_read(self, target: Target) -> bool:
         """Whether what stands there is a formula already."""

@@ -139,11 +139,57 @@ def test_an_unknown_variant_is_refused_when_constructed_with_a_known_tag(kept: S
 
 
 def test_unknown_fields_can_be_set_and_read(v1: Subject) -> None:
-    block = v1.module.TextContent(text="hi", **{"x-vendor": {"a": 1}})
+    block = v1.module.TextContent(text="hi", extra={"x-vendor": {"a": 1}})
     assert block.model_extra == {"x-vendor": {"a": 1}}
     assert v1.encoded(block) == {"type": "text", "text": "hi", "x-vendor": {"a": 1}}
     block.model_extra["y"] = 2
     assert v1.encoded(block)["y"] == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"lines": 3}, "lines\n  no such field; did you mean 'line'?"),
+        ({"sesionId": "s"}, "sesionId\n  no such field; did you mean 'session_id'?"),
+        ({"_vendor": 1}, "_vendor\n  no such field; what the schema does not know goes into 'extra'"),
+        ({"extra": {"line": 3}}, "extra.line\n  this is a field of the record: pass it by its name, not in 'extra'"),
+        ({"extra": {"session_id": "t"}}, "extra.session_id\n  this is a field of the record"),
+        ({"extra": [1]}, "extra\n  an object with the further fields is needed here"),
+        ({"extra": {1: 2}}, "extra\n  an object with the further fields is needed here"),
+    ],
+)
+def test_a_constructor_takes_fields_alone_and_says_which_one_is_meant(
+    v1: Subject, given: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        v1.module.ReadTextFileRequest(session_id="s", path="/a", **given)
+    assert told in str(caught.value)
+
+
+def test_decoding_and_validating_keep_what_a_constructor_does_not_take(v1: Subject) -> None:
+    value = {"sessionId": "s", "path": "/a", "lines": 3, "extra": 4}
+    request = v1.module.ReadTextFileRequest
+    for found in (v1.module.decode_as(request, value), request.model_validate(value)):
+        assert v1.encoded(found) == value
+        assert v1.encoded(found.model_copy(update={"lines": 5}))["lines"] == 5
+
+
+def test_a_copy_takes_fields_alone_by_either_name(v1: Subject) -> None:
+    request = v1.module.ReadTextFileRequest(session_id="s", path="/a")
+    for name in ("session_id", "sessionId"):
+        assert v1.encoded(request.model_copy(update={name: "t"})) == {"sessionId": "t", "path": "/a"}
+    with pytest.raises(ValidationError, match="did you mean 'line'"):
+        request.model_copy(update={"lines": 3})
+
+
+def test_a_record_that_is_made_of_further_fields_takes_them(subjects: Subjects) -> None:
+    typed = {"type": "object", "properties": {"id": {"type": "string"}}, "additionalProperties": {"type": "integer"}}
+    named = {"type": "object", "properties": {"extra": {"type": "string"}}}
+    found = subjects.small("further_fields", {"Typed": typed, "Named": named})
+    assert found.encoded(found.type("Typed")(id="x", a=1, extra={"b": 2})) == {"id": "x", "a": 1, "b": 2}
+    with pytest.raises(ValidationError):
+        found.type("Typed")(a="x")
+    assert found.encoded(found.type("Named")(extra_="x", extra={"more": 1})) == {"extra": "x", "more": 1}
 
 
 # --- what was set is sent ----------------------------------------------------------------------------------------------

@@ -34,9 +34,11 @@ def documents(value: Schema, name: str = "p") -> Documents:
     return Documents(name, (Document("schema.json", copy.deepcopy(value), text),))
 
 
-def compared(old: Schema, new: Schema, *, mode: Mode = "protocol", unstable: bool = False) -> Report:
+def compared(
+    old: Schema, new: Schema, *, mode: Mode = "protocol", unstable: bool = False, formats: bool = False
+) -> Report:
     """The report of two schemas."""
-    return compare(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable)
+    return compare(documents(old, "old"), documents(new, "new"), mode=mode, unstable=unstable, formats=formats)
 
 
 def found(report: Report, rule: str) -> list[Finding]:

@@ -259,7 +259,7 @@ def test_rules_show_what_the_policy_of_the_project_says_of_them(folder: Path) ->
         "experimental: s/new: The proposal is open.",
         "→ Here at s/go: risky. Nobody reads it.",
         "→ Here at s/old: additive. from 2027-01-31 on: s/go does it.",
-        "→ Here: undecided. Formats are asserted here",
+        "formats: asserted",
     ):
         assert said in text
     assert "Here at s/go: risky." in run(folder, "rules", "--format", "markdown").stdout

@@ -167,12 +167,19 @@ def test_a_level_raises_too_and_wins_over_what_is_not_promised() -> None:
     assert "raises 1 finding from additive to breaking" in told.notes[0].message
 
 
-def test_formats_count_where_they_are_asserted_and_are_never_taken_for_safe() -> None:
-    old, new = shared(c={"type": "string", "format": "uri"}), shared(c={"type": "string", "format": "email"})
-    assert compared(old, new).verdict == "editorial"
-    told = ruled(compared(old, new), 'formats = "asserted"')
-    assert (told.verdict, told.unruled) == ("undecided", "editorial")
-    assert ruled(compared(old, new), 'formats = "annotations"').verdict == "editorial"
+@pytest.mark.parametrize(
+    ("promise", "named", "severity"),
+    [
+        ("backward", True, "breaking"),
+        ("backward", False, "additive"),
+        ("forward", True, "additive"),
+        ("forward", False, "breaking"),
+    ],
+)
+def test_a_format_that_is_asserted_counts_where_it_is_promised(promise: str, named: bool, severity: str) -> None:
+    loose, tight = shared(c={"type": "string"}), shared(c={"type": "string", "format": "uuid"})
+    found = compared(*((loose, tight) if named else (tight, loose)), formats=True)
+    assert ruled(found, f'formats = "asserted"\npromise = "{promise}"').verdict == severity
 
 
 @pytest.mark.parametrize(

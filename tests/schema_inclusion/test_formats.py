@@ -10,6 +10,7 @@ import pytest
 
 import evidence
 from schema_inclusion import FORMATS, UnknownFormat, compare, include, is_satisfiable
+from schema_inclusion.formats import WIDER
 from schema_inclusion.patterns import matches
 
 TEXT: Any = {"type": "string"}
@@ -75,3 +76,13 @@ def test_what_lies_between_the_bounds_is_not_claimed(name: str, text: str) -> No
 def test_a_format_that_cannot_be_asserted_is_said() -> None:
     with pytest.raises(UnknownFormat, match="absolute-path, colour"):
         compare({}, True, formats=["colour", "date", "absolute-path"])
+
+
+@pytest.mark.parametrize(("name", "wider"), [(name, each) for name, wider in WIDER.items() for each in wider])
+def test_a_format_is_within_the_wider_ones(name: str, wider: str) -> None:
+    relation = include({**TEXT, "format": name}, {"format": wider}, formats=[name, wider])
+    assert relation.verdict.value == "yes"
+    judge = jsonschema_rs.Draft202012Validator({"format": wider}, validate_formats=True)
+    narrow = jsonschema_rs.Draft202012Validator({"format": name}, validate_formats=True)
+    for text, _ in (each for format_ in (name, wider) for each in texts(format_)):
+        assert judge.is_valid(text) or not narrow.is_valid(text), text

@@ -15,8 +15,9 @@ PACKAGE = Path(__file__).parents[2] / "generator" / "acp-session" / "acp_session
 MODULES = (
     *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
     *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
+    *("approval", "processes", "tail", "terminals"),
 )
-WITH_EXAMPLES = frozenset(MODULES) - {"atomic", "containment", "handles", "workers"}
+WITH_EXAMPLES = frozenset(MODULES) - {"atomic", "containment", "handles", "processes", "terminals", "workers"}
 
 
 @pytest.mark.parametrize("name", MODULES)

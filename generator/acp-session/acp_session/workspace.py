@@ -67,6 +67,14 @@ class ListRequest(Protocol):
     def additional_directories(self) -> object: ...
 
 
+class RootsOf(Protocol):
+    """Whoever knows the roots of sessions. What serves a session asks for them at each request and keeps none."""
+
+    def roots(self, session_id: str) -> RootSet:
+        """The roots that are in force. Raises `RequestError` -32602 for a session that has none."""
+        ...
+
+
 class Listed(SessionRequest, Protocol):
     """A `SessionInfo` of v1 or v2."""
 

@@ -69,8 +69,6 @@ def here(entry: CatalogueEntry, policy: Policy) -> Iterator[dict[str, str]]:
         if level.rule in ("", entry.id):
             at = "" if level.area is None else level.area.written
             yield {"at": at, "severity": level.severity, "reason": level.reason}
-    if policy.formats and entry.id == "format-changed":
-        yield {"at": "", "severity": "undecided", "reason": promises.FORMATS}
     if promises.is_removal(entry.id):
         for area, deprecation in policy.deprecated.items():
             since = f"from {deprecation.sunset.isoformat()} on: {deprecation.reason}"

@@ -135,7 +135,7 @@ def compared(
         checked = chosen.mode == "protocol"
         return opened(path, checked=checked, unstable=unstable, references=references, methods=profile)
 
-    comparing = Comparing(chosen.mode, unstable, budget or BUDGET)
+    comparing = Comparing(chosen.mode, unstable, budget or BUDGET, formats=promised.formats)
     today = date.today()
 
     def reported(after: Input) -> Report:

@@ -54,16 +54,18 @@ def compare(
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
     budget: int = BUDGET,
+    formats: bool = False,
 ) -> Report:
     """Who breaks between two revisions.
 
     `mode` "protocol" asks about peers that exchange messages, "language" about plain inclusion of two JSON Schemas. What is marked
     `x-unstable` is left out unless `unstable`. `references` say what absolute addresses mean, by the address a file or the name of a
     draft, `methods` is the profile that says where both keep their methods. `budget` are the steps that the proofs may take together; what
-    is left when they are spent is undecided. Raises `Faults` where a side cannot be read.
+    is left when they are spent is undecided. With `formats`, receivers refuse what a `format` does. Raises `Faults` where a side cannot
+    be read.
     """
     sides = both(old, new, mode=mode, unstable=unstable, references=references, methods=methods)
-    return compared(*sides, mode=mode, unstable=unstable, budget=budget)
+    return compared(*sides, mode=mode, unstable=unstable, budget=budget, formats=formats)
 
 
 def both(
@@ -91,12 +93,18 @@ def both(
 
 
 def compared(
-    old: Input, new: Input, *, mode: Mode = "protocol", unstable: bool = False, budget: int = BUDGET
+    old: Input,
+    new: Input,
+    *,
+    mode: Mode = "protocol",
+    unstable: bool = False,
+    budget: int = BUDGET,
+    formats: bool = False,
 ) -> Report:
-    """Who breaks between two sides that have been read. Raises `Faults`."""
+    """Who breaks between two sides that have been read; with `formats`, these are asserted. Raises `Faults`."""
     if mode == "language":
-        return _language_report(old, new, budget)
-    return reported(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget)
+        return _language_report(old, new, budget, formats)
+    return reported(side(old, unstable=unstable), side(new, unstable=unstable), budget=budget, formats=formats)
 
 
 # --- protocol mode ---------------------------------------------------------------------------------------------------
@@ -115,19 +123,21 @@ def side(given: Input, *, unstable: bool) -> Side:
     return Side(given, revised(given, unstable=unstable))
 
 
-def checked(old: Side, new: Side, *, budget: int = BUDGET) -> Checked:
+def checked(old: Side, new: Side, *, budget: int = BUDGET, formats: bool = False) -> Checked:
     """What the rules have to say of two sides, before it is placed in files. Raises `Faults` where they cannot be compared."""
-    return _checked(old, new, *_revisions(old, new), budget)
+    return _checked(old, new, *_revisions(old, new), budget, formats)
 
 
-def reported(old: Side, new: Side, found: Checked | None = None, *, budget: int = BUDGET) -> Report:
+def reported(
+    old: Side, new: Side, found: Checked | None = None, *, budget: int = BUDGET, formats: bool = False
+) -> Report:
     """The report of two sides, from what was `checked` if that is at hand. Raises `Faults` where they cannot be compared."""
     from acpgen.compat.protocol.bindings import bindings
     from acpgen.compat.protocol.check import rewritten
 
     before, after = _revisions(old, new)
     if found is None:
-        found = _checked(old, new, before, after, budget)
+        found = _checked(old, new, before, after, budget, formats)
     made = bindings(before, after)
     judged = found.judged
     if made == "breaking" and not _explained(judged, before, after):
@@ -160,10 +170,12 @@ def _explained(judged: Iterable[Judged], old: Revised, new: Revised) -> bool:
     return bool(rewritten) and all({at, old.outermost(at)} & rewritten for at in places)
 
 
-def _checked(old: Side, new: Side, before: Revised, after: Revised, budget: int = BUDGET) -> Checked:
+def _checked(
+    old: Side, new: Side, before: Revised, after: Revised, budget: int = BUDGET, formats: bool = False
+) -> Checked:
     from acpgen.compat.protocol.check import check, restructured
 
-    found = check(before, after, budget)
+    found = check(before, after, budget, formats)
     if found.judged or _values(old.input.documents) == _values(new.input.documents):
         return found
     return replace(found, judged=(restructured(before, after, _start(old.input), _start(new.input)),))
@@ -311,14 +323,18 @@ def _values(documents: Documents) -> list[JSON]:
 # --- language mode ---------------------------------------------------------------------------------------------------
 
 
-def _language_report(old: Input, new: Input, budget: int) -> Report:
-    from acpgen.compat.language import definitions, gone, together
-    from schema_inclusion import Allowance, Comparer
+def _language_report(old: Input, new: Input, budget: int, formats: bool) -> Report:
+    from acpgen.compat.language import definitions, gone, judged, together
+    from schema_inclusion import FORMATS, Allowance, Comparer
 
     schemas = _whole(old.documents), _whole(new.documents)
-    comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget))
+    asserted = tuple(FORMATS) if formats else ()
+    comparer = Comparer(*schemas, steps=max(_STEPS, budget // 100), allowance=Allowance(budget), formats=asserted)
     comparison = comparer.compare()
     apart = {place: comparer.compare({"$ref": place}, {"$ref": place}) for place in definitions(*schemas)}
+    if formats:
+        comparison = judged(comparison, *schemas)
+        apart = {place: judged(each, *schemas, place) for place, each in apart.items()}
     left = gone(*schemas)
     inclusion = together([comparison, *apart.values()], is_open=bool(left))
     found = [*_language_findings(comparison, old, new, schemas, "")]

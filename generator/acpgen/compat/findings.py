@@ -50,8 +50,8 @@ class Witness:
     """A whole message that proves a finding.
 
     A refusal names the revision that accepts it and the one that refuses it; a loss names the revision in which the message
-    carries the meaning that is lost. `verified`: a validator that takes formats as annotations has confirmed what is said of each
-    revision that is named. `formats`: one that asserts them has confirmed it too; `None` where none was asked.
+    carries the meaning that is lost. `verified`: a validator has confirmed what is said of each revision that is named, one that takes
+    formats as annotations where the comparison does. `formats`: one that asserts them has confirmed it too; `None` where none was asked.
     """
 
     value: JSON = field(hash=False)

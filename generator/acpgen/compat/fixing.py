@@ -56,19 +56,21 @@ class Fixed:
 class Comparing:
     """Comparisons that share what the old sides mean."""
 
-    def __init__(self, mode: Mode, unstable: bool, budget: int = BUDGET) -> None:
+    def __init__(self, mode: Mode, unstable: bool, budget: int = BUDGET, *, formats: bool = False) -> None:
         self.mode = mode
         self.unstable = unstable
         self.budget = budget
+        self.formats = formats
         self._known: dict[int, tuple[Input, Side]] = {}
 
     def __call__(self, old: Input, new: Input) -> Report:
         """The report of two sides. Raises `Faults`."""
         if self.mode == "language":
-            return compared(old, new, mode=self.mode, budget=self.budget)
+            return compared(old, new, mode=self.mode, budget=self.budget, formats=self.formats)
         if id(old) not in self._known:
             self._known[id(old)] = old, side(old, unstable=self.unstable)
-        return reported(self._known[id(old)][1], side(new, unstable=self.unstable), budget=self.budget)
+        after = side(new, unstable=self.unstable)
+        return reported(self._known[id(old)][1], after, budget=self.budget, formats=self.formats)
 
 
 def fixed(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from acpgen.compat.findings import Answer, Inclusion
+from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.pointers import pointer
-from acpgen.schema.walk import ASSERTIONS, is_object, refs_anywhere
+from acpgen.schema.walk import ASSERTIONS, DEFINITIONS, is_object, refs_anywhere
 
 if TYPE_CHECKING:
     from acpgen.ir import JSON
@@ -28,6 +30,36 @@ def definitions(old: JSON, new: JSON) -> tuple[str, ...]:
         for place in shared
         if place not in reached and not differing.isdisjoint(_closure(before, [place]) | _closure(after, [place]))
     )
+
+
+def judged(comparison: Comparison, old: JSON, new: JSON, place: str = "") -> Comparison:
+    """A comparison of two schemas, or of their definitions at a place, in which formats are asserted: what it proves is not proven where
+    the two name other formats that cannot be.
+    """
+    found = [unjudged(_reached(schema, place)) for schema in (old, new)]
+    reason = unknown(*found)
+    return (
+        replace(
+            comparison, backward=_doubted(comparison.backward, reason), forward=_doubted(comparison.forward, reason)
+        )
+        if reason
+        else comparison
+    )
+
+
+def _doubted(relation: Relation, reason: str) -> Relation:
+    if relation.witness is not None:
+        return relation
+    return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.")
+
+
+def _reached(schema: JSON, place: str) -> list[JSON]:
+    """A schema without its definitions, or one of these, and the definitions that it leads to."""
+    places = _places(schema)
+    if place:
+        return [places[each] for each in _closure(places, [place])]
+    whole = {key: value for key, value in schema.items() if key not in DEFINITIONS} if is_object(schema) else schema
+    return [whole, *(places[each] for each in _closure(places, _of_root(schema)))]
 
 
 def gone(old: JSON, new: JSON) -> tuple[str, ...]:

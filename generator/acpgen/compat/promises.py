@@ -40,8 +40,6 @@ WIDENED: Final = "language-widened"
 MARKED: Final = "deprecated: true"
 """The area of what a schema marks as deprecated itself."""
 
-FORMATS: Final = "Formats are asserted here, and what they refuse is not compared."
-
 _HARMFUL: Final = ("breaking", "undecided", "risky")
 _KEPT: Final[Mapping[Promise, tuple[Revision, ...]]] = {
     "full": ("old", "new"),
@@ -299,8 +297,6 @@ def _said(
     if levels:
         chosen = max(reversed(levels), key=lambda each: each.weight)
         return chosen.severity, chosen.reason
-    if rule == "format-changed" and policy.formats:
-        return "undecided", FORMATS
     promised = policy.is_explicit and "new" in _KEPT[policy.promise]
     if reach.severity not in _HARMFUL and not (rule == WIDENED and promised):
         return None

@@ -16,8 +16,10 @@ from acpgen.material import title as title_of
 from acpgen.publish import changelog, changes, pages, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
+from acpgen.publish.demands import demands
 from acpgen.publish.versions import INDEX, Version, successions
 from acpgen.targets import docs
+from acpgen.targets.docs.rule_notes import NO_RULES
 
 __all__ = ["Entry", "Version", "documents", "navigation"]
 
@@ -44,6 +46,7 @@ def documents(
     from acpgen.publish.ages import ages
     from acpgen.publish.history import histories
 
+    table = requirements.parse(material.requirements, _table(material)) if material.requirements is not None else None
     past = histories(versions, material, kept)
     files: dict[str, str] = {}
     faults: list[Fault] = []
@@ -52,8 +55,9 @@ def documents(
         others = [other for other in versions if other.family == version.family and other is not version]
         try:
             counterparts, known = beside(version, others), ages(version, past.get(name))
+            rules = demands(table, version) if table is not None else NO_RULES
             made = docs.compose(
-                version.protocol, version.bundle, version.settings, counterparts, known, for_site=for_site
+                version.protocol, version.bundle, version.settings, counterparts, known, rules, for_site=for_site
             )
             files.update(made)
         except Faults as caught:
@@ -74,11 +78,10 @@ def documents(
     files[RULES] = catalogue.as_markdown(linked=True)
     files.update(rule_pages.pages())
     if any(map(monitoring.is_known, versions)):
-        table = requirements.PAGE if material.requirements is not None else None
-        files[monitoring.PAGE] = monitoring.page(versions, table)
-    if material.requirements is not None:
-        rules = monitoring.rules() if monitoring.PAGE in files else ()
-        files.update(requirements.pages(requirements.parse(material.requirements, _table(material)), versions, rules))
+        files[monitoring.PAGE] = monitoring.page(versions, requirements.PAGE if table is not None else None)
+    if table is not None:
+        checked = monitoring.rules() if monitoring.PAGE in files else ()
+        files.update(requirements.pages(table, versions, checked))
     files.update(pages.added(material, files))
     shown = {"versions": _listed(versions, files), "pages": _above(versions, material, files)}
     files[HOME] = docs.lay_out("home", path=HOME, head=pages.head(material), **shown)

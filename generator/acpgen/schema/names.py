@@ -28,6 +28,7 @@ RESERVED_FIELDS = frozenset(
             "payload",
             "tag",
             "excluded_constants",
+            "extra",
             "is_extension",
             "is_reserved",
         ),

@@ -72,6 +72,7 @@ def asked_for(asked: Asked) -> Timeline:
         most_rows=asked.rows,
         waived=waived,
         budget=asked.budget or BUDGET,
+        formats=promised.formats,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from acpgen.compat.compare import Side, checked
 from acpgen.compat.findings import BUDGET, Report
@@ -13,6 +14,9 @@ from acpgen.compat.history.comparisons import Comparisons
 from acpgen.compat.history.dating import origins
 from acpgen.compat.history.matrices import matrix
 from acpgen.compat.history.timeline import Milestone, Stride, Timeline
+
+if TYPE_CHECKING:
+    from acpgen.compat.protocol.check import Checked
 
 MOST_ROWS = 12
 """As many rows of a matrix fit the width of a terminal, with room for names."""
@@ -34,14 +38,19 @@ def timeline(
     most_rows: int = MOST_ROWS,
     waived: Callable[[Report], Report] = lambda report: report,
     budget: int = BUDGET,
+    formats: bool = False,
 ) -> Timeline:
     """The history of revisions, oldest first. `waived` marks the findings of a step that are accepted.
 
-    `budget` are the steps that the proofs of one comparison may take together.
+    `budget` are the steps that the proofs of one comparison may take together; `formats` are asserted, or annotate.
     """
     readable = [(each.milestone, each.side) for each in revisions if each.side is not None]
     sides = [side for _, side in readable]
-    comparisons = Comparisons(sides, lambda old, new: checked(sides[old], sides[new], budget=budget))
+
+    def compared(old: int, new: int) -> Checked:
+        return checked(sides[old], sides[new], budget=budget, formats=formats)
+
+    comparisons = Comparisons(sides, compared)
     found = assembled(about, [milestone for milestone, _ in readable], comparisons, most_rows=most_rows, waived=waived)
     return replace(found, milestones=tuple(each.milestone for each in revisions), notes=tuple(notes))
 

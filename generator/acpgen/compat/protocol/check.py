@@ -24,6 +24,7 @@ from acpgen.compat.protocol.covered import (
     message_of,
     unread,
 )
+from acpgen.compat.protocol.declared import schema_of
 from acpgen.compat.protocol.envelopes import as_declared, carries, envelopes
 from acpgen.compat.protocol.facts import (
     OTHER,
@@ -37,6 +38,7 @@ from acpgen.compat.protocol.facts import (
     FieldAdded,
     FieldRemoved,
     FieldRenamed,
+    FormatChanged,
     GateChanged,
     KindChanged,
     LimitChanged,
@@ -60,7 +62,7 @@ from acpgen.compat.protocol.shapes import Alternative
 from acpgen.pointers import pointer_parts
 from acpgen.schema.unions import lone_reference
 from acpgen.schema.walk import Schema
-from schema_inclusion import Allowance
+from schema_inclusion import FORMATS, Allowance
 
 if TYPE_CHECKING:
     from acpgen.compat.findings import Severity
@@ -161,9 +163,9 @@ class Checked:
     coverage: Coverage
 
 
-def check(old: Revised, new: Revised, budget: int = BUDGET) -> Checked:
-    """Compare two revisions within a budget, in steps: what is left when it is spent is undecided."""
-    work = _Check(old, new, budget)
+def check(old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> Checked:
+    """Compare two revisions within a budget, in steps: what is left when it is spent is undecided. `formats` are asserted, or annotate."""
+    work = _Check(old, new, budget, formats)
     judged = tuple(work.run())
     language = work.language(judged)
     judged = (*judged, *work.contradicted(judged, language))
@@ -171,15 +173,16 @@ def check(old: Revised, new: Revised, budget: int = BUDGET) -> Checked:
 
 
 class _Check:
-    def __init__(self, old: Revised, new: Revised, budget: int = BUDGET) -> None:
+    def __init__(self, old: Revised, new: Revised, budget: int = BUDGET, formats: bool = False) -> None:
         self.budget = budget
+        self.formats = formats
         self.allowance = Allowance(budget)
         self.old = old
         self.new = new
         self.groups = groups(old, new)
         self.walk = Walk(old, new, self.groups)
-        self.court = Court(old, new, self.allowance)
-        self.doubts = Doubts(old, new, self.allowance)
+        self.court = Court(old, new, self.allowance, formats=formats)
+        self.doubts = Doubts(old, new, self.allowance, formats=formats)
         self.routes = [(joined, _pair(joined)) for joined in self._routes()]
         self.is_explained = False
 
@@ -284,7 +287,7 @@ class _Check:
         doubtful = tuple(receiver for _, receiver in _DIRECTIONS if answers[receiver] != "yes")
         if doubtful and judged and all(each.severity == "editorial" for each in judged) and not self.is_explained:
             doubt = Undetermined(
-                "as plain schemas the revisions differ, and no finding tells why",
+                "schema inclusion fails, and no finding explains why",
                 old_at=self._root(self.old),
                 new_at=self._root(self.new),
             )
@@ -587,8 +590,9 @@ class _Check:
         if doubtful and (told := self._told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))
 
-    def _told(self, found: PlacedFact, joined: _Joined) -> Judged | None:
+    def _told(self, given: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""
+        found = replace(given, fact=self._asserted(given.fact)) if self.formats and not given.free else given
         rule, judgement = judge(found.fact)
         said = judgement.message
         if found.free:
@@ -615,7 +619,28 @@ class _Check:
             proven=witness is not None,
             cause=self._cause(found, joined, location, judgement.within, said),
         )
+        if isinstance(found.fact, FormatChanged) and found.fact.doubtful:
+            told = replace(told, doubtful=tuple(dict.fromkeys((*told.doubtful, *found.fact.doubtful))))
         return self._both_ways(told, judgement, found, joined)
+
+    def _asserted(self, fact: Fact) -> Fact:
+        """A changed format with what it refuses, as far as that is known."""
+        if not isinstance(fact, FormatChanged) or fact.keyword != "format":
+            return fact
+        unknown = sorted({each.format for strings in fact.strings for each in strings if each.format} - FORMATS.keys())
+        if unknown or not all(fact.strings):
+            name = unknown[0] if unknown else fact.new or fact.old
+            return replace(fact, doubtful=("new", "old"), doubt=f"what the format {name!r} refuses is not known")
+        refused: list[tuple[Revision, str]] = []
+        doubtful: dict[Revision, str] = {}
+        for (sender, receiver), (strings, others) in zip(_DIRECTIONS, (fact.strings, fact.strings[::-1]), strict=True):
+            relation = self.doubts.between(*_of_formats(sender, strings, others), sender)
+            if relation.witness is not None and isinstance(relation.witness.value, str):
+                refused.append((sender, relation.witness.value))
+            elif relation.verdict.value != "yes":
+                doubtful[receiver] = relation.reason
+        doubt = next(iter(doubtful.values()), "")
+        return replace(fact, refused=tuple(refused), doubtful=tuple(doubtful), doubt=doubt)
 
     def _both_ways(self, told: Judged, judgement: Judgement, found: PlacedFact, joined: _Joined) -> Judged:
         """The finding with the refusal that the change brings the other way round, where there is one."""
@@ -658,9 +683,18 @@ class _Check:
         return self.court.refusal(joined.sides, steps, judgement.accepted_by, judgement.leaf)
 
     def _counterexample(self, judgement: Judgement, found: PlacedFact, joined: _Joined) -> Witness | None:
-        """A refusal of an alternative where its plainest value fits another one, shown by a value that the prover finds."""
+        """A refusal shown by a value that the prover finds: of an alternative where its plainest value fits another one, and of a limit
+        where that which breaks it must be of a format.
+        """
         fact, pair = found.fact, found.pair
-        if not isinstance(fact, AlternativeChanged) or judgement.accepted_by is None:
+        if judgement.accepted_by is None:
+            return None
+        if self.formats and isinstance(fact, LimitChanged):
+            value = self.doubts.counterexample(pair, judgement.accepted_by)
+            return (
+                None if value is None else self._refusal(replace(judgement, leaf=exactly(*value)), found.steps, joined)
+            )
+        if not isinstance(fact, AlternativeChanged):
             return None
         sides = (
             (pair.old, type_of(fact.alternative, pair.new))
@@ -830,6 +864,16 @@ def restructured(old: Revised, new: Revised, old_at: str, new_at: str) -> Judged
     """The finding that says that the files differ in nothing that matters."""
     fact = Restructured(old_at=old_at, new_at=new_at)
     return replace(_Check(old, new).on_paper(fact), flow="both")
+
+
+def _of_formats(sender: Revision, strings: Sequence[ir.String], others: Sequence[ir.String]) -> tuple[Schema, Schema]:
+    """The question which strings of a sender the receiver refuses for its format, as the schemas of the old side and the new one.
+
+    A receiver with one format is asked about that alone: its limits are told elsewhere.
+    """
+    formats = [replace(ir.String(), format=each.format) for each in others] if len(others) == 1 else others
+    sent, taken = ({"anyOf": [schema_of(each) for each in side]} for side in (strings, formats))
+    return (sent, taken) if sender == "old" else (taken, sent)
 
 
 def _refuses(witness: Witness | None, revision: Revision) -> bool:

@@ -30,9 +30,9 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
         case ir.Boolean():
             return {"type": "boolean"}
         case ir.Number(integer=integer):
-            return {"type": "integer" if integer else "number"} | limits_of(type_)
+            return {"type": "integer" if integer else "number"} | limits_of(type_) | _format(type_)
         case ir.String():
-            return {"type": "string"} | limits_of(type_)
+            return {"type": "string"} | limits_of(type_) | _format(type_)
         case ir.Array(items=items, unique=unique):
             rest = {"uniqueItems": True} if unique else {}
             return {"type": "array", "items": schema_of(items, suffix)} | limits_of(type_) | rest
@@ -50,6 +50,10 @@ def schema_of(type_: ir.Type, suffix: str = "") -> Written:
             return {"$ref": reference_to(f"{name}{suffix}")}
         case _:
             assert_never(type_)
+
+
+def _format(type_: ir.Number | ir.String) -> Schema:
+    return {} if type_.format is None else {"format": type_.format}
 
 
 SENT: Final = " as sent"

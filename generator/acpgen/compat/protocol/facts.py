@@ -210,10 +210,19 @@ class LimitChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class FormatChanged(Placed):
-    """What `format` or `contentEncoding` says."""
+    """What `format` or `contentEncoding` says, of the strings of both sides.
+
+    Where formats are asserted, `refused` are texts of the revision named that the other refuses for its format, `doubtful` the
+    revisions of which it is not known whether they refuse any, and `doubt` says why.
+    """
 
     old: str | None
     new: str | None
+    keyword: Literal["format", "contentEncoding"] = "format"
+    strings: tuple[tuple[ir.String, ...], tuple[ir.String, ...]] = ((), ())
+    refused: tuple[tuple[Revision, str], ...] = ()
+    doubtful: tuple[Revision, ...] = ()
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

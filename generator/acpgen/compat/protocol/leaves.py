@@ -26,12 +26,21 @@ def scalar_limits(
     """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
     yield from _one_way(old_values, old_free, new_values, new_free, "old", at)
     yield from _one_way(new_values, new_free, old_values, old_free, "new", at)
-    if len(old_free) == len(new_free) == 1 and old_free[0].format != new_free[0].format:
-        yield FormatChanged(old_free[0].format, new_free[0].format, **at)
-    if old_free and new_free:
-        encodings = [free[0].encoding if isinstance(free[0], ir.String) else None for free in (old_free, new_free)]
-        if encodings[0] != encodings[1]:
-            yield FormatChanged(encodings[0], encodings[1], **at)
+    if not old_free or not new_free:
+        return
+    before, after = ([each for each in free if isinstance(each, ir.String)] for free in (old_free, new_free))
+    old, new = (_words(each.format for each in free) for free in (old_free, new_free))
+    if old != new:
+        yield FormatChanged(old, new, strings=(tuple(before), tuple(after)), **at)
+    old, new = (_words(each.encoding for each in strings) for strings in (before, after))
+    if old != new:
+        yield FormatChanged(old, new, "contentEncoding", **at)
+
+
+def _words(names: Iterable[str | None]) -> str | None:
+    """What several types say in one keyword, in words; `None` where none says anything."""
+    said = sorted({name or "" for name in names})
+    return " or ".join(name or "unspecified" for name in said) if any(said) else None
 
 
 def limits(

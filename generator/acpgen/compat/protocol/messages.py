@@ -76,8 +76,10 @@ def message_schema(revised: Revised, route: Route, type_name: str | None) -> Sch
 class Court:
     """Builds witnesses and has them judged by `jsonschema` on both revisions."""
 
-    def __init__(self, old: Revised, new: Revised, allowance: Allowance) -> None:
+    def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
+        """`formats`: both revisions assert them."""
         self.allowance = allowance
+        self._asserts = formats
         self.sides: dict[Revision, Revised] = {"old": old, "new": new}
         self.make: dict[Revision, Examples] = {"old": Examples(old), "new": Examples(new)}
         self._validators: dict[tuple[Revision, Route, str | None, bool], Validator] = {}
@@ -93,11 +95,16 @@ class Court:
         refused_by = opposite(accepted_by)
         route, _ = routes[accepted_by]
         where = _instance_path(self.sides[accepted_by].protocol.envelope, route, steps, accepted_by)
-        for value in self.messages(routes, steps, accepted_by, leaf):
+        for given in self.messages(routes, steps, accepted_by, leaf):
+            value = self._sendable(routes, accepted_by, given)
             verified = self.accepts(routes, accepted_by, value) and self._refuses_at(routes, refused_by, value, where)
             if verified:
                 return self.proof(routes, value, accepted_by, where)
         return None
+
+    def _sendable(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
+        """The message, with texts of the formats that one revision names where formats are asserted and it refuses the message."""
+        return self._formed(routes, side, value) if self._asserts and not self.accepts(routes, side, value) else value
 
     def proof(
         self,
@@ -184,8 +191,8 @@ class Court:
         *,
         formats: bool = False,
     ) -> bool:
-        """Whether one revision accepts a message, with `formats` asserted or not. What a reference that leads nowhere leaves open is
-        not accepted.
+        """Whether one revision accepts a message, with `formats` asserted whatever the comparison does. What a reference that leads
+        nowhere leaves open is not accepted.
         """
         from referencing.exceptions import Unresolvable
 
@@ -248,9 +255,9 @@ class Court:
                 pending.extend((path, each) for each in error.context or ())
 
     def _validator(self, side: Revision, route: Route, name: str | None, *, formats: bool = False) -> Validator:
-        key = (side, route, name, formats)
+        key = (side, route, name, formats or self._asserts)
         if key not in self._validators:
-            checker = _formats() if formats else None
+            checker = _formats() if formats or self._asserts else None
             self._validators[key] = _judge()(message_schema(self.sides[side], route, name), format_checker=checker)
         return self._validators[key]
 

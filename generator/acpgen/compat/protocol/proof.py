@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acpgen import ir
 from acpgen.compat.findings import Answer, Revision
 from acpgen.compat.protocol.declared import SENT, as_sent, schema_of
+from acpgen.compat.protocol.formats import unjudged, unknown
 from acpgen.compat.protocol.pairing import Pair
 from acpgen.compat.protocol.revision import Revised
+from acpgen.schema.walk import references
 
 if TYPE_CHECKING:
     from acpgen.schema.walk import Schema
@@ -21,8 +24,10 @@ STEPS: Final = 20_000
 class Doubts:
     """Inclusion of pairs of types. Asked only when needed, each question once."""
 
-    def __init__(self, old: Revised, new: Revised, allowance: Allowance) -> None:
+    def __init__(self, old: Revised, new: Revised, allowance: Allowance, *, formats: bool = False) -> None:
+        """`formats` are asserted, or annotate."""
         self._sides = old, new
+        self._formats = formats
         self._allowance = allowance
         self._steps = max(STEPS, allowance.left // 100)
         self._comparer: Comparer | None = None
@@ -49,21 +54,39 @@ class Doubts:
     def between(self, old: Schema, new: Schema, sender: Revision) -> Relation:
         """The relation of two schemas whose references are those of the bundles."""
         comparer = self._opened()
-        return comparer.include(old, new) if sender == "old" else comparer.include_back(new, old)
+        relation = comparer.include(old, new) if sender == "old" else comparer.include_back(new, old)
+        if not self._formats or relation.witness is not None:
+            return relation
+        reason = unknown(
+            *(unjudged(self._reached(schema, side)) for schema, side in zip((old, new), self._sides, strict=True))
+        )
+        return replace(relation, verdict=type(relation.verdict).UNDECIDED, reason=f"{reason}.") if reason else relation
+
+    def _reached(self, schema: Schema, side: Revised) -> list[Schema]:
+        """A schema and the definitions of a side that it leads to."""
+        names: dict[str, None] = {}
+        pending = [name.removesuffix(SENT) for name in references(schema)]
+        while pending:
+            name = pending.pop()
+            if name in side.written and name not in names:
+                names[name] = None
+                pending.extend(references(side.written[name]))
+        return [schema, *(side.written[name] for name in names)]
 
     def _asked(self, old: ir.Type, new: ir.Type, sender: Revision, declared: bool) -> Relation:
         before, after = _question(old, declared and sender == "old"), _question(new, declared and sender == "new")
         return self.between(before, after, sender)
 
     def _opened(self) -> Comparer:
-        from schema_inclusion import Comparer
+        from schema_inclusion import FORMATS, Comparer
 
         if self._comparer is None:
             documents: list[Any] = [
                 {**side.bundle.schema, "$defs": {**side.written, **as_sent(side.meant, side.written)}}
                 for side in self._sides
             ]
-            self._comparer = Comparer(documents[0], documents[1], steps=self._steps, allowance=self._allowance)
+            asserted = tuple(FORMATS) if self._formats else ()
+            self._comparer = Comparer(*documents, steps=self._steps, allowance=self._allowance, formats=asserted)
         return self._comparer
 
 

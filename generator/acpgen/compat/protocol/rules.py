@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from acpgen import ir
@@ -28,6 +28,7 @@ from acpgen.compat.protocol.candidates import (
 )
 from acpgen.compat.protocol.pairing import EXTENSION
 from acpgen.compat.protocol.policy import Weight
+from acpgen.meaning import texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -594,13 +595,26 @@ def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
 
 
 def format_changed(fact: f.FormatChanged) -> Judgement:
-    """`format` or `contentEncoding` has changed. They annotate and refuse nothing."""
-    return Judgement(
-        "reworded",
-        f"The format is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'}).",
-        NO_ACTION,
-        subject=f"{fact.old} {fact.new}",
-    )
+    """`format` or `contentEncoding` has changed. They annotate and refuse nothing, unless the project's policy asserts formats: then what
+    texts the other revision refuses is proven.
+    """
+    message = f"The format is now {fact.new or 'unspecified'} (previously {fact.old or 'unspecified'})."
+    told = Judgement("reworded", message, NO_ACTION, subject=f"{fact.old} {fact.new}")
+    if fact.refused:
+        (sender, text), *others = fact.refused
+        advice = "Keep the old format for receivers; apply the new one to senders only."
+        if sender == "new":
+            advice = "Keep to the old format when sending, unless the peer is known to be new."
+        strings = fact.strings[0 if sender == "old" else 1]
+        likely = [shown for each in strings for shown in texts.of_format(each.format)]
+        back = exactly(others[0][1]) if others else None
+        leaf = exactly(*likely, text)
+        return replace(told, weight="refused", advice=advice, accepted_by=sender, leaf=leaf, back=back)
+    if fact.doubt:
+        advice = "Review both places, and waive the finding if it is harmless."
+        message = f"{message} What it refuses could not be decided: {fact.doubt.rstrip('.')}."
+        return replace(told, weight="undetermined", message=message, advice=advice)
+    return told
 
 
 def value_added(fact: f.ValueAdded) -> Judgement | None:

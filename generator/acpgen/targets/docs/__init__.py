@@ -30,6 +30,7 @@ from acpgen.targets.docs.places import (
     joined,
     places,
 )
+from acpgen.targets.docs.rule_notes import NO_RULES, RuleNotes
 from acpgen.targets.docs.templates import lay_out, relative
 
 __all__ = [
@@ -69,10 +70,12 @@ def compose(
     settings: Settings,
     beside: Beside,
     ages: Ages = NO_AGES,
+    rules: RuleNotes = NO_RULES,
     *,
     for_site: bool = False,
 ) -> Mapping[str, str]:
-    """All pages below the prefix, each with its counterparts in other versions and with what is known of ages. Raises `Faults`.
+    """All pages below the prefix, each with its counterparts in other versions, what is known of ages, and the requirements of what it is
+    about. Raises `Faults`.
 
     For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search leaves them out, and one file
     holds all pages. Nobody keeps that one beside the pages: it repeats them, and each change of one would be made twice.
@@ -80,7 +83,7 @@ def compose(
     examples.check(bundle)
     found = examples.collect(protocol, bundle)
     made = examples.made(protocol, bundle, found)
-    book = Book(protocol, bundle, places(protocol, bundle.origins), {**found, **made}, frozenset(made), ages)
+    book = Book(protocol, bundle, places(protocol, bundle.origins), {**found, **made}, frozenset(made), ages, rules)
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, str] = {}
     whole: list[str] = []

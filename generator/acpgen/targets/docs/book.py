@@ -18,6 +18,7 @@ from acpgen.targets.docs.codes import ErrorCode, codes_of, error_codes
 from acpgen.targets.docs.examples import Examples
 from acpgen.targets.docs.phrases import references
 from acpgen.targets.docs.places import CAPABILITIES, ERRORS, INDEX, MESSAGES, METHODS, TYPES, Linker, Places
+from acpgen.targets.docs.rule_notes import NO_RULES, RuleLine, RuleNote, RuleNotes, by_side
 from acpgen.targets.docs.templates import lay_out, relative
 from acpgen.targets.docs.uses import Use, gates, uses
 from acpgen.targets.docs.views import FALLS_TO_DEFAULT, KEPT_BESIDE_DEFAULT, KNOWN_IS_STRICT, UNKNOWN
@@ -62,6 +63,7 @@ class Book:
     examples: Examples
     made: frozenset[str] = frozenset()
     ages: Ages = NO_AGES
+    rules: RuleNotes = NO_RULES
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
     left: Mapping[str, tuple[str, ...]] = field(init=False)
 
@@ -92,6 +94,7 @@ class Book:
             version=self.protocol.name,
             places=self.places,
             ages=self.ages,
+            demands=lambda notes: by_side(RuleLine(note, _address(note, linker, folder)) for note in notes),
             counterparts=[_shown(counterpart, folder + linker.page) for counterpart in beside],
         )
 
@@ -123,9 +126,10 @@ class Book:
         }
 
     def _method(self, name: str) -> dict[str, Any]:
-        return {"name": name, "parts": [self._part(method) for method in self.protocol.methods if method.name == name]}
+        found = [method for method in self.protocol.methods if method.name == name]
+        return {"name": name, "parts": [self._part(method, is_first=not i) for i, method in enumerate(found)]}
 
-    def _part(self, method: ir.Method) -> dict[str, Any]:
+    def _part(self, method: ir.Method, *, is_first: bool) -> dict[str, Any]:
         named = [part for part in (method.params, method.result) if part is not None]
         related = [other for part in named for other in self._named_in(self.protocol.definitions[part])]
         return {
@@ -134,6 +138,7 @@ class Book:
             "params": self.protocol.definitions[method.params] if method.params is not None else None,
             "result": self.protocol.definitions[method.result] if method.result is not None else None,
             "errors": codes_of(self.protocol, method),
+            "rules": self.rules.methods.get(method.name, ()) if is_first else (),
             "request": self._request(method),
             "response": self._response(method),
             "is_made": not self.made.isdisjoint(named),
@@ -153,6 +158,7 @@ class Book:
             "kind": _kind(definition),
             "area": self._area_link(self.places.area_of[definition.name]),
             "since": _age(self.ages.types.get(definition.name)),
+            "rules": self.rules.types.get(definition.name, ()),
             "used_by": self.used[definition.name],
             "examples": self.examples[definition.name],
             "is_made": definition.name in self.made,
@@ -291,6 +297,11 @@ def about_area(bundle: Bundle, area: str) -> tuple[str, str]:
     return area, ""
 
 
+def _address(note: RuleNote, linker: Linker, folder: str) -> Markdown | None:
+    """Where the requirements tell of one, as seen from a page; `None` in the file that holds all pages."""
+    return None if linker.whole else relative(folder + linker.page, note.href)
+
+
 def _age(said: str | None) -> Markdown:
     """Since when something is published; empty where that is not known."""
     return shortly(said) if said is not None else Markdown()
@@ -301,7 +312,7 @@ def _kind(definition: ir.Definition) -> str:
         case ir.Record():
             return "Object"
         case ir.TaggedUnion():
-            return f"{definition.openness.capitalize()} union, told apart by `{definition.tag}`"
+            return f"{definition.openness.capitalize()} union, discriminated by `{definition.tag}`"
         case ir.Enum():
             return f"{definition.openness.capitalize()} enumeration"
         case ir.Alias():

@@ -40,7 +40,7 @@ def variants(union: ir.TaggedUnion, linker: Linker) -> Markdown:
     if union.fallback is not None:
         dashed.add(len(rows))
         rows.append(("any other", union.fallback, "unknown"))
-    parts = [_box(1, 1, union.name, f"told apart by {union.tag}")]
+    parts = [_box(1, 1, union.name, f"discriminated by {union.tag}")]
     for index, (tag, name, anchor) in enumerate(rows):
         y = 58 + index * _ROW
         line = ' stroke-dasharray="4 3"' if index in dashed else ""

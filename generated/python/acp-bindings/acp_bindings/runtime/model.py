@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from dataclasses import InitVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import MISSING, core_schema
 
+from .constructing import Taken
 from .json_types import comparable, is_array, is_object, is_sequence
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
@@ -16,9 +18,13 @@ __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
 class Model(BaseModel):
     """A record of the protocol.
 
-    Fields that are not declared are kept in `model_extra`. A field that was omitted holds its default or `MISSING`, and is omitted again
-    when the record is encoded. Python names are for constructing; on the wire only the schema's names count.
+    A field that was omitted holds its default or `MISSING`, and is omitted again when the record is encoded. Fields that the schema does
+    not know are kept in `model_extra` when a message is decoded. A constructor takes fields by their Python names or by the schema's, and
+    further ones in `extra`; other names raise `ValidationError`. On the wire only the schema's names count.
     """
+
+    if TYPE_CHECKING:
+        extra: InitVar[Mapping[str, Any]] = Field(default={}, kw_only=True)
 
     model_config = ConfigDict(
         extra="allow",
@@ -34,13 +40,24 @@ class Model(BaseModel):
     )
 
     def __init__(self, /, **data: Any) -> None:
-        for name, wire, value in _constants(type(self)):
+        model = type(self)
+        data = taken(model).arguments(model, data)
+        for name, wire, value in _constants(model):
             if name not in data and wire not in data:
                 data[name] = value
         super().__init__(**data)
 
     # Decoding does not go through `__init__`: what was omitted on the wire stays omitted.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # pyright: ignore[reportFunctionMemberAccess]
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other values of some fields, which are not checked. Raises `ValidationError` for names that are no fields of it."""
+        if update:
+            model, names = type(self), taken(type(self))
+            kept = self.__pydantic_extra__ or {}
+            names.refuse(model, {name: value for name, value in update.items() if name not in kept})
+            update = {names.near.get(name, name): value for name, value in update.items()}
+        return super().model_copy(update=update, deep=deep)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -57,6 +74,8 @@ class Model(BaseModel):
                 fields[name]["schema"] = fields[name]["schema"]["schema"]
         wire = {name: str(field.get("validation_alias", name)) for name, field in fields.items()}
         _WIRE_NAMES[cls] = wire
+        if "extras_schema" in inner:
+            _OF_MORE.add(cls)
         hidden = frozenset(name for name in wire if wire[name] != name)
         if hidden and cls.model_config.get("extra") == "allow":
             inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
@@ -173,6 +192,22 @@ def wire_names(model: type[BaseModel]) -> Mapping[str, str]:
 
 
 _WIRE_NAMES: dict[type[BaseModel], Mapping[str, str]] = {}
+
+_TAKEN: dict[type[BaseModel], Taken] = {}
+
+
+def taken(model: type[BaseModel]) -> Taken:
+    """The names that the constructor of a record takes. A record that is made of further fields takes any."""
+    found = _TAKEN.get(model)
+    if found is None:
+        wire = wire_names(model)
+        found = _TAKEN[model] = Taken(wire, anything=issubclass(model, Unknown) or model in _OF_MORE)
+    return found
+
+
+_OF_MORE: set[type[BaseModel]] = set()
+"""The records whose schema gives the fields beyond the declared ones a type."""
+
 
 _CONSTANTS: dict[type[Model], tuple[tuple[str, str, Any], ...]] = {}
 

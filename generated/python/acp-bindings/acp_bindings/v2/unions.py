@@ -218,7 +218,7 @@ EmbeddedResourceResource = TypeAliasType(
     "EmbeddedResourceResource",
     Annotated["TextResourceContents | BlobResourceContents", Shapes()],
 )
-"""The contents of an embedded resource, told apart by `text` or `blob`. Where both are present, the text counts."""
+"""The contents of an embedded resource, discriminated by `text` or `blob`. Where both are present, the text counts."""
 
 Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open()])
 """One of the two parties to a conversation.
@@ -507,7 +507,8 @@ PermissionOptionKind = TypeAliasType(
     "PermissionOptionKind",
     Annotated['Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str', Open()],
 )
-"""What an answer amounts to. It guides how the option looks; what the answer does is up to the agent.
+"""Whether an option allows or rejects, once or always. It guides how the client shows the option; the agent decides
+what the answer does.
 
 - `allow_once`: Go ahead this time, and ask again the next.
 - `allow_always`: Go ahead, and do so in like cases without asking.

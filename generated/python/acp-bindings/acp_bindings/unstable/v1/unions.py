@@ -88,8 +88,8 @@ AuthMethod = TypeAliasType(
         Tagged("type", ("terminal", "env_var"), fallbacks=1, default=True, default_tag="agent"),
     ],
 )
-"""One way to authenticate, told apart by `type`. Without `type`, or with `agent`, it is a method that the agent runs
-itself. A method of another type is kept and never taken for one of these.
+"""One way to authenticate, discriminated by `type`. Without `type`, or with `agent`, it is a method that the agent
+runs itself. A method of another type is kept and never taken for one of these.
 
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
@@ -157,8 +157,8 @@ SessionConfigOption = TypeAliasType(
         Tagged("type", ("select", "boolean"), fallbacks=1),
     ],
 )
-"""A setting of a session with its current value, told apart by `type`. Clients leave out settings of a type that they
-do not know, and keep them when storing.
+"""A setting of a session with its current value, discriminated by `type`. Clients leave out settings of a type that
+they do not know, and keep them when storing.
 
 Unknown values of `type` are kept as `UnknownSessionConfigOption`.
 """
@@ -207,7 +207,7 @@ ContentBlock = TypeAliasType(
         Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
     ],
 )
-"""One piece of content, told apart by `type`. Prompts, streamed messages and tool output consist of such blocks.
+"""One piece of content, discriminated by `type`. Prompts, streamed messages and tool output consist of such blocks.
 Unknown types are kept and shown in a neutral way.
 
 Unknown values of `type` are kept as `UnknownContentBlock`.
@@ -258,7 +258,7 @@ CreateElicitationResponse = TypeAliasType(
         Tagged("action", ("accept", "decline", "cancel"), fallbacks=1),
     ],
 )
-"""Result of `elicitation/create`, told apart by `action`. Only `accept` carries an answer.
+"""Result of `elicitation/create`, discriminated by `action`. Only `accept` carries an answer.
 
 Unknown values of `action` are kept as `UnknownCreateElicitationResponse`.
 """
@@ -301,7 +301,7 @@ ElicitationPropertySchema = TypeAliasType(
         Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
     ],
 )
-"""A field of a form, told apart by `type`.
+"""A field of a form, discriminated by `type`.
 
 Unknown values of `type` are kept as `UnknownElicitationPropertySchema`.
 """
@@ -414,8 +414,8 @@ McpServer = TypeAliasType(
         Tagged("type", ("http", "sse", "acp"), fallbacks=1, default=True, default_tag="stdio", closed=True),
     ],
 )
-"""How to reach an MCP server, told apart by `type`. Without `type` it is a program to start. An agent that cannot read
-an entry refuses the request.
+"""How to reach an MCP server, discriminated by `type`. Without `type` it is a program to start. An agent that cannot
+read an entry refuses the request.
 
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
@@ -451,7 +451,7 @@ RequestPermissionOutcome = TypeAliasType(
         Tagged("outcome", ("cancelled", "selected")),
     ],
 )
-"""How a permission request ended, told apart by `outcome`. Nothing but a selected option is ever consent.
+"""How a permission request ended, discriminated by `outcome`. Nothing but a selected option is ever consent.
 
 Told apart by `outcome`; unknown values are refused.
 """
@@ -722,7 +722,7 @@ ToolCallContent = TypeAliasType(
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
     ],
 )
-"""Something to show for a tool call, told apart by `type`. Unknown types are kept.
+"""Something to show for a tool call, discriminated by `type`. Unknown types are kept.
 
 Unknown values of `type` are kept as `UnknownToolCallContent`.
 """
@@ -759,8 +759,8 @@ SessionUpdate = TypeAliasType(
         ),
     ],
 )
-"""One thing that happened in a session, told apart by `sessionUpdate`. Tags that a receiver does not know are kept and
-ignored, never taken for another.
+"""One thing that happened in a session, discriminated by `sessionUpdate`. Tags that a receiver does not know are kept
+and ignored, never taken for another.
 
 Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 """

@@ -2055,7 +2055,9 @@ class PermissionOption(Model):
     """The label of the option, shown to the user as it is."""
 
     kind: PermissionOptionKind
-    """What choosing the option amounts to, so that the client can pick an icon, a colour or a key for it."""
+    """Whether the option allows or rejects, once or always, so that the client can pick an icon, a colour or a key for
+    it.
+    """
 
     meta: Annotated[Meta, Field(alias='_meta')] = None
     """Metadata that a sender attaches under keys of its own."""

@@ -1,0 +1,57 @@
+"""The end of a text that comes as bytes: as much of it as a limit admits, cut between characters.
+
+Source: the terminals page, "Executing Commands" (`outputByteLimit`).
+"""
+
+from __future__ import annotations
+
+import codecs
+from typing import Final
+
+_SLACK: Final = 65536
+"""Bytes that are kept beyond the limit for a while, so that not every chunk moves all the others."""
+
+
+class Tail:
+    r"""The last `limit` bytes of what was added, as UTF-8 text. What is no UTF-8 becomes U+FFFD, and counts as the three bytes of it.
+
+    >>> tail = Tail(5)
+    >>> tail.add(b"high \xe2\x82"), tail.text, tail.is_cut
+    ('high ', 'high ', False)
+    >>> tail.add(b"\xac!"), tail.text, tail.is_cut  # the euro sign has three bytes
+    ('€!', ' €!', True)
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept = bytearray()
+        self._is_cut = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def add(self, chunk: bytes, *, is_last: bool = False) -> str:
+        """Add bytes, and return them as text; a character that has begun and not ended comes with the next ones."""
+        text = self._decoder.decode(chunk, is_last)
+        self._kept += text.encode()
+        if len(self._kept) > self._limit + _SLACK:
+            self._cut()
+        return text
+
+    def _cut(self) -> None:
+        excess = len(self._kept) - self._limit
+        if excess <= 0:
+            return
+        while excess < len(self._kept) and self._kept[excess] & 0xC0 == 0x80:
+            excess += 1
+        del self._kept[:excess]
+        self._is_cut = True
+
+    @property
+    def text(self) -> str:
+        """What is kept: at most as many bytes as the limit admits, whole characters."""
+        self._cut()
+        return self._kept.decode()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether something was dropped."""
+        return self._is_cut or len(self._kept) > self._limit

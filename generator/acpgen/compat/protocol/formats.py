@@ -1,0 +1,30 @@
+"""Formats that nothing here can assert, where a project's policy asserts formats: what these refuse is not known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from acpgen.schema.walk import children, is_object
+
+
+def unjudged(schemas: Iterable[object]) -> Counter[str]:
+    """How often the schemas, and those in them, name each format that cannot be asserted."""
+    from schema_inclusion import FORMATS
+
+    found: Counter[str] = Counter()
+    pending = list(schemas)
+    while pending:
+        schema = pending.pop()
+        if is_object(schema):
+            name = schema.get("format")
+            if isinstance(name, str) and name not in FORMATS:
+                found[name] += 1
+            pending.extend(inner for _, inner in children(schema))
+    return found
+
+
+def unknown(old: Counter[str], new: Counter[str]) -> str:
+    """Why a proof about two schemas with these formats proves nothing; empty where it does: both name the same."""
+    names = sorted(name for name in {*old, *new} if old[name] != new[name])
+    return f"what the format {names[0]!r} refuses is not known" if names else ""

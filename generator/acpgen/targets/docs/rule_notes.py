@@ -1,0 +1,65 @@
+"""What the documents of a protocol demand, beside what it is about: the requirements of methods and types, by who must keep them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from acpgen.markup import Markdown
+
+_TOLD: Final = ("fact", "guidance")
+_CODE: Final = re.compile(r"-32\d{3}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleNote:
+    """One requirement: its id, its level (`MUST`, `SHOULD`, …, or `fact`), whom it binds, what it says, and what enforces it, if any can.
+
+    `href` is its address as seen from the folder above all versions.
+    """
+
+    id: str
+    level: str
+    who: str
+    says: str
+    ways: str
+    href: str
+
+    @property
+    def short(self) -> str:
+        """Its id without its document: `loading-a-session/4`."""
+        return "/".join(self.id.split("/")[-2:])
+
+    @property
+    def codes(self) -> frozenset[int]:
+        """The error codes that it names."""
+        return frozenset(map(int, _CODE.findall(self.says)))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleNotes:
+    """The requirements of each method and each type of one protocol version, by name."""
+
+    methods: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
+    types: Mapping[str, tuple[RuleNote, ...]] = field(default_factory=dict[str, tuple[RuleNote, ...]])
+
+
+NO_RULES: Final = RuleNotes()
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLine:
+    """A requirement as a page shows it, with its address as seen from there; none in the file that holds all pages."""
+
+    note: RuleNote
+    href: Markdown | None
+
+
+def by_side(lines: Iterable[RuleLine]) -> list[tuple[str, list[RuleLine]]]:
+    """The requirements by whom they bind, what is normative first: of each side, and of all."""
+    found: dict[str, list[RuleLine]] = {}
+    for line in sorted(lines, key=lambda line: line.note.level in _TOLD):
+        found.setdefault(line.note.who, []).append(line)
+    return sorted(found.items(), key=lambda entry: all(line.note.level in _TOLD for line in entry[1]))

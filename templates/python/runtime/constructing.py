@@ -1,0 +1,74 @@
+"""What a constructor takes: the fields of its record, and further ones only where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from .json_types import is_object
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+DOOR: Final = "extra"
+"""The argument of a constructor that takes fields which the schema does not know."""
+
+
+class Taken:
+    """The names that a class takes: `names` are Python and wire names, `near` the Python names by both. `anything`: it takes all others."""
+
+    __slots__ = ("anything", "names", "near")
+
+    def __init__(self, wire: Mapping[str, str], *, anything: bool) -> None:
+        self.names: Final = frozenset({*wire, *wire.values()} - {DOOR})
+        self.near: Final = {**{other: name for name, other in wire.items()}, **{name: name for name in wire}}
+        self.anything: Final = anything
+
+    def arguments(self, model: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a constructor as pydantic takes them. Raises `ValidationError` for names that the record does not have."""
+        extra = data.pop(DOOR, None)
+        if not self.anything and not data.keys() <= self.names:
+            self.refuse(model, data)
+        if extra is None:
+            return data
+        if not is_object(extra) or any(type(key) is not str for key in extra):
+            raise _error(model, [((DOOR,), extra, "an object with the further fields is needed here")])
+        known = extra.keys() & self.names
+        if known:
+            raise _error(model, [((DOOR, name), extra[name], _KNOWN) for name in sorted(known)])
+        return {**data, **extra}
+
+    def refuse(self, model: type[BaseModel], data: Mapping[str, Any]) -> None:
+        """Raise `ValidationError` if some of the names are none that the record has."""
+        unknown = [] if self.anything else sorted(data.keys() - self.names)
+        if unknown:
+            raise _error(model, [((name,), data[name], no_such_field(name, self.near)) for name in unknown])
+
+
+_KNOWN: Final = f"this is a field of the record: pass it by its name, not in '{DOOR}'"
+
+
+def no_such_field(name: str, near: Mapping[str, str]) -> str:
+    """Says that a record has no such field, and which ones are called nearly so. `near` has what a name stands for."""
+    from difflib import get_close_matches  # only where something is wrong
+
+    found = dict.fromkeys(near[one] for one in get_close_matches(name, near, n=4, cutoff=0.6))
+    meant = " or ".join(repr(one) for one in list(found)[:2])
+    return (
+        f"no such field; did you mean {meant}?"
+        if meant
+        else f"no such field; what the schema does not know goes into '{DOOR}'"
+    )
+
+
+def _error(model: type[BaseModel], found: list[tuple[tuple[str, ...], Any, str]]) -> ValidationError:
+    details = [
+        InitErrorDetails(
+            type=PydanticCustomError("no_such_field", "{sentence}", {"sentence": sentence}), loc=place, input=value
+        )
+        for place, value, sentence in found
+    ]
+    return ValidationError.from_exception_data(model.__name__, details)

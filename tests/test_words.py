@@ -1,0 +1,97 @@
+"""Words: texts for users take the field's standard terms. Each row is a phrase that engineers stumbled over, and what to write."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from typer.main import get_command
+
+from acpgen.cli import app
+from acpgen.compat import catalogue
+from acpgen.schema.walk import is_array, is_object
+
+ROOT: Final = Path(__file__).parents[1]
+
+INSTEAD: Final = {
+    r"told apart by": "discriminated by",
+    r"\bforg[ia]v\w*": "decode leniently",
+    r"[Mm]aking contact": "initialization",
+    r"\bwhat an? \w+ amounts to": "say what it is",
+    r"[Tt]owards (an?|the) (agent|client|peer|server)": "name who sends and who receives",
+    r"[Bb]eside the others": "comparison",
+    r"[Aa]ccepted was": "must …, previously …",
+    r"as plain schemas": "schema inclusion",
+    r"[Cc]arr(y|ies) the facts": "merge",
+}
+"""Patterns, and what to write instead."""
+
+
+def _descriptions(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
+    """Every `title` and `description` of a JSON document, and what a requirement says, with its pointer."""
+    if is_object(value):
+        for key, inner in value.items():
+            if key in ("title", "description", "says", "about") and isinstance(inner, str):
+                yield f"{at}/{key}", inner
+            yield from _descriptions(inner, f"{at}/{key}")
+    elif is_array(value):
+        for index, inner in enumerate(value):
+            yield from _descriptions(inner, f"{at}/{index}")
+
+
+def _helps() -> Iterator[tuple[str, str]]:
+    commands: list[tuple[str, Any]] = [("acpgen", get_command(app))]
+    for name, command in commands:
+        yield name, command.help or ""
+        for option in command.params:
+            yield f"{name} {option.name}", getattr(option, "help", None) or ""
+        commands += [(f"{name} {inner}", found) for inner, found in getattr(command, "commands", {}).items()]
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """All that users read, with where it stands."""
+    for pattern in (
+        "README.md",
+        "SECURITY.md",
+        "schema/README.md",
+        "schema/pages/*.md",
+        "generator/acp-session/README.md",
+    ):
+        for path in ROOT.glob(pattern):
+            yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+    for path in [*sorted((ROOT / "templates" / "docs").glob("*.jinja2")), ROOT / "templates" / "vectors" / "README.md"]:
+        yield path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+    for path in sorted((ROOT / "schema").rglob("*.json")):
+        if "releases" not in path.parts:
+            name = path.relative_to(ROOT).as_posix()
+            yield from ((f"{name}#{at}", text) for at, text in _descriptions(json.loads(path.read_text("utf-8"))))
+    yield from _helps()
+    for rule in catalogue.catalogue():
+        yield f"compatibility rule {rule.id}", str(rule)
+
+
+def test_texts_take_the_terms_of_the_field() -> None:
+    found = [
+        f"{where}: {match[0]!r}: write {instead!r}"
+        for where, text in texts()
+        for pattern, instead in INSTEAD.items()
+        for match in re.finditer(pattern, text)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_list_is_held_against_all_texts() -> None:
+    kinds = {where.split("#")[0].split("/")[0].split()[0] for where, _ in texts()}
+    assert {"README.md", "schema", "templates", "acpgen", "compatibility"} <= kinds
+    assert sum(1 for _ in texts()) > 3000
+
+
+@pytest.mark.parametrize(
+    "text", ["a union told apart by `type`", "bad items are forgiven", "Towards an agent", "Making contact"]
+)
+def test_the_list_finds_what_it_is_for(text: str) -> None:
+    assert any(re.search(pattern, text) for pattern in INSTEAD)
