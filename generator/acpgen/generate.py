@@ -54,13 +54,14 @@ def understand(
     shared: Collection[str] = (),
     keep_unknown: bool = False,
     methods: Profile | None = None,
+    is_apart: bool = False,
 ) -> tuple[ir.Protocol, Bundle]:
-    """What a protocol means, and the one JSON Schema that says it. `names` and `shared` as in `bundle`. Raises `Faults`."""
+    """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`. Raises `Faults`."""
     from acpgen.meaning.lower import lower
     from acpgen.schema.bundle import bundle
 
     try:
-        bundled = bundle(protocol, names=names, shared=shared, methods=methods)
+        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
         return lower(bundled, keep_unknown=keep_unknown), bundled
     except RecursionError:
         raise Faults([TooDeep(at=protocol.documents[0].path, limit=DEEPEST)]) from None

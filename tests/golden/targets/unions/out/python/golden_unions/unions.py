@@ -20,13 +20,12 @@ __all__ = [
     "PaperSize",
     "Label",
     "Step",
-    "EraseStep",
     "Erase",
 ]
 
 Shape = TypeAliasType(
     "Shape",
-    Annotated["CircleShape | PathShape | UnknownShape", Tagged("type", ("circle", "path"), fallbacks=1)],
+    Annotated["Circle | PathShape | UnknownShape", Tagged("type", ("circle", "path"), fallbacks=1)],
 )
 """Anything that can be drawn.
 
@@ -62,30 +61,12 @@ Label = TypeAliasType("Label", Annotated["str | PlacedLabel | None", Shapes()])
 
 Step = TypeAliasType(
     "Step",
-    Annotated["WaitStep | EraseStep | UnknownStep", Tagged("do", ("wait", "erase"), fallbacks=1)],
+    Annotated["WaitStep | Erase | UnknownStep", Tagged("do", ("wait", "erase"), fallbacks=1)],
 )
 """A step of the drawing, with what all steps have.
 
 Unknown values of `do` are kept as `UnknownStep`.
 """
-
-EraseStep = TypeAliasType(
-    "EraseStep",
-    Annotated[
-        "TrueEraseStep | UnknownEraseStep | OneEraseStep",
-        Tagged(
-            "all",
-            (True,),
-            fallbacks=1,
-            default=True,
-            default_admits_known=True,
-            default_tag="one",
-            closed=True,
-        ),
-        CHECKS["EraseStep"],
-    ],
-)
-"""Unknown values of `all` are kept as `UnknownEraseStep`."""
 
 Erase = TypeAliasType(
     "Erase",
@@ -110,18 +91,15 @@ Unknown values of `all` are kept as `UnknownErase`.
 
 # The types above name records; the records, in turn, import them from here.
 from .models import (  # noqa: E402
-    CircleShape,
+    Circle,
     OneErase,
-    OneEraseStep,
     Paper,
     PathShape,
     PlacedLabel,
     ScreenBoard,
     TrueErase,
-    TrueEraseStep,
     UnknownBoard,
     UnknownErase,
-    UnknownEraseStep,
     UnknownShape,
     UnknownStep,
     WaitStep,
