@@ -12,7 +12,9 @@ PACKAGE = Path(__file__).parents[1] / "generator" / "acpgen"
 ROOMS = frozenset({"schema", "meaning"})
 """What every other room builds on."""
 
-LEAVES = frozenset({"errors", "ir", "schema.keywords", "meaning.patterns", "pointers", "resources"})
+LEAVES = frozenset(
+    {"among", "built_in", "errors", "ir", "schema.keywords", "meaning.patterns", "pointers", "resources"}
+)
 """Import nothing of ours."""
 
 COMMON = frozenset({"schema.equality", "schema.keywords", "markup", "pointers"})
@@ -91,6 +93,23 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.merging", "schema.owned", "schema.positions", "schema.profile", "schema.unions", "schema.walk"),
         }
     ),
+    "interchange": frozenset({"ir"}),
+    "plugins": frozenset(
+        {
+            *(
+                "errors",
+                "generate",
+                "interchange",
+                "ir",
+                "meaning.order",
+                "schema.bundle",
+                "schema.load",
+                "schema.names",
+            ),
+            *("targets", "write"),
+        }
+    ),
+    "meaning.order": frozenset({"ir"}),
     "meaning.unenforced": frozenset({"meaning.checks", "schema.bundle", "schema.drafts", "ir"}),
     "meaning.checks": frozenset({"ir", "meaning.lower", "meaning.patterns", "schema.bundle", "schema.walk"}),
     "meaning.constants": frozenset({"ir", "schema.unions", "schema.walk"}),
@@ -150,7 +169,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.walk",
                 "schema.ways",
             ),
-            "write",
+            *("built_in", "interchange", "schema.load", "write"),
         }
     ),
     "compat": frozenset(
@@ -217,11 +236,11 @@ ARROWS: dict[str, frozenset[str]] = {
             *("schema.unions", "schema.walk"),
         },
     ),
-    "write": frozenset({"errors", "schema.load"}),
+    "write": frozenset({"among", "errors", "schema.load"}),
     "config": frozenset({"errors", "schema.load", "schema.names", "schema.profile", "material"}),
     "kept": frozenset({"ir", "provenance", "write"}),
     "provenance": frozenset({"resources"}),
-    "stamp": frozenset({"kept", "provenance", "resources", "write"}),
+    "stamp": frozenset({"built_in", "kept", "provenance", "resources", "write"}),
     "generate": frozenset(
         {
             *("schema.bundle", "errors", "ir", "schema.load", "meaning.lower", "schema.positions", "schema.profile"),
@@ -274,13 +293,17 @@ ARROWS: dict[str, frozenset[str]] = {
             *("watch", "write"),
         }
     ),
-    "terminal": frozenset({"meaning.unenforced", "errors", "schema.load", "project", "validate", "write"}),
+    "terminal": frozenset({"meaning.unenforced", "errors", "schema.load", "project", "targets", "validate", "write"}),
     "watch": frozenset(),
 }
+
+KIT = frozenset({"interface", "options", "outside", "process"})
+"""Beside the targets: what they are all made with, and those of others."""
 
 READERS = frozenset(
     {
         "adopt",
+        "among",
         "probe",
         "save",
         "schema.load",
@@ -294,7 +317,7 @@ READERS = frozenset(
         "provenance",
     }
 )
-"""Open files. `stamp` and `provenance` read the generator itself, `kept`
+"""Open files. `write` and, among files of others, `among` are the writer. `stamp` and `provenance` read the generator itself, `kept`
 its own results, `adopt` writes the schema that people edit, `recording` opens conversations, `tape` makes files for them,
 `tap` the null device and the terminal, `site` hands pages to the site generator in a passing folder, `probe` serves files of one."""
 
@@ -361,7 +384,7 @@ def test_targets_do_not_know_one_another() -> None:
     for path in modules():
         if stage(path) == "targets" and len(path.relative_to(PACKAGE).parts) > 1:
             own = path.relative_to(PACKAGE).parts[1].removesuffix(".py")
-            others = {name.split(".")[2] for name in imported(path) if name.startswith("acpgen.targets.")}
+            others = {name.split(".")[2] for name in imported(path) if name.startswith("acpgen.targets.")} - KIT
             assert not {other for other in others if (PACKAGE / "targets" / other).exists()} - {own}
             assert not {other for other in others if (PACKAGE / "targets" / f"{other}.py").exists()} - {own}
 
@@ -404,7 +427,7 @@ def test_acpgen_uses_only_what_the_prover_offers_and_only_the_check_does() -> No
         assert not used or stage(path) == "compat", dotted(path)
 
 
-BLIND = frozenset({"acpgen.cli", "acpgen.targets"})
+BLIND = frozenset({"acpgen.cli", "acpgen.targets.outside"})
 """Tells a defect of its own by its exit code, or runs targets of other packages: both may meet anything."""
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen.errors import Faults
+from acpgen.interchange import dump
 from acpgen.meaning.lower import lower
 from acpgen.meaning.methods import find_methods
 from acpgen.meaning.nodes import Schemas
@@ -21,7 +22,6 @@ from acpgen.schema.bundle import bundle
 from acpgen.schema.collect import collect
 from acpgen.schema.load import Document, Documents
 from acpgen.schema.walk import is_array, is_object
-from acpgen.targets.ir import dump
 
 GOLDEN: Final = Path(__file__).parent / "golden" / "stages"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import sys
@@ -16,6 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from acpgen import __version__, config, resources, terminal
+from acpgen.built_in import BUILT_IN
 from acpgen.errors import Faults, NotFound, UnknownName, Unwritable, did_you_mean, visible
 from acpgen.schema.keywords import DRAFTS
 from acpgen.schema.load import References, place
@@ -111,6 +113,36 @@ def _target_names(incomplete: str) -> list[str]:
 
 
 @app.command()
+def targets(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="Only this one, with its options.", autocompletion=_target_names, show_default=False
+        ),
+    ] = None,
+    ir_schema: Annotated[
+        bool, typer.Option("--ir-schema", help="Print the JSON Schema of what a program on the search path gets.")
+    ] = False,
+) -> None:
+    """List the targets that are installed: those of acpgen, of other packages, and programs called acpgen-target-NAME.
+
+    One that cannot be used says why. Exit codes: 0 all can be used, 1 one cannot, 2 there is none of that name.
+    """
+    from acpgen import interchange
+    from acpgen.generate import require_targets
+    from acpgen.targets import TARGETS
+
+    if ir_schema:
+        terminal.put(json.dumps(interchange.schema(), indent=2, ensure_ascii=False))
+        return
+    with _faults_end_with_2():
+        require_targets([] if name is None else [name], TARGETS, at="acpgen targets")
+        unusable = [each for each in TARGETS if name in (None, each) and not terminal.show_target(each, TARGETS)]
+    if unusable:
+        raise typer.Exit(1)
+
+
+@app.command()
 def generate(
     protocols: Annotated[
         list[str] | None,
@@ -126,8 +158,15 @@ def generate(
         typer.Option(
             "--target",
             metavar="NAME",
-            help="Only these targets: bundle, docs, ir, python, session or vectors. May be repeated.",
+            help=f"Only these targets: {', '.join(BUILT_IN)}, or what `acpgen targets` lists. May be repeated.",
             autocompletion=_target_names,
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="With --schema and one --target: an option of it, as `acpgen targets NAME` lists them. May be repeated.",
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; print what would change, and exit 1.")] = False,
@@ -174,7 +213,14 @@ def generate(
         raise typer.BadParameter(f"{'--check' if check else '--strict-coverage'} and --watch exclude each other.")
     if schema is None:
         _require_schema_for(
-            {"--package": package, "--out": out, "--names": names, "--keep-unknown": keep_unknown, "--methods": methods}
+            {
+                "--package": package,
+                "--out": out,
+                "--names": names,
+                "--keep-unknown": keep_unknown,
+                "--methods": methods,
+                "--option": option,
+            }
         )
     elif protocols:
         raise typer.BadParameter("PROTOCOL and --schema exclude each other.")
@@ -188,7 +234,16 @@ def generate(
             found = config.find(_here())
             return project.configured(found, protocols or (), chosen, _references(ref), kept=kept)
         return _for_schema(
-            schema, package, chosen or ["python"], out, names, keep_unknown, _references(ref), methods, kept
+            schema,
+            package,
+            chosen or ["python"],
+            out,
+            names,
+            keep_unknown,
+            _references(ref),
+            methods,
+            kept,
+            option or (),
         )
 
     def inputs() -> list[Path]:
@@ -1105,8 +1160,15 @@ def _for_schema(
     references: References,
     methods: str | None,
     kept: Kept,
+    option: Sequence[str],
 ) -> Work:
     from acpgen import project
+
+    if option and len(targets) > 1:
+        raise typer.BadParameter("--option belongs to one target: name one by --target.")
+    options = dict(each.partition("=")[::2] for each in option)
+    if len(options) < len(option) or not all("=" in each for each in option):
+        raise typer.BadParameter("--option must be NAME=VALUE, each name once.")
 
     if out is None:
         raise typer.BadParameter("--schema needs --out DIR, a new folder or one that acpgen wrote.")
@@ -1127,6 +1189,7 @@ def _for_schema(
         references=references,
         methods=profile,
         kept=kept,
+        options=options,
     )
 
 

@@ -12,6 +12,10 @@
     [tool.acpgen.outputs."generated/schema"]
     target = "bundle"
     protocols = ["acp/v1", "acp/v2"]
+    shared = true                                    # among files that others wrote
+
+    [tool.acpgen.outputs."generated/schema".options]
+    name = "value"                                   # what the target declares; see `acpgen targets`
 
     [tool.acpgen.names]                              # for every protocol; those of one stand in names."acp/v1"
     "SessionUpdate[tool_call]" = "ToolCallStart"
@@ -72,7 +76,10 @@ _TOML_PLACE: Final = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTA
 _REFERENCE: Final = "an absolute address without a fragment, and the file that it means, or a draft such as 'draft-07'"
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
-_OUTPUT_KEYS: Final = ("target", "distribution", "version", "license", "packages", "protocols")
+_OUTPUT_KEYS: Final = (
+    *("target", "distribution", "version", "license", "packages", "protocols"),
+    *("options", "shared"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One folder that a target fills. `folder` is relative to pyproject.toml."""
+    """One folder that a target fills. `folder` is relative to pyproject.toml.
+
+    `options` are those of the target, as the file has them; the target declares which there are. Where `shared`, other files lie in the
+    folder too, and only those of the target are written and removed.
+    """
 
     folder: str
     target: str
@@ -94,6 +105,8 @@ class Output:
     distribution: str | None = None
     version: str | None = None
     license: str | None = None
+    options: Table = field(default_factory=dict[str, object], hash=False)
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +358,9 @@ class _Reader:
         license_ = table.get("license")
         if license_ is not None and not (isinstance(license_, str) and _LICENSE.fullmatch(license_)):
             self.wrong(f"{key}.license", "an SPDX license expression, such as 'Apache-2.0' or 'MIT OR Apache-2.0'")
+        shared = table.get("shared", False)
+        if not isinstance(shared, bool):
+            self.wrong(f"{key}.shared", "true or false")
         for name in ("version", "license"):
             if name in table and distribution is None:
                 self.wrong(f"{key}.{name}", f"given together with 'distribution', whose {name} it is")
@@ -358,6 +374,8 @@ class _Reader:
             distribution=None if distribution is None else str(distribution),
             version=None if version is None else str(version),
             license=None if license_ is None else str(license_),
+            options=self.table(table.get("options", {}), f"{key}.options", None),
+            shared=shared is True,
         )
 
     def packages(self, table: Table, key: str) -> Iterator[Member]:

@@ -704,6 +704,17 @@ class TargetFailed(Fault):
         )
 
 
+@dataclass
+class TargetRefused(Fault):
+    """A protocol that the target of another package cannot use, in the words of that target."""
+
+    name: str
+    reason: str
+
+    def what(self) -> str:
+        return f"the target {shown(self.name)} cannot use it: {self.reason.rstrip('.')}. Nothing was written."
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
@@ -721,6 +732,14 @@ class StrayFile(Fault):
 
     def what(self) -> str:
         return "acpgen did not write this file, and the folder is replaced as a whole. Move the file out of the folder."
+
+
+@dataclass
+class ForeignFile(Fault):
+    """A file that acpgen did not write, where an output among other files needs one."""
+
+    def what(self) -> str:
+        return "acpgen did not write this file, and an output has one of this name. Move the file away, or name another folder."
 
 
 @dataclass

@@ -86,7 +86,7 @@ def merge(parts: Iterable[Files], at: str) -> Files:
     for files in parts:
         clashes.extend(path for path, text in files.items() if merged.get(path, text) != text)
         merged.update(files)
-    folders = {path.rpartition("/")[0] for path in merged}
+    folders = {path[:end] for path in merged for end, letter in enumerate(path) if letter == "/"}
     clashes.extend(path for path in merged if path in folders)
     if clashes:
         raise Faults(PathClash(at=at, path=path) for path in dict.fromkeys(clashes))

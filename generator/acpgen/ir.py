@@ -2,14 +2,17 @@
 
 `lower` builds a `Protocol` from a bundle; every target and the compatibility check read it. Types reach one another
 only through `Ref`, so each value is a finite tree and two protocols are equal when `==` says so. `doc` and `at`
-(`file#/json/pointer` in the source) ride along and take no part in equality.
+(`file#/json/pointer` in the source) ride along and take no part in equality. `interchange` writes all of it as JSON.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+VERSION: Final = "1.0"
+"""The version of this model. The second number grows with what is added, the first one with what is removed or means something else."""
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
@@ -318,7 +321,8 @@ class Method:
 class Protocol:
     """One version of one protocol, in the order of the schema. `batch`: a message may be an array of messages.
 
-    `sides` are the peers, whoever opens a connection first where that is known.
+    `sides` are the peers, whoever opens a connection first where that is known. `framing` are the definitions of whole messages, such
+    as a request with its `id` and `method`, where the schema has any: as JSON Schema, since the rest refers to none of them.
     """
 
     name: str
@@ -328,4 +332,5 @@ class Protocol:
     sides: tuple[Side, ...]
     batch: bool = False
     envelope: Envelope = "json-rpc"
+    framing: Mapping[str, JSON] = field(default_factory=dict[str, JSON], hash=False, compare=False)
     doc: str = field(default="", compare=False)

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from acpgen import material, stamp
-from acpgen.config import Config, read_names
+from acpgen.config import Config, quoted, read_names
 from acpgen.errors import BadSetting, Fault, Faults, NamedByPosition, UnknownName, UnusedName, UnusedRule, did_you_mean
 from acpgen.generate import merge, require_targets, understand
 from acpgen.kept import NOTHING, Kept, user_cache
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
     from acpgen import ir
     from acpgen.schema.bundle import Bundle
     from acpgen.schema.profile import Profile
+    from acpgen.targets import Settings
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Told before each step: steps done, steps in all, and what comes next."""
 
 Meanings: TypeAlias = "Mapping[Path, tuple[ir.Protocol, Bundle]]"
 """What each protocol means, by its source."""
+
+
+NO_OPTIONS: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class Part:
     version: str | None = None
     license: str | None = None
     prefix: str = ""
+    options: Mapping[str, object] = field(default_factory=dict[str, object], hash=False)
 
     @property
     def label(self) -> str:
@@ -49,11 +55,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class OutputFolder:
-    """A folder and the parts that fill it. `root`, where there is one, is the project that the folder must lie in."""
+    """A folder and the parts that fill it. `root`, where there is one, is the project that the folder must lie in.
+
+    Where `shared`, other files lie in it too. `key` is where the options of its targets are given.
+    """
 
     folder: Path
     parts: tuple[Part, ...]
     root: Path | None = None
+    shared: bool = False
+    key: str = ""
 
     @property
     def documented(self) -> tuple[str, ...]:
@@ -145,6 +156,8 @@ def configured(
         OutputFolder(
             folder=config.root / output.folder,
             root=config.root,
+            shared=output.shared,
+            key=f"tool.acpgen.outputs.{quoted(output.folder)}.options",
             parts=tuple(
                 Part(
                     source=config.root / config.schema / member.protocol,
@@ -155,6 +168,7 @@ def configured(
                     version=output.version,
                     license=output.license,
                     prefix=member.prefix,
+                    options=output.options,
                 )
                 for member in output.members
             ),
@@ -190,12 +204,15 @@ def single(
     references: References = NO_REFERENCES,
     methods: Profile | None = None,
     kept: Kept | None = None,
+    options: Mapping[str, object] = NO_OPTIONS,
 ) -> Work:
-    """One output made from one schema, which belongs to no project. `kept` stands for the user's cache. Raises `Faults`."""
-    parts = tuple(Part(schema, None, target, package) for target in dict.fromkeys(targets))
+    """One output made from one schema, which belongs to no project. `kept` stands for the user's cache, `options` are those of the
+    targets. Raises `Faults`.
+    """
+    parts = tuple(Part(schema, None, target, package, options=options) for target in dict.fromkeys(targets))
     return Work(
         at="--target",
-        outputs=(OutputFolder(Path(os.path.abspath(out)), parts),),
+        outputs=(OutputFolder(Path(os.path.abspath(out)), parts, key="--option"),),
         kept=user_cache() if kept is None else kept,
         names=read_names(names) if names is not None else {},
         names_at=place(names) if names is not None else "",
@@ -209,10 +226,10 @@ def run(work: Work, *, check: bool = False, progress: Progress = lambda done, to
     """Make every output that needs it. `check` writes nothing. Raises `Faults`; then no output has changed."""
     sources = _read(work)
     materials = _materials(work)
-    generator, outside = stamp.generator(), stamp.outside_targets()
+    generator = stamp.generator()
     hashes = {
         output.folder: _inputs(work, output, sources, materials, generator)
-        if outside.isdisjoint(part.target for part in output.parts)
+        if not output.shared and all(stamp.is_known(part.target) for part in output.parts)
         else None
         for output in work.outputs
     }
@@ -339,6 +356,9 @@ def _meanings(
     from acpgen.targets import TARGETS
 
     require_targets((part.target for output in outputs for part in output.parts), TARGETS, at=work.at)
+    for output in outputs:
+        for part in output.parts:
+            _settings(part, output, work)
     total = _steps(outputs)
     meanings: dict[Path, tuple[ir.Protocol, Bundle]] = {}
     faults: list[Fault] = []
@@ -382,7 +402,7 @@ def _trees(
 ) -> tuple[Tree, ...]:
     """What the outputs are to hold. Raises `Faults`."""
     from acpgen import publish
-    from acpgen.targets import TARGETS, Settings
+    from acpgen.targets import TARGETS
 
     done, total = len(meanings), _steps(outputs)
     trees: list[Tree] = []
@@ -392,13 +412,7 @@ def _trees(
         for part in output.parts:
             progress(done, total, f"{part.target} of {part.label}")
             done += 1
-            settings = Settings(
-                package=part.package,
-                distribution=part.distribution,
-                version=part.version,
-                license=part.license,
-                prefix=part.prefix,
-            )
+            settings = _settings(part, output, work)
             if part.target == "docs" and part.prefix:
                 told.append(publish.Version(*meanings[part.source], settings, sources[part.source].at))
             else:
@@ -406,9 +420,17 @@ def _trees(
         if told:
             beside = material.parsed(materials[output.folder]) if output.folder in materials else material.NONE
             made.append(publish.documents(told, beside, kept=work.kept))
-        trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root))
+        trees.append(Tree(output.folder, merge(made, place(output.folder)), output.root, shared=output.shared))
     progress(done, total, "writing")
     return tuple(trees)
+
+
+def _settings(part: Part, output: OutputFolder, work: Work) -> Settings:
+    """What the target of a part is told. Raises `Faults` of options that it does not have."""
+    from acpgen.targets import Settings, with_options
+
+    settings = Settings(part.package, part.distribution, part.version, part.license, part.prefix)
+    return with_options(part.target, settings, part.options, work.at, output.key)
 
 
 def _located(fault: Fault, work: Work, source: Source) -> Fault:

@@ -11,11 +11,11 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
 from acpgen import provenance, resources
+from acpgen.built_in import BUILT_IN
 from acpgen.kept import Kept
 from acpgen.write import Tree, digest, digest_of
 
@@ -71,9 +71,9 @@ def inputs(generator: str, files: Iterable[tuple[str, bytes]], options: Mapping[
     return summary.hexdigest()
 
 
-def outside_targets() -> frozenset[str]:
-    """Names of the targets that other packages bring. Their code may change unseen, so what they make is always made anew."""
-    return frozenset(found.name for found in entry_points(group="acpgen.targets"))
+def is_known(target: str) -> bool:
+    """Whether all code of a target is acpgen's. That of others may change unseen, so what it makes is always made anew."""
+    return target in BUILT_IN
 
 
 def generator() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from itertools import islice
 from pathlib import Path
 from time import monotonic
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from acpgen.project import Outcome, Progress
+    from acpgen.targets import Target
     from acpgen.validate import Summary
     from acpgen.write import Change
 
@@ -61,6 +62,22 @@ def put(line: str) -> None:
         raise
     except OSError as error:
         raise Faults([NotCreated(at="standard output", reason=str(error.strerror))]) from None
+
+
+def show_target(name: str, targets: Mapping[str, Target]) -> bool:
+    """Print what a target is and which options it has; false, and the faults, where it cannot be used."""
+    try:
+        target = targets[name]
+    except Faults as faults:
+        show_faults(faults)
+        return False
+    place = "" if target.origin == "acpgen" else f" ({target.origin} {target.at})"
+    put(printable(f"{name}{place}: {target.about or 'says nothing of itself.'}"))
+    for option in target.options:
+        default = ",".join(option.default) if isinstance(option.default, tuple) else option.default
+        told = f"{option.expected}, {str(default).lower() if isinstance(default, bool) else repr(default)} by default"
+        put(printable(f"  {option.name}: {option.about} It is {told}."))
+    return True
 
 
 def is_coloured() -> bool:

@@ -23,7 +23,18 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from acpgen.errors import CurrentFolder, Fault, Faults, ForeignFolder, NotAFolder, NotEmpty, StrayFile, Unwritable
+from acpgen.among import Placing, is_behind_link, placed
+from acpgen.errors import (
+    CurrentFolder,
+    Fault,
+    Faults,
+    ForeignFile,
+    ForeignFolder,
+    NotAFolder,
+    NotEmpty,
+    StrayFile,
+    Unwritable,
+)
 from acpgen.schema.load import place
 
 Files: TypeAlias = Mapping[str, str]
@@ -36,20 +47,31 @@ CACHES: Final = frozenset({"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff
 _SEGMENT: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9_.@+-]+")
 _QUOTED: Final = re.compile(r'"([^"\\\n]+)"')
 _OURS: Final = '"generator": "acpgen"'
+_FILES: Final = '"files":'
 _EXCHANGE: Final = 2
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Tree:
-    """An output folder and all that it is to hold. No folder between `root` and it may be a link."""
+    """An output folder and all that it is to hold. No folder between `root` and it may be a link.
+
+    A `shared` one holds files of others too: its files are written among them, and only what an earlier run wrote is replaced or removed.
+    """
 
     folder: Path
     files: Files = field(repr=False)
     root: Path | None = None
+    shared: bool = False
 
     def __init__(
-        self, folder: str | os.PathLike[str], files: Files, root: str | os.PathLike[str] | None = None
+        self,
+        folder: str | os.PathLike[str],
+        files: Files,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
+        object.__setattr__(self, "shared", shared)
         object.__setattr__(self, "folder", Path(folder))
         object.__setattr__(self, "files", files)
         object.__setattr__(self, "root", None if root is None else Path(root))
@@ -57,13 +79,17 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a tree means for its folder: paths to write, to leave and to remove, and strays, which we did not write."""
+    """What a tree means for its folder: paths to write, to leave and to remove, and strays, which we did not write.
+
+    In a `shared` folder only what stands where a file of the tree belongs is a stray.
+    """
 
     folder: Path
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
     removed: tuple[str, ...]
     strays: tuple[str, ...]
+    shared: bool = False
 
     @property
     def is_none(self) -> bool:
@@ -102,20 +128,33 @@ def write(trees: Iterable[Tree], *, dry: bool = False) -> tuple[Change, ...]:
                 locks.enter_context(_locked(parent))
         for tree in trees:
             with _unwritable(tree.folder):
-                _recover(tree.folder)
+                if not tree.shared:
+                    _recover(tree.folder)
         changes = tuple(compare(tree) for tree in trees)
         refused = [fault for change in changes for fault in _refusals(change)]
         if refused:
             raise Faults(refused)
-        _replace([tree for tree, change in zip(trees, changes, strict=True) if not change.is_none])
+        changing = [tree for tree, change in zip(trees, changes, strict=True) if not change.is_none]
+        try:
+            with placed(_placing(tree) for tree in changing if tree.shared):
+                _replace([tree for tree in changing if not tree.shared])
+        except OSError as error:
+            at = next((tree.folder for tree in changing if tree.shared), Path())
+            raise Faults([Unwritable(at=place(Path(error.filename or at)), reason=str(error.strerror))]) from None
     return changes
 
 
 def compare(tree: Tree) -> Change:
     """What would change in a folder if it were made to hold its tree."""
     files = _with_manifest(tree.files)
-    present = {path: _read(tree.folder / path) for path in _paths(tree.folder)}
     ours = _listed(tree.folder)
+    if tree.shared:
+        blocked = {path for path in {*files, *ours} if is_behind_link(tree.folder, path)}
+        there = {path for path in {*files, *ours} - blocked if os.path.lexists(tree.folder / path)}
+        present = {path: _read(tree.folder / path) for path in there | (blocked & files.keys() - {MANIFEST})}
+        ours -= blocked
+    else:
+        present = {path: _read(tree.folder / path) for path in _paths(tree.folder)}
     written = [path for path, text in files.items() if present.get(path) != text.encode()]
     removed = [path for path in present if path not in files and path in ours]
     strays = [path for path in present if path not in ours and (path not in files or path in written)]
@@ -125,6 +164,7 @@ def compare(tree: Tree) -> Change:
         unchanged=tuple(sorted(path for path in files if path not in written)),
         removed=tuple(sorted(removed)),
         strays=tuple(sorted(strays)),
+        shared=tree.shared,
     )
 
 
@@ -250,6 +290,9 @@ def _is_place_for_folder(tree: Tree) -> bool:
 def _refusals(change: Change) -> Iterator[Fault]:
     """Why this change must not be made."""
     at = place(change.folder)
+    if change.shared:
+        yield from (ForeignFile(at=place(change.folder / path)) for path in change.strays)
+        return
     if change.strays and not _listed(change.folder):
         yield ForeignFolder(at=at or ".")
         return
@@ -291,7 +334,9 @@ def _listed(folder: Path) -> frozenset[str]:
     The quoted words of the text are enough, so a manifest with the marks of a merge conflict still says what is ours.
     """
     text = (_read(folder / MANIFEST) or b"").decode(errors="replace")
-    return frozenset({MANIFEST, *_QUOTED.findall(text)}) if _OURS in text else frozenset()
+    words = _QUOTED.findall(text.partition(_FILES)[2])
+    paths = {path for path in words if all(_SEGMENT.fullmatch(part) for part in path.split("/"))}
+    return frozenset({MANIFEST, *paths}) if _OURS in text else frozenset()
 
 
 def _with_manifest(files: Files) -> dict[str, str]:
@@ -301,8 +346,20 @@ def _with_manifest(files: Files) -> dict[str, str]:
         parents = {"/".join(path.split("/")[:length]) for length in range(1, path.count("/") + 1)}
         assert all(_SEGMENT.fullmatch(part) for part in path.split("/")), f"{path!r} is no plain relative path"
         assert not parents & files.keys(), f"{path!r} lies in a file"
-    listed = ",\n".join(f'    "{path}"' for path in sorted(files))
-    return {**files, MANIFEST: f'{{\n  {_OURS},\n  "files": [\n{listed}\n  ]\n}}\n'}
+    return {**files, MANIFEST: _manifest(files)}
+
+
+def _manifest(paths: Iterable[str]) -> str:
+    listed = ",\n".join(f'    "{path}"' for path in sorted(paths))
+    return f"{{\n  {_OURS},\n  {_FILES} [\n{listed}\n  ]\n}}\n"
+
+
+def _placing(tree: Tree) -> Placing:
+    """What a shared folder is to gain and to lose."""
+    change, files = compare(tree), _with_manifest(tree.files)
+    before = _listed(tree.folder) - {MANIFEST}
+    written = {path: files[path] for path in change.written if path != MANIFEST}
+    return Placing(tree.folder, MANIFEST, _manifest({*before, *tree.files}), files[MANIFEST], written, change.removed)
 
 
 # --- replacing -------------------------------------------------------------------------------------------------------

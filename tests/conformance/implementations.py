@@ -55,10 +55,14 @@ def _decoded(subject: Subject, vector: Vector) -> Verdict:
 
 def python_sdk(vectors: Iterable[Vector]) -> Verdicts:
     """The official Python SDK. Raises `Unreachable`."""
-    name, wanted = PYTHON_SDK
-    paths = [] if _installed(name) == wanted else [str(_fetched_from_index(name, wanted))]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(python_paths())}
     return _asked([sys.executable, "-W", "ignore", str(PEERS / "sdk.py")], vectors, environment)
+
+
+def python_paths() -> list[str]:
+    """Where Python finds the official SDK, beside what is installed. Raises `Unreachable`."""
+    name, wanted = PYTHON_SDK
+    return [] if _installed(name) == wanted else [str(_fetched_from_index(name, wanted))]
 
 
 def typescript_sdk(major: int, vectors: Iterable[Vector]) -> Verdicts:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from acp_bindings import v1
+from acp_bindings import Request, v1
 
 import acpgen
 from acp_session.containment import guarantees
@@ -47,14 +47,20 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     found: dict[str, Any] = {}
     exec(rest.partition("```")[0].replace("/srv/", f"{tmp_path}/"), found)
 
-    async def send(request: v1.NewSessionRequest) -> v1.NewSessionResponse:
-        assert request.additional_directories == [f"{tmp_path}/lib"]
+    async def call(method: str, params: Any) -> Any:
+        if method == "initialize":
+            roots = v1.SessionCapabilities(additional_directories=v1.SessionAdditionalDirectoriesCapabilities())
+            return v1.InitializeResponse(
+                protocol_version=1, agent_capabilities=v1.AgentCapabilities(session_capabilities=roots)
+            )
+        assert params.additional_directories == [f"{tmp_path}/lib"]
         return v1.NewSessionResponse(session_id="s")
 
     async def serve() -> str:
-        await found["new_session"](send)
-        asked = v1.ReadTextFileRequest(session_id="s", path=f"{tmp_path}/lib/a.txt")
-        result: v1.ReadTextFileResponse = await found["files"].read_text_file(asked)
+        host, session = await found["session"](call, lambda method, params: None)
+        asked = v1.ReadTextFileRequest(session_id=session.id, path=f"{tmp_path}/lib/a.txt")
+        result: v1.ReadTextFileResponse = (await host.answer(Request(1, "fs/read_text_file", asked))).result
+        await host.aclose()
         return result.content
 
     assert asyncio.run(serve()) == "a"

@@ -15,9 +15,25 @@ PACKAGE = Path(__file__).parents[2] / "generator" / "acp-session" / "acp_session
 MODULES = (
     *("atomic", "baseline", "containment", "errors", "filesystem", "mcp_roots", "permission", "sensitive", "text"),
     *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
-    *("approval", "processes", "tail", "terminals"),
+    *("approval", "processes", "tail", "terminals", "disk", "scope", "store"),
+    *("agent_host", "client_host", "transcript", "mcp_cache", "mcp_provider", "mcp_uris"),
 )
-WITH_EXAMPLES = frozenset(MODULES) - {"atomic", "containment", "handles", "processes", "terminals", "workers"}
+WITH_EXAMPLES = frozenset(MODULES) - {
+    "mcp_cache",
+    "mcp_provider",
+    "mcp_roots",
+    "agent_host",
+    "client_host",
+    "disk",
+    "store",
+    "workspace",
+    "atomic",
+    "containment",
+    "handles",
+    "processes",
+    "terminals",
+    "workers",
+}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -304,7 +304,7 @@ def test_a_file_that_grows_while_it_is_read_stays_within_the_limit(
         path.write_text("0123456789" * 2)
         return read_at_most(descriptor, limit)
 
-    monkeypatch.setattr("acp_session.filesystem.read_at_most", grown)
+    monkeypatch.setattr("acp_session.disk.read_at_most", grown)
     assert "larger than 10 bytes" in refusal(client.read, "app/a.txt").message
 
 

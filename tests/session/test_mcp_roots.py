@@ -158,7 +158,7 @@ def test_only_directories_with_consent_that_can_be_used_are_exposed(tmp_path: Pa
 
     async def expose() -> None:
         provider = RootsProvider(yes, told)
-        for path in (f"{tmp_path}/none", f"{tmp_path}/file", "relative"):
+        for path in (f"{tmp_path}/none", f"{tmp_path}/file/none", "relative"):
             with pytest.raises(RequestError) as caught:
                 await provider.expose(path)
             assert caught.value.code == REFUSED
@@ -183,6 +183,7 @@ def test_changes_of_the_set_and_of_accessibility_are_announced(tmp_path: Path) -
 
     async def changing() -> None:
         provider = RootsProvider(yes, told)
+        provider.initialized()
         await provider.expose(app, "The app")
         await provider.expose(lib)
         assert len(told.methods) == 2
@@ -421,12 +422,13 @@ def test_a_server_of_the_package_mcp_gets_our_roots_over_stdio(tmp_path: Path) -
         hello = {"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": info}
         assert (await asked("initialize", hello))["protocolVersion"] == "2025-06-18"
         send(roots.encode(Notification("notifications/initialized", roots.InitializedNotification())))
+        provider.initialized()
         assert await told() == {"roots": [], "changes": 0}
         await provider.expose_workspace(RootSet.bind(scope(app, [lib])))
-        assert await told() == {"roots": [[uri_of(app), "app"], [uri_of(lib), "lib with ü"]], "changes": 2}
+        assert await told() == {"roots": [[uri_of(app), "app"], [uri_of(lib), "lib with ü"]], "changes": 1}
         Path(lib).rmdir()
         await provider.check()
-        assert await told() == {"roots": [[uri_of(app), "app"]], "changes": 3}
+        assert await told() == {"roots": [[uri_of(app), "app"]], "changes": 2}
         stdin.close()
         await process.wait()
 

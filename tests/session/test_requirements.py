@@ -221,6 +221,7 @@ class Client:
         self.told: list[str] = []
         self.consent = consent
         self.provider = RootsProvider(self._consent, self._notify)
+        self.provider.initialized()
 
     async def _consent(self, path: str) -> bool:
         self.asked.append(path)

@@ -48,7 +48,7 @@ def outcome(base: Path, kind: str, patch: pytest.MonkeyPatch, change: Callable[[
     """What becomes of a request when `change` happens in the midst of it."""
     client = Client(base)
     halted: dict[str, tuple[str, Callable[..., Any]]] = {
-        "read": ("acp_session.filesystem.read_at_most", atomic.read_at_most),
+        "read": ("acp_session.disk.read_at_most", atomic.read_at_most),
         "write": ("acp_session.atomic.os.fsync", os.fsync),
     }
     target, function = halted[kind]
@@ -107,7 +107,7 @@ def test_a_request_that_waits_for_a_thread_opens_nothing_afterwards(
     def reached(roots: object, path: str, use: object) -> None:
         opened.append(path)
 
-    monkeypatch.setattr("acp_session.filesystem.reach", reached)
+    monkeypatch.setattr("acp_session.disk.reach", reached)
     go = threading.Event()
 
     async def run() -> None:
@@ -152,7 +152,7 @@ def test_new_roots_are_in_force_while_the_old_files_are_looked_for(
     client = Client(tmp_path)
     make("app/a.txt", "old")
     make("lib/b.txt", "b")
-    halt = Halt(monkeypatch, "acp_session.filesystem.recover", atomic.recover)
+    halt = Halt(monkeypatch, "acp_session.disk.recover", atomic.recover)
 
     async def run() -> None:
         attaching = asyncio.ensure_future(client.files.attach("s", RootSet.bind(scope(f"{tmp_path}/lib"))))

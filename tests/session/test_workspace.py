@@ -193,8 +193,8 @@ LISTED = {
         (None, [], ["none"]),
         ("/v", [], []),
         ("/w/", ["/a//"], ["one"]),
-        (None, ["/a", "/a"], []),
-        (None, ["/w"], []),
+        (None, ["/a", "/a"], ["one", "elsewhere"]),
+        (None, ["/w"], ["none"]),
     ],
 )
 @pytest.mark.parametrize("version", [v1, v2])

@@ -1,11 +1,8 @@
 """Workspace roots: which directories a session may use, from the request on the wire to the bound root set.
 
-The effective roots are ordered: `[cwd, *additionalDirectories]`. A `Scope` is that list as text, validated and normalised; a `RootSet` is
+The effective roots are ordered: `[cwd, *additionalDirectories]`. A `Scope` is that list as text (`acp_session.scope`); a `RootSet` is
 a scope bound to real directories, against which paths are checked (`acp_session.containment`). `AgentWorkspace` holds the rules for
 the agent of one connection, `ClientWorkspace` those for the client.
-
-Paths are text on the wire and are never folded in case, never freed of `..` (which may follow a link) and never looked up to be
-compared: `normalise` is the one rule for stored state, `SessionInfo` and the filter of `session/list`.
 
 Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its section.
 """
@@ -13,26 +10,56 @@ Source: the RFD on `additionalDirectories` (2026-03-24), cited as "RFD" with its
 from __future__ import annotations
 
 import errno
-import ntpath
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from acp_bindings import MISSING
 
 from .containment import Place, Refused, Root, bind, contains, is_within, open_file, places, reach
 from .errors import NOT_FOUND, RequestError, invalid_params, refused
+from .scope import (
+    MOST_ROOTS,
+    NATIVE,
+    Flavour,
+    LifecycleRequest,
+    Listed,
+    ListRequest,
+    Scope,
+    SessionRequest,
+    is_absolute,
+    matches,
+    normalise,
+    requested,
+    require_filter,
+    scope,
+    stated,
+)
+
+__all__ = [
+    "MOST_ROOTS",
+    "NATIVE",
+    "AgentWorkspace",
+    "ClientWorkspace",
+    "Discovered",
+    "Flavour",
+    "Grant",
+    "LifecycleRequest",
+    "ListRequest",
+    "Listed",
+    "RootSet",
+    "RootsOf",
+    "Scope",
+    "SessionRequest",
+    "is_absolute",
+    "matches",
+    "normalise",
+    "requested",
+    "scope",
+]
 
 T = TypeVar("T")
-
-Flavour: TypeAlias = Literal["posix", "windows"]
-NATIVE: Final[Flavour] = "windows" if os.name == "nt" else "posix"
-"""The path rules of this machine."""
-
-MOST_ROOTS: Final = 256
-"""Entries of `additionalDirectories`; each root of a session is a directory that is held open."""
 
 Grant: TypeAlias = "Callable[[str], str | None]"
 """A policy: told a directory, it returns why it cannot be granted, or `None` if it can.
@@ -42,200 +69,12 @@ its spelling alone.
 """
 
 
-class LifecycleRequest(Protocol):
-    """Params of `session/new`, `session/load`, `session/resume` or `session/fork`, of v1 or v2."""
-
-    @property
-    def cwd(self) -> str: ...
-    @property
-    def additional_directories(self) -> object: ...
-
-
-class SessionRequest(LifecycleRequest, Protocol):
-    """Params of a lifecycle request that names a session: load, resume or fork."""
-
-    @property
-    def session_id(self) -> str: ...
-
-
-class ListRequest(Protocol):
-    """Params of `session/list`, of v1 or v2."""
-
-    @property
-    def cwd(self) -> str | None: ...
-    @property
-    def additional_directories(self) -> object: ...
-
-
 class RootsOf(Protocol):
     """Whoever knows the roots of sessions. What serves a session asks for them at each request and keeps none."""
 
     def roots(self, session_id: str) -> RootSet:
         """The roots that are in force. Raises `RequestError` -32602 for a session that has none."""
         ...
-
-
-class Listed(SessionRequest, Protocol):
-    """A `SessionInfo` of v1 or v2."""
-
-
-# --- paths as text ---------------------------------------------------------------------------------------------------
-
-
-def is_absolute(path: str, flavour: Flavour = NATIVE) -> bool:
-    r"""Whether a path is absolute by the rules of a platform (RFD, "Field definition").
-
-    >>> [is_absolute(path, "posix") for path in ("/srv", "work", "", "C:\\srv")]
-    [True, False, False, False]
-    >>> [is_absolute(path, "windows") for path in ("C:/srv", r"\\nas\srv", "C:work", r"\srv")]
-    [True, True, False, False]
-    """
-    if flavour == "posix":
-        return path.startswith("/")
-    return _WINDOWS_ROOT.match(path) is not None
-
-
-_WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:[\\/]|[\\/]{2}[^\\/]+[\\/][^\\/]")
-"""A drive's root, or a share of a server; what a drive is must not depend on the version of Python."""
-
-
-def normalise(path: str, flavour: Flavour = NATIVE) -> str:
-    r"""An absolute path in the one spelling that state, results and filters use (RFD, "Field definition").
-
-    Doubled separators, `.` and a separator at the end go; on Windows separators become `\` and the drive letter a capital. `..` stays,
-    because what it means depends on links. Nothing is looked up.
-
-    >>> normalise("/srv//app/./src/", "posix"), normalise("/srv/../etc", "posix"), normalise("//", "posix")
-    ('/srv/app/src', '/srv/../etc', '/')
-    >>> normalise("c:/srv/app/", "windows"), normalise("//nas/srv/", "windows")
-    ('C:\\srv\\app', '\\\\nas\\srv\\')
-    """
-    if flavour == "posix":
-        return "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
-    drive, rest = ntpath.splitdrive(path.replace("/", "\\"))
-    drive = drive.upper() if drive[1:] == ":" else drive
-    return drive + "\\" + "\\".join(part for part in rest.split("\\") if part not in ("", "."))
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The ordered root set of a session as text: `cwd` first, then the additional directories."""
-
-    cwd: str
-    additional: tuple[str, ...] = ()
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The effective ordered roots (RFD, "Semantics").
-
-        >>> Scope("/srv/app", ("/srv/lib",)).paths
-        ('/srv/app', '/srv/lib')
-        """
-        return (self.cwd, *self.additional)
-
-    def absolute(self, path: str, flavour: Flavour = NATIVE) -> str:
-        """A path as an absolute one: a relative path is meant from `cwd` and from no other root (RFD, "Semantics").
-
-        >>> Scope("/srv/app", ("/srv/lib",)).absolute("src/main.py", "posix")
-        '/srv/app/src/main.py'
-        """
-        if is_absolute(path, flavour):
-            return path
-        if flavour == "windows" and (ntpath.splitdrive(path)[0] or path[:1] in ("\\", "/")):
-            raise refused(path, "a path relative to a drive means no certain directory")
-        separator = "/" if flavour == "posix" else "\\"
-        return f"{self.cwd.rstrip(separator)}{separator}{path}"
-
-    def as_listed(self) -> list[str]:
-        """The value of `SessionInfo.additionalDirectories`: always a list, `[]` where there are no further roots."""
-        return list(self.additional)
-
-
-def scope(cwd: object, additional: object = MISSING, *, flavour: Flavour = NATIVE) -> Scope:
-    """The root set that a request states: validated, normalised, without duplicates. An omitted list means none.
-
-    An entry that equals `cwd` or an earlier entry after normalising goes; the others keep their order, so nothing is widened. Roots
-    within other roots stay. Raises `RequestError` -32602 that names every entry that is malformed (RFD, "Validation and error handling").
-
-    >>> scope("/srv/app", ["/srv/lib/", "/srv/app", "/srv/lib"], flavour="posix")
-    Scope(cwd='/srv/app', additional=('/srv/lib',))
-    >>> scope("/srv/app", ["/srv/lib", "skills"], flavour="posix")
-    Traceback (most recent call last):
-    acp_session.errors.RequestError: additionalDirectories[1] must be an absolute path (-32602)
-    """
-    _require_well_formed(cwd, additional, flavour)
-    first = normalise(cast("str", cwd), flavour)
-    rest = [normalise(path, flavour) for path in _entries(additional)]
-    return Scope(first, tuple(path for path in dict.fromkeys(rest) if path != first))
-
-
-def requested(request: LifecycleRequest, *, flavour: Flavour = NATIVE) -> Scope:
-    """The root set that a lifecycle request states; see `scope`. What a session had before plays no part."""
-    return scope(request.cwd, request.additional_directories, flavour=flavour)
-
-
-def matches(found: Scope, *, cwd: str | None = None, additional: object = MISSING, flavour: Flavour = NATIVE) -> bool:
-    """Whether a session passes the filter of `session/list`: both filters apply where both are given (RFD, "Schema changes").
-
-    The list must be equal, order included; `[]` selects only sessions without further roots, an omitted list selects all. Raises
-    `RequestError` -32602 for a malformed filter.
-
-    >>> found = Scope("/srv/app", ("/srv/lib", "/srv/skills"))
-    >>> matches(found, additional=["/srv/lib/", "/srv/skills"]), matches(found, additional=["/srv/skills", "/srv/lib"])
-    (True, False)
-    >>> matches(found, additional=[]), matches(Scope("/srv/app"), additional=[]), matches(found, cwd="/srv/app")
-    (False, True, True)
-    """
-    _require_well_formed(found.cwd if cwd is None else cwd, additional, flavour)
-    if cwd is not None and normalise(cwd, flavour) != found.cwd:
-        return False
-    return additional is MISSING or tuple(normalise(path, flavour) for path in _entries(additional)) == found.additional
-
-
-def _require_well_formed(cwd: object, additional: object, flavour: Flavour) -> None:
-    problems = list(_problems(cwd, additional, flavour))
-    if problems:
-        message = "; ".join(f"{_shown(pointer)} {reason}" for pointer, reason in problems)
-        raise invalid_params(message, problems=[{"pointer": pointer, "reason": reason} for pointer, reason in problems])
-
-
-def _problems(cwd: object, additional: object, flavour: Flavour) -> Iterator[tuple[str, str]]:
-    reason = _path_problem(cwd, flavour) if cwd is not MISSING else None
-    if reason is not None:
-        yield "/cwd", reason
-    if additional is MISSING:
-        return
-    if not isinstance(additional, list | tuple):
-        yield "/additionalDirectories", "must be an array"
-        return
-    if len(cast("Sequence[object]", additional)) > MOST_ROOTS:
-        yield "/additionalDirectories", f"must hold at most {MOST_ROOTS} entries"
-        return
-    for index, entry in enumerate(cast("Sequence[object]", additional)):
-        reason = _path_problem(entry, flavour)
-        if reason is not None:
-            yield f"/additionalDirectories/{index}", reason
-
-
-def _path_problem(entry: object, flavour: Flavour) -> str | None:
-    if not isinstance(entry, str):
-        return "must be a string"
-    if not entry:
-        return "must not be empty"
-    if not is_absolute(entry, flavour):
-        return "must be an absolute path"
-    if "\0" in entry:
-        return "must not hold a NUL character"
-    return None
-
-
-def _shown(pointer: str) -> str:
-    name, _, index = pointer[1:].partition("/")
-    return f"{name}[{index}]" if index else name
-
-
-def _entries(additional: object) -> list[str]:
-    return [] if additional is MISSING else list(cast("Sequence[str]", additional))
 
 
 # --- roots as directories --------------------------------------------------------------------------------------------
@@ -441,7 +280,7 @@ class AgentWorkspace:
     def listed(self, sessions: Iterable[T], request: ListRequest, scope_of: Callable[[T], Scope]) -> list[T]:
         """The sessions that pass the filters of `session/list`, in their order; see `matches`. Raises `RequestError` -32602."""
         additional = request.additional_directories
-        _require_well_formed(MISSING if request.cwd is None else request.cwd, additional, self.flavour)
+        require_filter(request.cwd, additional, self.flavour)
         return [
             one
             for one in sessions
@@ -450,7 +289,7 @@ class AgentWorkspace:
 
     def _requested(self, request: LifecycleRequest) -> Scope:
         found = requested(request, flavour=self.flavour)
-        if not self.advertised and _entries(request.additional_directories):
+        if not self.advertised and stated(request.additional_directories):
             message = "additionalDirectories is not supported by this agent, and no root is dropped in silence"
             raise invalid_params(message, pointer="/additionalDirectories")
         return found

@@ -53,6 +53,7 @@ def lower(bundle: Bundle, *, keep_unknown: bool = False) -> ir.Protocol:
         sides=sides,
         batch=any(is_object(b) and b.get("type") == "array" for b in bundle.schema.get("anyOf", ())),
         envelope=bundle.profile.envelope,
+        framing={name: schema for name, schema in bundle.definitions.items() if name in bundle.framing},
         doc=str(bundle.schema.get("description", "")),
     )
     return placed(protocol, bundle)

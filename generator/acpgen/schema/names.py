@@ -97,6 +97,28 @@ def method_keys(methods: Collection[str]) -> Mapping[str, str]:
     return assign({name: (method_key(name) or "empty", "_".join(_spelled_parts(name))) for name in methods})
 
 
+def method_names(methods: Mapping[str, str], taken: Collection[str]) -> Mapping[str, str]:
+    """The coroutine of each method, no two alike and none of `taken`: `session/set_mode` becomes `session_set_mode`.
+
+    `methods` has the wire name of each key; a key may say more, such as the kind, and is what tells apart two methods of one name.
+    """
+    return assign(
+        {
+            key: (_coroutine(words(name)), _coroutine(words(key)), _coroutine(_spelled_parts(key)))
+            for key, name in methods.items()
+        },
+        taken=taken,
+    )
+
+
+def _coroutine(parts: Sequence[str]) -> str:
+    name = "_".join(part.lower() for part in parts if part)
+    if not name:
+        return "empty"
+    name = name if name[0].isidentifier() else f"n{name}"
+    return f"{name}_" if keyword.iskeyword(name) or name.startswith("_") else name
+
+
 def is_class_name(name: str) -> bool:
     """Whether `name` can be the name of a class as generated modules write them."""
     return name.isascii() and name.isidentifier() and name[0].isupper() and not keyword.iskeyword(name)

@@ -2,90 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Final, TypeAlias, TypeGuard, cast
+from importlib.metadata import entry_points
+from typing import Final
 
-from acpgen import ir
-from acpgen.errors import Faults, TargetFailed, printable
-from acpgen.schema.bundle import Bundle
-from acpgen.write import is_file
+from acpgen.built_in import BUILT_IN
+from acpgen.errors import Fault, Faults
+from acpgen.targets.interface import Render, Settings, Target
+from acpgen.targets.options import Option, Value, checked
+from acpgen.targets.outside import GROUP, of_package
+from acpgen.targets.process import of_program, programs
 
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How an output wants its files: the dotted package, the distribution around it, the folder for this protocol.
-
-    `version` and `license`, an SPDX expression, are those of the distribution.
-    """
-
-    package: str = ""
-    distribution: str | None = None
-    version: str | None = None
-    license: str | None = None
-    prefix: str = ""
-
-
-Target: TypeAlias = Callable[[ir.Protocol, Bundle, Settings], Mapping[str, str]]
-"""From a protocol to its files: text by relative path with forward slashes. Equal input gives equal bytes."""
-
-_BUILT_IN: Final = {
-    "bundle": "acpgen.targets.bundle:render",
-    "docs": "acpgen.targets.docs:render",
-    "ir": "acpgen.targets.ir:render",
-    "python": "acpgen.targets.python:render",
-    "vectors": "acpgen.targets.vectors:render",
-}
+__all__ = ["TARGETS", "Option", "Render", "Settings", "Target", "outside", "with_options"]
 
 
 class _Targets(Mapping[str, Target]):
-    """Targets by name: the built-in ones, then entry points of the group `acpgen.targets`. Loaded when first used."""
+    """Targets by name: the built-in ones, then entry points of the group `acpgen.targets`, then programs. Loaded when first used.
+
+    Looking one up raises `Faults` where it is there and cannot be loaded.
+    """
 
     def __getitem__(self, name: str) -> Target:
-        if name in _BUILT_IN:
-            module, _, function = _BUILT_IN[name].partition(":")
-            found: Target = getattr(import_module(module), function)
-            return found
-        for entry in entry_points(group="acpgen.targets", name=name):
-            return _guarded(entry)
+        if name in BUILT_IN:
+            module = import_module(f"acpgen.targets.{name}")
+            return Target(module.render, BUILT_IN[name], getattr(module, "OPTIONS", ()))
+        for entry in entry_points(group=GROUP, name=name):
+            return of_package(entry)
+        found = programs()
+        if name in found:
+            return of_program(name, found[name])
         raise KeyError(name)
 
+    def __contains__(self, name: object) -> bool:
+        return name in [*self]
+
     def __iter__(self) -> Iterator[str]:
-        yield from _BUILT_IN
-        yield from sorted(entry.name for entry in entry_points(group="acpgen.targets") if entry.name not in _BUILT_IN)
+        yield from BUILT_IN
+        yield from sorted(outside())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def _guarded(entry: EntryPoint) -> Target:
-    """The target of another package; whatever goes wrong in it is a fault that names it."""
-
-    def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
-        try:
-            loaded: Target = entry.load()
-            made: object = loaded(protocol, bundle, settings)
-        except Faults:
-            raise
-        except Exception as error:  # code of others may raise anything, and none of it is a bug of ours
-            reason = printable(f"{type(error).__name__}: {error}".rstrip(": "))
-            raise Faults([TargetFailed(at=entry.value, name=entry.name, reason=reason)]) from error
-        if not _is_files(made):
-            reason = "it made no mapping from relative paths, with '/', to texts"
-            raise Faults([TargetFailed(at=entry.value, name=entry.name, reason=reason)])
-        return made
-
-    return render
+def outside() -> frozenset[str]:
+    """Names of the targets that others bring."""
+    return frozenset({*(entry.name for entry in entry_points(group=GROUP)), *programs()}) - BUILT_IN.keys()
 
 
-def _is_files(made: object) -> TypeGuard[Mapping[str, str]]:
-    """Whether something is text by path, as the writer takes it."""
-    if not isinstance(made, Mapping):
-        return False
-    table = cast("Mapping[object, object]", made)
-    return all(isinstance(path, str) and isinstance(text, str) and is_file(path, text) for path, text in table.items())
+def with_options(name: str, settings: Settings, given: Mapping[str, object], at: str, key: str) -> Settings:
+    """The settings with a value for every option of a target. Raises `Faults` of what is given and does not fit."""
+    faults: list[Fault] = []
+    options: Mapping[str, Value] = checked(TARGETS[name].options, given, at, key, faults)
+    if faults:
+        raise Faults(faults)
+    return replace(settings, options=options)
 
 
 TARGETS: Final[Mapping[str, Target]] = _Targets()

@@ -44,7 +44,7 @@ class Codec:
     messages have the member `jsonrpc`.
     """
 
-    methods: Mapping[str, Method[Any]]
+    methods: Mapping[str, Method[Any, Any]]
     lenient: Mapping[str, Mapping[str, Leniency]]
     owners: Mapping[str, Mapping[str, str]]
     error: type[Any] = ErrorObject
@@ -53,8 +53,8 @@ class Codec:
     sides: tuple[str, ...] = ()
     versioned: bool = True
     _adapters: dict[Any, TypeAdapter[Any]] = field(default_factory=dict[Any, TypeAdapter[Any]], repr=False)
-    _routes: dict[tuple[str, bool], Method[Any]] = field(
-        default_factory=dict[tuple[str, bool], Method[Any]], repr=False
+    _routes: dict[tuple[str, bool], Method[Any, Any]] = field(
+        default_factory=dict[tuple[str, bool], Method[Any, Any]], repr=False
     )
 
     _written: dict[str, bytes] = field(default_factory=dict[str, bytes], repr=False)
@@ -89,6 +89,16 @@ class Codec:
                 for index, item in enumerate(value)
             ]
         return self._message(value, (), sender, method, pending, on_drop, lenient)
+
+    def read(
+        self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
+    ) -> Any:
+        """One message of what `parse` gave. Raises as `decode`."""
+        return self._message(value, (), sender, None, pending, on_drop, True)
+
+    def route(self, name: str, *, is_request: bool) -> Method[Any, Any] | None:
+        """The method of a request or notification."""
+        return self._routes.get((name, is_request))
 
     def _message(
         self,
@@ -125,7 +135,13 @@ class Codec:
         return Notification(name, typed, self._extra(value, _NOTIFICATION), form)
 
     def _payload(
-        self, row: Method[Any] | None, value: dict[str, Any], key: str, at: Path, on_drop: Hook | None, lenient: bool
+        self,
+        row: Method[Any, Any] | None,
+        value: dict[str, Any],
+        key: str,
+        at: Path,
+        on_drop: Hook | None,
+        lenient: bool,
     ) -> tuple[Form, Any]:
         """The params of a call by its row, plain JSON without one, and how they stood."""
         form: Form = "absent" if key not in value else "null" if value[key] is None else "value"

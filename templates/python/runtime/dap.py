@@ -112,7 +112,7 @@ class Codec(codec.Codec):
 
     def _payload(
         self,
-        row: Method[Any] | None,
+        row: Method[Any, Any] | None,
         value: dict[str, Any],
         key: str,
         at: Path,
@@ -148,7 +148,7 @@ class Codec(codec.Codec):
     def _stranger(
         self,
         name: str,
-        row: Method[Any] | None,
+        row: Method[Any, Any] | None,
         sender: str,
         at: Path,
         value: dict[str, Any],

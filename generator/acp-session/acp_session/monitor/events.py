@@ -64,7 +64,7 @@ class Event:
     id: Any = None
     body: Any = None
     request: Pending | None = None
-    route: Method[str] | None = None
+    route: Method[Any, Any] | None = None
     problems: tuple[Violation, ...] = ()
     uses: tuple[Use, ...] = ()
     repeated: tuple[Violation, ...] = ()
@@ -81,7 +81,8 @@ class Event:
         """The definition of the body."""
         if self.route is None or self.kind == "error":
             return None
-        return self.route.result if self.kind == "result" else self.route.params
+        found: str | None = self.route.result if self.kind == "result" else self.route.params
+        return found
 
     @property
     def session(self) -> str | None:

@@ -24,6 +24,7 @@ from acpgen.targets.python.beyond import Beyond, beyond, check_view
 from acpgen.targets.python.defaults import with_sound_defaults
 from acpgen.targets.python.literals import inside_docstring, literal
 from acpgen.targets.python.naming import Names, former_names, name_all
+from acpgen.targets.python.peers import peers_view
 from acpgen.targets.python.records import Modules, render_records
 from acpgen.targets.python.strict import contract_view, renamed_definitions, schema_text
 from acpgen.targets.python.tables import lenient_rows, method_rows, owner_rows, unenforced_rows
@@ -77,6 +78,9 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     }
     if former:
         files[f"{folder}/_former.py"] = _former(protocol, names, former)
+    view = peers_view(protocol, names)
+    if view is not None:
+        files[f"{folder}/peers.py"] = _peers(protocol, modules, view)
     if found.checks.by:
         files[f"{folder}/_checks.py"] = _checks(protocol, modules, found)
     if below:
@@ -170,6 +174,11 @@ def _contract(protocol: ir.Protocol, names: Names, modules: Modules) -> str:
 def _strict(protocol: ir.Protocol, modules: Modules, distribution: str) -> str:
     extra = literal(f"{distribution}[strict]")
     return _lay_out("strict", title=_title(protocol), runtime=modules.runtime, extra=extra)
+
+
+def _peers(protocol: ir.Protocol, modules: Modules, view: dict[str, Any]) -> str:
+    about = "Subclass a side, override what it serves, and run it; `join` connects both in memory."
+    return _lay_out("peers", title=_title(protocol), about=about, runtime=modules.runtime, **view)
 
 
 def _methods(protocol: ir.Protocol, bundle: Bundle, names: Names, modules: Modules) -> str:

@@ -57,7 +57,9 @@ def method_rows(protocol: ir.Protocol, names: Names) -> list[dict[str, Any]]:
         payloads = [names.classes[row.pop(part)] if part in row else "None" for part in ("params", "result")]
         head = [literal(row.pop(part)) for part in ("name", "side", "kind")]
         rest = [f"{argument}={literal(value)}" for argument, value in row.items()]
-        rows.append({"key": literal(key), "arguments": [*head, *payloads, *rest]})
+        types = ["Any" if payload == "None" else payload for payload in payloads]
+        types = types if method.kind == "request" else [types[0], "None"]
+        rows.append({"key": literal(key), "arguments": [*head, *payloads, *rest], "types": ", ".join(types)})
     return rows
 
 

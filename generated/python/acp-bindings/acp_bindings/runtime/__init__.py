@@ -3,6 +3,7 @@
 from .codec import Codec
 from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
+from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
 from .markers import Bounds, Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
 from .model import MISSING, Excluding, Model, Unknown
@@ -13,6 +14,7 @@ __all__ = [
     "MISSING",
     "Bounds",
     "Codec",
+    "ConnectionEnded",
     "DecodeError",
     "Dropped",
     "EncodeError",
@@ -20,15 +22,19 @@ __all__ = [
     "ErrorResponse",
     "Exact",
     "Excluding",
+    "Failed",
     "Method",
     "MissingExtra",
     "Model",
     "MultipleOf",
+    "NotAdvertised",
+    "NotStrict",
     "Notification",
     "Number",
     "Open",
     "Positional",
     "Problem",
+    "Refused",
     "Request",
     "Response",
     "Shapes",

@@ -14,7 +14,8 @@ from .json_types import is_array, is_object
 Path: TypeAlias = tuple["str | int", ...]
 
 
-Payload = TypeVar("Payload")
+Params = TypeVar("Params")
+Result = TypeVar("Result")
 
 Omitted: TypeAlias = Literal["object", "array", "null", "nothing", "refused"]
 
@@ -23,8 +24,9 @@ Envelope: TypeAlias = Literal["json-rpc", "json-rpc-unversioned", "dap"]
 
 
 @dataclass(frozen=True, slots=True)
-class Method(Generic[Payload]):
-    """One method of a protocol. `side` handles it; the result of a request flows back.
+class Method(Generic[Params, Result]):
+    """One method of a protocol. `side` handles it; the result of a request flows back. `Method[PromptRequest, PromptResponse]` is what
+    type checkers know of one in the method table.
 
     `params` and `result` are its payloads: names of definitions in a contract, classes or aliases in the method table of the bindings;
     `None` where the schema says nothing about them. `capability` is the gate: the side that advertises, a colon, and the path in its
@@ -36,8 +38,8 @@ class Method(Generic[Payload]):
     name: str
     side: str
     kind: Literal["request", "notification"]
-    params: Payload | None = None
-    result: Payload | None = None
+    params: Any = None
+    result: Any = None
     capability: str | None = None
     unstable: bool = False
     null_result: bool = False
@@ -95,7 +97,7 @@ class Contract:
     version: int | str | None
     sides: tuple[str, ...]
     batch: bool
-    methods: tuple[Method[str], ...]
+    methods: tuple[Method[Any, Any], ...]
     gated: Mapping[str, Gated]
     envelope: Envelope = "json-rpc"
 

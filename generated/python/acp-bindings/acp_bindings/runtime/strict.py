@@ -124,7 +124,7 @@ class Strict:
         """What `validate` says, of a value that `read` gave. `pending` finds the method of a response's request by its id."""
         return _first(self._judged(value, sender, method, pending), limit)
 
-    def route(self, method: object, *, is_request: bool) -> Method[str] | None:
+    def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
         """The row of a method, if the protocol has it in this form."""
         return self._routes.get((method, is_request)) if isinstance(method, str) else None
 
@@ -226,7 +226,7 @@ class Strict:
         else:
             yield from self._carried(value, route, at)
 
-    def _carried(self, value: dict[str, Any], route: Method[str], at: Path) -> Iterator[Violation]:
+    def _carried(self, value: dict[str, Any], route: Method[Any, Any], at: Path) -> Iterator[Violation]:
         """What is wrong with the arguments or the body of a message."""
         is_answer, key = value["type"] == "response", "arguments" if value["type"] == "request" else "body"
         definition = route.result if is_answer else route.params

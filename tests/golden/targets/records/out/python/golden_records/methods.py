@@ -39,11 +39,13 @@ Message: TypeAlias = """(
 )"""
 """Any message of the protocol."""
 
-METHODS: Final[Mapping[str, contract.Method[Any]]] = {
+
+_ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
 }
+METHODS: Final[Mapping[str, contract.Method[Any, Any]]] = _ROWS
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
-_CODEC: Final = codec.Codec(
+CODEC: Final = codec.Codec(
     METHODS, LENIENT, OWNERS, error=jsonrpc.ErrorObject, null_id=False, batch=False, sides=("client", "server")
 )
 
@@ -68,7 +70,7 @@ def decode(
     Raises `DecodeError`, which names every problem with its JSON Pointer and the fitting JSON-RPC code; `ValueError` for a sender that the
     protocol does not have.
     """
-    return _CODEC.decode(  # type: ignore[no-any-return]
+    return CODEC.decode(  # type: ignore[no-any-return]
         line,
         sender=sender,
         method=method,
@@ -85,7 +87,7 @@ def decode_as(type_: type[T], value: Any, *, on_drop: codec.Hook | None = None, 
 def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any: ...
 def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any:
     """Read parsed JSON as one type of this package, a class or an alias. Raises `DecodeError`, pointers relative to `value`."""
-    return _CODEC.decode_as(type_, value, on_drop=on_drop, lenient=lenient)
+    return CODEC.decode_as(type_, value, on_drop=on_drop, lenient=lenient)
 
 
 def encode(message: Message | Any) -> bytes:
@@ -93,4 +95,4 @@ def encode(message: Message | Any) -> bytes:
 
     What was omitted stays omitted and what was null stays null. Raises `EncodeError` for what no JSON can hold.
     """
-    return _CODEC.encode(message)
+    return CODEC.encode(message)

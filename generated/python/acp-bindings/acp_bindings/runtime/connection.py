@@ -1,0 +1,466 @@
+"""One connection between two peers: ids, matching, order, limits, cancellation, and the end.
+
+One task reads. It handles notifications itself, in their order, and reads on when a handler is done: so a slow handler slows the peer. A
+handler that waits for the peer gives its place to a task that reads on, or the answer could never come. Requests run beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextvars import copy_context
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+
+from .contract import Method
+from .envelopes import JsonRpc, Taken
+from .errors import INVALID_REQUEST, DecodeError, EncodeError
+from .failures import (
+    ALONE,
+    BUSY,
+    CANCELLED,
+    EMPTY_BATCH,
+    INTERNAL,
+    REPEATED,
+    Answer,
+    ConnectionEnded,
+    Failed,
+    NotAdvertised,
+    NotStrict,
+    Refused,
+    answer_to,
+    unreadable,
+)
+from .framing import Unreadable
+from .gates import Gates
+from .incoming import Batch, id_of, is_answer, is_answered, is_call
+from .json_types import is_array, is_object
+from .parse import parse, parse_with_duplicates
+from .pending import Pending
+from .places import PLACE, Crowd, Reading, Serving
+from .wire import Handler, Watcher, Wire
+
+if TYPE_CHECKING:
+    from .transport import Transport
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+LOG: Final = logging.getLogger(__name__)
+
+
+_CROWD: Final = 16
+"""How many times `concurrency` requests may wait for the peer inside their handlers before more are refused."""
+
+
+class Connection:
+    """One end of a connection: `side` is who we are, `other` who is at its far end.
+
+    Open it with `start`, end it with `close`. `run` is both, for a side that does nothing but serve.
+    """
+
+    def __init__(
+        self,
+        wire: Wire,
+        side: str,
+        other: str,
+        handler: Handler,
+        transport: Transport,
+        *,
+        strict: bool = False,
+        monitor: Watcher | None = None,
+        told: Callable[[object], object] | None = None,
+        timeout: float | None = None,
+        concurrency: int = 1024,
+        gates: bool = True,
+        grace: float = 2.0,
+    ) -> None:
+        if concurrency < 1:
+            raise ValueError("concurrency is at least 1")
+        self.side, self.other, self.transport = side, other, transport
+        self.gates = Gates(wire.codec.methods)
+        self._wire, self._handler, self._codec = wire, handler, wire.codec
+        self._judge = wire.judge() if strict else None
+        self._monitor, self._told = monitor, told
+        self._timeout, self._concurrency, self._checks_gates, self._grace = timeout, concurrency, gates, grace
+        self._alone = frozenset(row.name for row in wire.codec.methods.values() if row.batch == "never")
+        self._numbers = count(1)
+        self._pending = Pending()
+        self._served: dict[Any, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Event()
+        self._crowd = Crowd(self._room.set)
+        self._reading: Reading | None = None
+        self._context = copy_context()
+        self._ended: asyncio.Event = asyncio.Event()
+        self._reason: BaseException | None = None
+        self._is_closing = False
+
+    # --- the life of a connection ---
+
+    def start(self) -> None:
+        """Begin to read. Everything that runs for this connection is ended by `close`."""
+        self._context = copy_context()
+        self._context.run(PLACE.set, None)
+        self._hand_over()
+
+    async def run(self) -> None:
+        """Serve until the peer ends, let handlers finish, and close."""
+        self.start()
+        try:
+            await self._ended.wait()
+            if self._tasks:
+                await asyncio.wait(set(self._tasks), timeout=self._grace)
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """End everything that runs for this connection, then its transport. Whoever waits for an answer gets `ConnectionEnded`."""
+        self._is_closing = True
+        self._end(None)
+        current = asyncio.current_task()
+        tasks = {task for task in self._tasks if task is not current}
+        for task in tasks:
+            task.cancel()
+        try:
+            if tasks:
+                await asyncio.wait(tasks)
+        finally:
+            await self.transport.close()
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the peer has ended, or the connection was closed."""
+        return self._ended.is_set()
+
+    async def ended(self) -> None:
+        """Wait until the peer has ended, or the connection was closed."""
+        await self._ended.wait()
+
+    def _end(self, reason: BaseException | None) -> None:
+        if not self._ended.is_set():
+            self._reason = reason
+            self._ended.set()
+        self._pending.end(self._gone)
+        self._room.set()
+
+    def _gone(self) -> ConnectionEnded:
+        found = ConnectionEnded(
+            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended"
+        )
+        found.__cause__ = self._reason
+        return found
+
+    def _tell(self, what: object, level: int = logging.INFO) -> None:
+        if self._told is not None:
+            self._told(what)
+        else:
+            LOG.log(level, "%s: %s", self.side, what)
+
+    def _watch(self, monitor: Watcher, sender: str, line: bytes) -> None:
+        for breach in monitor.observe(sender, line):
+            self._tell(breach, logging.WARNING)
+
+    # --- what we say ---
+
+    @overload
+    async def request(self, method: Method[P, R], params: P, /, *, timeout: float | None = None) -> R: ...
+    @overload
+    async def request(self, method: str, params: Any = None, /, *, timeout: float | None = None) -> Any: ...
+    async def request(self, method: Any, params: Any = None, /, *, timeout: float | None = None) -> Any:
+        """The result of a request. When the caller is cancelled or `timeout` is over, the request is taken back.
+
+        Raises `Failed` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionEnded`,
+        `NotAdvertised`, `TimeoutError`, and `EncodeError` for params that no JSON can hold.
+        """
+        name: str = method.name if isinstance(method, Method) else method
+        limit = self._timeout if timeout is None else timeout
+        if limit is None:
+            return await self._ask(name, params)
+        async with asyncio.timeout(limit):
+            return await self._ask(name, params)
+
+    @overload
+    async def notify(self, method: Method[P, None], params: P, /) -> None: ...
+    @overload
+    async def notify(self, method: str, params: Any = None, /) -> None: ...
+    async def notify(self, method: Any, params: Any = None, /) -> None:
+        """Send a notification; waits while the peer does not read. Raises as `request`."""
+        name: str = method.name if isinstance(method, Method) else method
+        self._permit(name, is_request=False)
+        self._send(self._wire.envelope.notification(next(self._numbers), name, params), name)
+        if self.transport.is_full:
+            await self._inside_handler(self.transport.drain())
+
+    async def _ask(self, method: str, params: Any) -> Any:
+        self._permit(method, is_request=True)
+        number = next(self._numbers)
+        message = self._wire.envelope.request(number, method, params)
+        waiting = self._pending.open(number, method)
+        try:
+            self._send(message, method)
+            self.gates.asked(method, self.side, params, self._codec)
+            if self.transport.is_full:
+                await self._inside_handler(self.transport.drain())
+            result = await self._inside_handler(waiting)
+        except asyncio.CancelledError:
+            self._take_back(number)
+            raise
+        finally:
+            self._pending.close(number)
+        self.gates.answered(method, self.other, result, self._codec)
+        return result
+
+    async def _inside_handler(self, work: Any) -> Any:
+        """Wait for the peer. Inside a handler, the place of the handler is given to others meanwhile."""
+        place = PLACE.get()
+        if isinstance(place, Serving):
+            return await place.wait(work)
+        if isinstance(place, Reading) and place is self._reading and place.is_handling:
+            self._hand_over()
+        return await work
+
+    def _take_back(self, number: int) -> None:
+        """Tell the peer that nobody waits for this answer any more."""
+        if self.is_ended or not self._pending.take_back(number):
+            return
+        how = self._wire.cancellation
+        if how is not None:
+            try:
+                self._send(
+                    self._wire.envelope.notification(next(self._numbers), how.method, {how.field: number}), how.method
+                )
+            except (ConnectionEnded, NotStrict) as error:
+                self._tell(error)
+
+    def _permit(self, method: str, *, is_request: bool) -> None:
+        if self.is_ended:
+            raise self._gone()
+        gate = self.gates.closed(method, is_request=is_request) if self._checks_gates else None
+        if gate is not None:
+            raise NotAdvertised(method, gate)
+
+    def _send(self, message: Any, method: str) -> None:
+        line = self._codec.encode(message)
+        if self._judge is not None:
+            found = self._judge.validate(line, sender=self.side, method=method)
+            if found:
+                raise NotStrict(method, found)
+        self._write(line)
+
+    def _write(self, line: bytes) -> None:
+        if self._monitor is not None:
+            self._watch(self._monitor, self.side, line)
+        self.transport.send(line)
+
+    # --- what we hear ---
+
+    def _hand_over(self) -> None:
+        """Let a new task read on. Whoever read before does so no more."""
+        self._reading = Reading()
+        self._spawn(self._read(self._reading))
+
+    def _spawn(self, work: Any) -> asyncio.Task[None]:
+        task = asyncio.create_task(work, context=self._context.copy())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _read(self, place: Reading) -> None:
+        PLACE.set(place)
+        try:
+            while self._reading is place:
+                try:
+                    line = await self.transport.receive()
+                except Unreadable as error:
+                    self._refuse(None, "", unreadable(str(error)))
+                    if error.is_last:
+                        break
+                    continue
+                if line is None:
+                    break
+                await self._take_in(line, place)
+            else:
+                return
+        except asyncio.CancelledError:
+            self._end(None)
+            raise
+        except Exception as error:
+            LOG.exception("%s: the connection ends", self.side)
+            self._end(error)
+            return
+        self._end(None)
+
+    async def _take_in(self, line: bytes, place: Reading) -> None:
+        if self._monitor is not None:
+            self._watch(self._monitor, self.other, line)
+        try:
+            value, repeated = parse_with_duplicates(line)
+        except DecodeError as error:
+            self._refuse(None, "", answer_to(error))
+            return
+        if repeated:
+            id_ = value.get("id") if is_object(value) else None
+            self._misread(value, DecodeError(INVALID_REQUEST, repeated, id=id_), None)
+        elif not (self._codec.batch and is_array(value)):
+            await self._take(value, None, place)
+        elif not value:
+            self._refuse(None, "", EMPTY_BATCH)
+        else:
+            batch = Batch(sum(1 for item in value if is_answered(item)))
+            for item in value:
+                await self._take(item, batch, place)
+
+    async def _take(self, value: Any, batch: Batch | None, place: Reading) -> None:
+        """Handle one message; notifications to their end."""
+        if self._pending.is_late(value):
+            return
+        try:
+            message = self._wire.envelope.taken(
+                self._codec.read(value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop)
+            )
+        except DecodeError as error:
+            self._misread(value, error, batch)
+            return
+        if message.kind == "request":
+            await self._begin(message, batch)
+        elif message.kind == "notification":
+            await self._note(message, place)
+        else:
+            await self._settle(message)
+
+    def _on_drop(self, drop: object) -> None:
+        if self._told is not None:
+            self._told(drop)
+
+    def _misread(self, value: Any, error: DecodeError, batch: Batch | None) -> None:
+        """What cannot be read: a request is answered so, an answer fails its request, the rest is told."""
+        if is_call(value):
+            if is_answered(value):
+                self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
+            else:
+                self._tell(error)
+        elif is_answer(value):
+            number = value.get("request_seq", value.get("id"))
+            if not self._pending.settle(number, error):
+                self._tell(error)
+        else:
+            self._refuse(id_of(error.id), "", answer_to(error), batch)
+
+    async def _settle(self, message: Taken) -> None:
+        outcome = message.body
+        if message.kind == "error":
+            outcome = self._wire.envelope.failed(self._pending.methods.get(message.id, message.method), message.body)
+        if not self._pending.settle(message.id, outcome):
+            self._tell(f"an answer came to the request {message.id!r}, which does not wait for one")
+            return
+        await asyncio.sleep(0)  # whoever waited goes on before what follows is taken in
+
+    async def _note(self, message: Taken, place: Reading) -> None:
+        how = self._wire.cancellation
+        if how is not None and message.method == how.method:
+            self._cancel(self._codec.encode(message.body), how.field)
+        if self._checks_gates and (gate := self.gates.closed(message.method, is_request=False)) is not None:
+            self._tell(NotAdvertised(message.method, gate))
+            return
+        place.is_handling = True
+        try:
+            await self._handler.heed(message.method, message.body)
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            LOG.exception("%s: %r was cancelled from within", self.side, message.method)
+        except Exception:
+            LOG.exception("%s: %r failed", self.side, message.method)
+        finally:
+            place.is_handling = False
+
+    def _cancel(self, params: bytes, field_: str) -> None:
+        found = parse(params)
+        number = found.get(field_) if is_object(found) else None
+        task = self._served.get(number) if isinstance(number, int | float | str) else None
+        if task is not None and not isinstance(number, bool):
+            task.cancel()
+
+    async def _begin(self, message: Taken, batch: Batch | None) -> None:
+        """Serve a request beside what follows it."""
+        if message.id in self._served:
+            self._refuse(message.id, message.method, REPEATED, batch)
+            return
+        if len(self._served) >= self._concurrency * _CROWD:
+            self._refuse(message.id, message.method, BUSY, batch)
+            return
+        if batch is not None and message.method in self._alone:
+            self._refuse(message.id, message.method, ALONE, batch)
+            return
+        if self._checks_gates and (gate := self.gates.closed(message.method, is_request=True)) is not None:
+            self._refuse(message.id, message.method, answer_to(NotAdvertised(message.method, gate)), batch)
+            return
+        place = Serving(self._crowd)
+        self._served[message.id] = self._spawn(self._serve(message, place, batch))
+        await asyncio.sleep(0)  # it begins before what follows is read: a cancellation finds it
+        while len(self._served) - self._crowd.waiting >= self._concurrency and not self.is_ended:
+            self._room.clear()
+            await self._room.wait()
+
+    async def _serve(self, message: Taken, place: Serving, batch: Batch | None) -> None:
+        PLACE.set(place)
+        envelope = self._wire.envelope
+        try:
+            self.gates.asked(message.method, self.other, message.body, self._codec)
+            result = await self._handler.serve(message.method, message.body)
+            answer = envelope.result(next(self._numbers), message.id, message.method, result)
+            line = self._judged(answer, message.method)
+            self.gates.answered(message.method, self.side, result, self._codec)
+        except asyncio.CancelledError:
+            if self._is_closing:
+                raise
+            line = self._error(message.id, message.method, CANCELLED)
+        except Exception as error:
+            found = INTERNAL if isinstance(error, Failed | DecodeError | NotAdvertised) else answer_to(error)
+            if not isinstance(error, Refused):
+                LOG.exception("%s: %r failed", self.side, message.method)
+            line = self._error(message.id, message.method, found)
+        finally:
+            self._served.pop(message.id, None)
+            place.leave()
+        self._reply(line, batch)
+        if self.transport.is_full:
+            try:
+                await self.transport.drain()
+            except ConnectionEnded:
+                return
+
+    def _judged(self, answer: Any, method: str) -> bytes:
+        line = self._codec.encode(answer)
+        if self._judge is not None and (found := self._judge.validate(line, sender=self.side, method=method)):
+            raise NotStrict(method, found)
+        return line
+
+    def _error(self, id_: Any, method: str, answer: Answer) -> bytes:
+        try:
+            return self._codec.encode(self._wire.envelope.error(next(self._numbers), id_, method, answer))
+        except EncodeError:
+            return self._codec.encode(self._wire.envelope.error(next(self._numbers), id_, method, INTERNAL))
+
+    def _refuse(self, id_: Any, method: str, answer: Answer, batch: Batch | None = None) -> None:
+        self._tell(answer.message)
+        if id_ is None and not isinstance(self._wire.envelope, JsonRpc):
+            return
+        self._reply(self._error(id_, method, answer), batch)
+
+    def _reply(self, line: bytes, batch: Batch | None) -> None:
+        whole = line if batch is None else batch.add(line)
+        if whole is None or self._is_closing:
+            return
+        try:
+            self._write(whole)
+        except ConnectionEnded:
+            return
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody cancels this task, and not only something in it was cancelled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,106 @@
+"""What a connection sends and takes in, said alike for JSON-RPC and for the frames of the Debug Adapter Protocol."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Protocol
+
+from . import dap, jsonrpc
+from .failures import Answer, Failed
+
+
+class Taken(NamedTuple):
+    """A message that came in. `body` is the params, the result or the error; `id` is the request's."""
+
+    kind: Literal["request", "notification", "result", "error"]
+    id: Any
+    method: str
+    body: Any
+
+
+class Envelope(Protocol):
+    """Makes messages, and tells what one is. `number` is a new one with each message."""
+
+    def request(self, number: int, method: str, params: Any) -> Any: ...
+    def notification(self, number: int, method: str, params: Any) -> Any: ...
+    def result(self, number: int, id_: Any, method: str, result: Any) -> Any: ...
+    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any: ...
+    def taken(self, message: Any) -> Taken: ...
+    def failed(self, method: str, taken: Any) -> Failed: ...
+
+
+class JsonRpc:
+    """The messages of JSON-RPC."""
+
+    def request(self, number: int, method: str, params: Any) -> Any:
+        return jsonrpc.Request(number, method, _given(params), form=_form(params))
+
+    def notification(self, number: int, method: str, params: Any) -> Any:  # noqa: ARG002
+        return jsonrpc.Notification(method, _given(params), form=_form(params))
+
+    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:  # noqa: ARG002
+        return jsonrpc.Response(id_, result, method)
+
+    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:  # noqa: ARG002
+        error = jsonrpc.ErrorObject(code=answer.code, message=answer.message)
+        if answer.data is not None:
+            error.data = answer.data
+        return jsonrpc.ErrorResponse(id_, error, method)
+
+    def taken(self, message: Any) -> Taken:
+        one = _of(message)
+        if isinstance(message, jsonrpc.Notification):
+            return Taken("notification", None, one.method, one.params)
+        if isinstance(message, jsonrpc.Request):
+            return Taken("request", one.id, one.method, one.params)
+        if isinstance(message, jsonrpc.Response):
+            return Taken("result", one.id, one.method, one.result)
+        return Taken("error", one.id, one.method, one.error)
+
+    def failed(self, method: str, taken: Any) -> Failed:
+        return Failed(method, taken.code, taken.message, getattr(taken, "data", None), taken)
+
+
+class DebugAdapter:
+    """The frames of the Debug Adapter Protocol: every message has a number, and an error says what is wrong in words."""
+
+    def request(self, number: int, method: str, params: Any) -> Any:
+        return dap.Request(number, method, params, form=_form(params))
+
+    def notification(self, number: int, method: str, params: Any) -> Any:
+        return dap.Event(number, method, params, form=_form(params))
+
+    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
+        return dap.Response(number, id_, method, result, form=_form(result))
+
+    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
+        body = {"error": {"id": answer.code, "format": answer.message.replace("{", "(").replace("}", ")")}}
+        return dap.ErrorResponse(number, id_, method, answer.message, body)
+
+    def taken(self, message: Any) -> Taken:
+        one = _of(message)
+        if isinstance(message, dap.Request):
+            return Taken("request", one.seq, one.command, one.arguments)
+        if isinstance(message, dap.Event):
+            return Taken("notification", None, one.event, one.body)
+        if isinstance(message, dap.Response):
+            return Taken("result", one.request_seq, one.command, one.body)
+        return Taken("error", one.request_seq, one.command, one)
+
+    def failed(self, method: str, taken: Any) -> Failed:
+        said: Any = getattr(getattr(taken.body, "error", None), "id", 0)
+        return Failed(
+            method, said if isinstance(said, int) else 0, taken.message or "the request failed", taken.body, taken
+        )
+
+
+def _given(params: Any) -> Any:
+    return dict[str, Any]() if params is None else params
+
+
+def _of(message: Any) -> Any:
+    """The message, whatever its params are."""
+    return message
+
+
+def _form(payload: Any) -> jsonrpc.Form:
+    return "absent" if payload is None else "value"

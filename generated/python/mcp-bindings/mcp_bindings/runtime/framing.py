@@ -1,0 +1,159 @@
+"""How messages follow one another in a stream of bytes: one a line, or each after a header with its length."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, Protocol, TypeAlias
+
+LIMIT: Final = 64 << 20
+"""How many bytes one message may have, where nothing else is asked for: prompts hold images."""
+
+_LONGEST_HEADER: Final = 8 << 10
+_LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGNORECASE)
+
+
+class Unreadable(ValueError):
+    """What stands in the stream is no message. What follows it may be; after `is_last` nothing can be told apart any more."""
+
+    def __init__(self, sentence: str, *, is_last: bool = False) -> None:
+        super().__init__(sentence)
+        self.is_last = is_last
+
+
+Frame: TypeAlias = "bytes | Unreadable"
+Kind: TypeAlias = Literal["lines", "headers"]
+
+
+class Framing(Protocol):
+    """Cuts a stream into messages, and writes them."""
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The messages that are whole with these bytes."""
+        ...
+
+    def end(self) -> list[Frame]:
+        """What is left when the stream ends."""
+        ...
+
+    def write(self, message: bytes) -> bytes:
+        """A message as it stands in the stream."""
+        ...
+
+
+def framing(kind: Kind, limit: int = LIMIT) -> Framing:
+    """The framing of this name."""
+    return Lines(limit) if kind == "lines" else Headers(limit)
+
+
+class Lines:
+    """One message a line. Lines of spaces are passed over; of one that is too long, nothing is kept."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """See `Framing`."""
+        first, *lines = data.split(b"\n")
+        if not lines:
+            self._keep(first)
+            return []
+        found = self._line(first)
+        for line in lines[:-1]:
+            if len(line) > self._limit:
+                found.append(self._too_long())
+            elif line and not line.isspace():
+                found.append(line)
+        self._keep(lines[-1])
+        return found
+
+    def end(self) -> list[Frame]:
+        """See `Framing`."""
+        return self._line(b"")
+
+    def write(self, message: bytes) -> bytes:
+        """See `Framing`."""
+        return message + b"\n"
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > self._limit:
+            self._parts.clear()
+        elif part:
+            self._parts.append(part)
+
+    def _line(self, end: bytes) -> list[Frame]:
+        self._keep(end)
+        parts, size = self._parts, self._size
+        self._parts, self._size = [], 0
+        if size > self._limit:
+            return [self._too_long()]
+        line = b"".join(parts)
+        return [line] if line and not line.isspace() else []
+
+    def _too_long(self) -> Unreadable:
+        return Unreadable(f"a line is longer than {self._limit} bytes")
+
+
+class Headers:
+    """Each message after a header with its length (`Content-Length: 2`), as in LSP and DAP."""
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+        self._length: int | None = None
+        self._skip = 0
+        self._is_lost = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """See `Framing`."""
+        if self._is_lost:
+            return []
+        found: list[Frame] = []
+        skipped = min(self._skip, len(data))
+        self._skip -= skipped
+        self._buffer += data[skipped:] if skipped else data
+        while True:
+            if self._length is None and not self._header(found):
+                return found
+            length = self._length or 0
+            if len(self._buffer) < length:
+                return found
+            found.append(bytes(self._buffer[:length]))
+            del self._buffer[:length]
+            self._length = None
+
+    def end(self) -> list[Frame]:
+        """See `Framing`."""
+        is_cut = bool(self._buffer) or self._length is not None or self._skip > 0
+        return [Unreadable("the stream ends inside a message", is_last=True)] if is_cut and not self._is_lost else []
+
+    def write(self, message: bytes) -> bytes:
+        """See `Framing`."""
+        return b"Content-Length: %d\r\n\r\n%b" % (len(message), message)
+
+    def _header(self, found: list[Frame]) -> bool:
+        """Read headers until one tells the length of a message that is wanted."""
+        while (end := self._buffer.find(b"\r\n\r\n", 0, _LONGEST_HEADER)) >= 0:
+            lines = bytes(self._buffer[:end]).split(b"\r\n")
+            del self._buffer[: end + 4]
+            lengths = [match[1] for line in lines if (match := _LENGTH.fullmatch(line))]
+            if len(lengths) != 1:
+                return self._lose(found, "a header must tell the length of its message once")
+            length = int(lengths[0])
+            if length <= self._limit:
+                self._length = length
+                return True
+            found.append(Unreadable(f"a message is longer than {self._limit} bytes"))
+            self._skip = max(0, length - len(self._buffer))
+            del self._buffer[:length]
+        if len(self._buffer) >= _LONGEST_HEADER:
+            return self._lose(found, "this is no header")
+        return False
+
+    def _lose(self, found: list[Frame], sentence: str) -> bool:
+        found.append(Unreadable(sentence, is_last=True))
+        self._buffer.clear()
+        self._is_lost = True
+        return False

@@ -1,0 +1,14 @@
+"""The targets that come with acpgen, each with a sentence. The registry (`targets`) adds those of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+BUILT_IN: Final[Mapping[str, str]] = {
+    "bundle": "One standard JSON Schema 2020-12 in one file, with its method table.",
+    "docs": "Pages of documentation in Markdown, in which every example was checked.",
+    "ir": "What the schema means, as JSON.",
+    "python": "Typed Python bindings for pydantic, with decoding, encoding and validators.",
+    "vectors": "Messages with verdicts as JSON Lines, to test any implementation.",
+}

@@ -1,0 +1,182 @@
+"""The IR as JSON, for back ends in any language: written, read again, and the JSON Schema of what is written.
+
+A value of `ir` is an object with the name of its class as `kind`, but for a `Method`, whose `kind` says that it is a request or a
+notification; members that equal their default are left out. The whole is a
+`Protocol` that says by `ir` in which version of the model it is written. Back ends should accept members and kinds that they do not
+know while the first number of the version stays.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from typing import Any, Final, Literal, Union, cast, get_args, get_origin, get_type_hints
+
+from acpgen import ir
+
+ADDRESS: Final = f"urn:acpgen:ir:{ir.VERSION}"
+"""The `$id` of the schema."""
+
+_CLASSES: Final = {name: kind for name, kind in vars(ir).items() if isinstance(kind, type) and is_dataclass(kind)}
+_ALIASES: Final = ("Type", "Definition", "Openness", "NullMeaning", "Envelope", "Omitted")
+_SCALARS: Final = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def dump(value: object) -> ir.JSON:
+    """A value of the IR as JSON; of a `Protocol`, with the version of the model."""
+    if is_dataclass(value) and not isinstance(value, type):
+        result: dict[str, ir.JSON] = {"kind": type(value).__name__}
+        if isinstance(value, ir.Protocol):
+            result["ir"] = ir.VERSION
+        for field in fields(value):
+            item = getattr(value, field.name)
+            if field.name == "value" or not _is_default(field, item):
+                result[field.name] = dump(item)
+        return result
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        return {key: dump(item) for key, item in table.items()}
+    if isinstance(value, tuple | list):
+        return [dump(item) for item in cast("Sequence[object]", value)]
+    assert value is None or isinstance(value, bool | int | float | str), type(value)
+    return value
+
+
+def _is_default(field: Field[Any], item: object) -> bool:
+    """Whether a member may be left out. `True` is no `1`, though Python calls them equal."""
+    if field.default_factory is not MISSING:
+        return bool(item == field.default_factory())
+    return field.default is not MISSING and type(item) is type(field.default) and bool(item == field.default)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load(written: ir.JSON) -> ir.Protocol:
+    """The protocol that `dump` has written. Raises `ValueError` where it is of another version, or something else."""
+    if not isinstance(written, dict) or written.get("kind") != "Protocol":
+        raise ValueError("this is no protocol as the IR is written")
+    version = str(written.get("ir"))
+    if version.partition(".")[0] != ir.VERSION.partition(".")[0]:
+        raise ValueError(f"this is version {version} of the IR; version {ir.VERSION} is read here")
+    found = _read(written, ir.Protocol)
+    assert isinstance(found, ir.Protocol)
+    return found
+
+
+def _read(value: Any, hint: Any) -> Any:
+    """The value of a member whose type is `hint`."""
+    if isinstance(value, dict) and _means_class(hint):
+        table = cast("dict[str, Any]", value)
+        class_ = hint if hint in _CLASSES.values() else _CLASSES.get(str(table.get("kind")))
+        if class_ is None:
+            raise ValueError(f"there is no kind {table.get('kind')!r} in version {ir.VERSION} of the IR")
+        hints = _hints(class_)
+        try:
+            return class_(**{name: _read(item, hints[name]) for name, item in table.items() if name in hints})
+        except TypeError as error:
+            raise ValueError(f"a {class_.__name__} is not whole: {error}") from None
+    if get_origin(hint) is tuple and isinstance(value, list):
+        inner = get_args(hint)
+        parts = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
+        return tuple(_read(item, part) for item, part in zip(value, parts, strict=True))
+    if get_origin(hint) is not None and isinstance(value, dict) and issubclass(get_origin(hint), Mapping):
+        return {key: _read(item, get_args(hint)[1]) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list) and get_origin(hint) in (Union, types.UnionType):
+        return next((_read(value, part) for part in get_args(hint) if get_origin(part) is tuple), value)
+    return value
+
+
+def _means_class(hint: Any) -> bool:
+    """Whether a type holds values of the IR, not just JSON."""
+    return hint in _CLASSES.values() or any(part in _CLASSES.values() for part in get_args(hint))
+
+
+# --- the schema ------------------------------------------------------------------------------------------------------
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema 2020-12 of what `dump` writes of a protocol: a definition for each class, with its docstring."""
+    definitions = {name: _object(class_) for name, class_ in _CLASSES.items()}
+    for name in _ALIASES:
+        definitions[name] = _of_alias(getattr(ir, name))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": ADDRESS,
+        "title": f"The IR of acpgen as JSON, version {ir.VERSION}",
+        "description": str(__doc__).strip(),
+        "$ref": "#/$defs/Protocol",
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _object(class_: type) -> dict[str, Any]:
+    is_named = class_ is not ir.Method
+    properties: dict[str, Any] = {"kind": {"const": class_.__name__}} if is_named else {}
+    required = ["kind"] if is_named else []
+    if class_ is ir.Protocol:
+        properties["ir"] = {"const": ir.VERSION}
+        required.append("ir")
+    hints = _hints(class_)
+    for field in fields(cast("Any", class_)):
+        properties[field.name] = _of(hints[field.name])
+        if field.default is not MISSING:
+            properties[field.name] = {**properties[field.name], "default": dump(field.default)}
+        elif field.default_factory is MISSING:
+            required.append(field.name)
+    return {
+        "description": str(class_.__doc__).strip(),
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def _of(hint: Any) -> dict[str, Any]:
+    """The schema of a member of this type."""
+    for name in _ALIASES:
+        if hint == getattr(ir, name) and hint is not str:
+            return {"$ref": f"#/$defs/{name}"}
+    if hint in _CLASSES.values():
+        return {"$ref": f"#/$defs/{hint.__name__}"}
+    if hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    return _of_alias(hint)
+
+
+def _of_alias(hint: Any) -> dict[str, Any]:
+    """The same of a type whose name is no reference: its parts."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is tuple and inner[-1] is Ellipsis:
+        return {"type": "array", "items": _of(inner[0])}
+    if origin is tuple:
+        return {"type": "array", "prefixItems": [_of(part) for part in inner], "minItems": len(inner), "items": False}
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": _of(inner[1])}
+    if origin in (Union, types.UnionType):
+        if _is_json(inner):
+            return {}
+        if all(part in _SCALARS for part in inner):
+            return {"type": [_SCALARS[part] for part in inner]}
+        return {"anyOf": [_of(part) for part in inner]}
+    if inner:  # a list of JSON
+        return {"type": "array"}
+    raise AssertionError(f"the IR has a member of type {hint}")
+
+
+def _is_json(parts: tuple[Any, ...]) -> bool:
+    """Whether a union is that of all JSON values."""
+    return any(get_origin(part) is list for part in parts) and any(get_origin(part) is dict for part in parts)
+
+
+@cache
+def _hints(class_: type) -> dict[str, Any]:
+    return get_type_hints(class_, vars(ir))

@@ -1,0 +1,138 @@
+"""What a target of another package is made with: the IR, the contract, an order of definitions, writers, and a test kit.
+
+    from acpgen.plugins import Option, Settings, Target, ir, ordered
+
+    def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
+        return {"types.txt": "".join(f"{d.name};" for group in ordered(protocol) for d in group)}
+
+    target = Target(render, "The names of all types.", (Option("case", "How names are written.", "as-is"),))
+
+A distribution names it as an entry point of the group `acpgen.targets`. All that is public here changes only with the first number of
+acpgen's version, or of `ir.VERSION`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from acpgen import ir
+from acpgen.errors import Fault, Faults, TargetRefused
+from acpgen.generate import understand
+from acpgen.interchange import dump, load
+from acpgen.meaning.order import ordered, references, referred
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.load import Documents, parse
+from acpgen.schema.load import Source as _Source
+from acpgen.schema.names import assign, class_name, class_names, field_name, field_names, method_keys
+from acpgen.targets import Option, Render, Settings, Target
+from acpgen.targets.outside import files_of
+from acpgen.targets.python.literals import docstring, json_literal, literal
+from acpgen.write import Files
+
+__all__ = [
+    "SAMPLES",
+    "Bundle",
+    "Documents",
+    "Fault",
+    "Faults",
+    "Files",
+    "Option",
+    "Render",
+    "Settings",
+    "Target",
+    "TargetRefused",
+    "assign",
+    "class_name",
+    "class_names",
+    "comment",
+    "docstring",
+    "dump",
+    "exercise",
+    "field_name",
+    "field_names",
+    "indented",
+    "ir",
+    "json_literal",
+    "literal",
+    "load",
+    "method_keys",
+    "ordered",
+    "references",
+    "referred",
+    "refuse",
+    "sample",
+    "understand",
+]
+
+
+# --- writers ---------------------------------------------------------------------------------------------------------
+
+
+def indented(lines: Iterable[str], by: int = 4) -> list[str]:
+    """Lines with an indentation before each that is not empty; a text of several lines counts as those."""
+    return [f"{' ' * by}{line}" if line else "" for text in lines for line in text.split("\n")]
+
+
+def comment(text: str, mark: str, width: int = 100) -> list[str]:
+    """A text as lines that begin with a mark, such as `//`, wrapped. Nothing in it ends a line early, whatever a schema says."""
+    import textwrap
+
+    lines: list[str] = []
+    for paragraph in text.strip().splitlines():
+        plain = "".join(letter if letter.isprintable() else " " for letter in paragraph)
+        lines.extend(textwrap.wrap(plain, max(width - len(mark) - 1, 20), break_on_hyphens=False) or [""])
+    return [f"{mark} {line}".rstrip() for line in lines]
+
+
+def refuse(protocol: ir.Protocol, target: str, reason: str, at: str = "") -> Faults:
+    """The fault to raise of a protocol that a target cannot use: what is wrong, and what to do. `at` is that of what is wrong."""
+    return Faults([TargetRefused(at=at or protocol.name, name=target, reason=reason)])
+
+
+# --- the test kit ----------------------------------------------------------------------------------------------------
+
+SAMPLES: Final[Mapping[str, str]] = {
+    "nothing but a type": '{"$defs": {"Thing": {"type": "object", "properties": {"a": {"type": "string"}}}}}',
+    "circles": '{"$defs": {"A": {"properties": {"b": {"$ref": "#/$defs/B"}}, "type": "object"}, "B": {"type": "array", '
+    '"items": {"$ref": "#/$defs/A"}}}}',
+    "unions": '{"$defs": {"Shape": {"oneOf": [{"type": "object", "properties": {"kind": {"const": "round"}, "r": {"type": "number"}},'
+    ' "required": ["kind", "r"]}, {"type": "object", "properties": {"kind": {"const": "flat"}}, "required": ["kind"]}]},'
+    ' "Level": {"enum": ["low", "high"]}, "Either": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},'
+    ' "Pair": {"prefixItems": [{"type": "string"}, {"type": "integer"}], "minItems": 2, "items": false, "type": "array"}}}',
+    "methods": '{"$defs": {"AddRequest": {"x-method": "note/add", "x-side": "server", "type": "object", "properties": {"text": '
+    '{"type": "string"}}, "required": ["text"]}, "AddResponse": {"x-method": "note/add", "x-side": "server", "type": "object"},'
+    ' "AddedNotification": {"x-method": "note/added", "x-side": "client", "type": "object"}}}',
+    "names and words that try to get out": r'{"$defs": {"class": {"type": "object", "description": "*/ \"\"\" \\ '
+    "'''"
+    r' </script> \u2028 end", "properties": {"import": {"default": "\"\"\"\n${x} #{y}", "type": "string"}, "": {}, "a-b": {}, '
+    r'"a_b": {}, "\u00e4 \"q\"": {"const": "\n"}}}}}',
+}
+"""Small schemas in which each target should find its way, by what they are about."""
+
+
+def sample(text: str, name: str = "sample") -> tuple[ir.Protocol, Bundle]:
+    """What a schema means, given as text. Raises `Faults`."""
+    return understand(parse(_Source(name, "", (("schema.json", text.encode()),))))
+
+
+def exercise(
+    target: Target | Render, settings: Settings | None = None, samples: Mapping[str, str] = SAMPLES
+) -> Mapping[str, Files]:
+    """What a target makes of each sample; holds it to the contract on the way.
+
+    Raises `AssertionError` where it does not make equal files of equal input or changes what it is given, and `Faults` where it makes
+    files that no output can have. A target may refuse a sample by `Faults` of its own, which are passed on: leave that sample out.
+    """
+    tried = target if isinstance(target, Target) else Target(target)
+    chosen = Settings(package="sample") if settings is None else settings
+    made: dict[str, Files] = {}
+    for about, text in samples.items():
+        protocol, bundle = sample(text)
+        before = dump(protocol)
+        first = files_of(tried(protocol, bundle, chosen), "the target", "that is tried")
+        assert dump(protocol) == before and bundle == sample(text)[1], f"{about}: the target changes what it is given"
+        again = files_of(tried(*sample(text), chosen), "the target", "that is tried")
+        assert list(first.items()) == list(again.items()), f"{about}: equal input gave other files"
+        made[about] = first
+    return made

@@ -1,0 +1,55 @@
+"""What a target is: a function from the meaning of one protocol version to files, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from acpgen import ir
+from acpgen.schema.bundle import Bundle
+from acpgen.targets.options import Option, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an output wants its files: the dotted package, the distribution around it, the folder for this protocol.
+
+    `version` and `license`, an SPDX expression, are those of the distribution. `options` has a value for each option that the target
+    declares.
+    """
+
+    package: str = ""
+    distribution: str | None = None
+    version: str | None = None
+    license: str | None = None
+    prefix: str = ""
+    options: Mapping[str, Value] = field(default_factory=dict[str, Value], hash=False)
+
+
+Render: TypeAlias = Callable[[ir.Protocol, Bundle, Settings], Mapping[str, str]]
+"""From a protocol to its files: text by relative path with forward slashes. Equal input gives equal bytes."""
+
+Origin: TypeAlias = Literal["acpgen", "package", "program"]
+"""Where a target comes from: acpgen itself, an entry point of another distribution, or a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target: its function, a sentence about it, and its options.
+
+    `render` is given a value for each declared option (`settings.options`), and raises `Faults` where a protocol or setting cannot be
+    used. An entry point of the group `acpgen.targets` is a `Target` or, where it has nothing to say, the function alone. `origin` and
+    `at`, where it comes from, are filled in by acpgen.
+    """
+
+    render: Render
+    about: str = ""
+    options: tuple[Option, ...] = ()
+    origin: Origin = "acpgen"
+    at: str = ""
+
+    def __call__(self, protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
+        """What `render` makes, with the default of every option that the settings leave out."""
+        options = {**{option.name: option.default for option in self.options}, **settings.options}
+        return self.render(protocol, bundle, replace(settings, options=options))

@@ -1,0 +1,102 @@
+"""Options of a target: what it declares, and the check of what people give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, cast
+
+from acpgen.errors import BadSetting, Fault, UnknownKey, did_you_mean
+
+Kind: TypeAlias = Literal["text", "boolean", "integer", "texts"]
+"""What an option holds; `texts` is a list of texts."""
+
+Value: TypeAlias = "str | bool | int | tuple[str, ...]"
+
+_EXPECTED: Final[Mapping[Kind, str]] = {
+    "text": "a text",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "texts": "a list of texts",
+}
+_BOOLEANS: Final = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a target: its name in kebab case, a sentence about it, and what holds where nobody gives it.
+
+    `choices` are all texts that a `text` may be; empty, where it may be any.
+    """
+
+    name: str
+    about: str
+    default: Value
+    choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        assert not self.choices or self.default in self.choices, f"the default of {self.name} is not among its choices"
+
+    @property
+    def kind(self) -> Kind:
+        """What it holds, as its default tells."""
+        match self.default:
+            case bool():
+                return "boolean"
+            case int():
+                return "integer"
+            case str():
+                return "text"
+            case _:
+                return "texts"
+
+    @property
+    def expected(self) -> str:
+        """What may be given, in words."""
+        if self.choices:
+            return f"one of {', '.join(map(repr, self.choices))}"
+        return _EXPECTED[self.kind]
+
+
+def checked(
+    declared: Sequence[Option], given: Mapping[str, object], at: str, key: str, faults: list[Fault]
+) -> Mapping[str, Value]:
+    """The value of every declared option: the given one, else its default. What is wrong goes to `faults`, named below `key`.
+
+    Text stands for a boolean, an integer or a list with commas where it says so: the command line has nothing else.
+    """
+    by_name = {option.name: option for option in declared}
+    found: dict[str, Value] = {option.name: option.default for option in declared}
+    for name, value in given.items():
+        option = by_name.get(name)
+        if option is None:
+            hint = did_you_mean(name, by_name) or "This target has no options."
+            faults.append(UnknownKey(at=at, key=f"{key}.{name}", hint=hint))
+            continue
+        fitting = next(_readings(option, value), None)
+        if fitting is None:
+            faults.append(BadSetting(at=at, key=f"{key}.{name}", expected=option.expected))
+        else:
+            found[name] = fitting
+    return found
+
+
+def _readings(option: Option, value: object) -> Iterator[Value]:
+    """The value as this option has it; nothing where it has none such."""
+    match option.kind, value:
+        case "text", str() if not option.choices or value in option.choices:
+            yield value
+        case "boolean", bool():
+            yield value
+        case "boolean", str() if value in _BOOLEANS:
+            yield _BOOLEANS[value]
+        case "integer", int() if not isinstance(value, bool):
+            yield value
+        case "integer", str() if value.removeprefix("-").isdecimal() and value.isascii() and len(value) < 20:
+            yield int(value)
+        case "texts", str():
+            yield tuple(value.split(",")) if value else ()
+        case "texts", list() if all(isinstance(item, str) for item in cast("list[object]", value)):
+            yield tuple(cast("list[str]", value))
+        case _:
+            return

@@ -1,0 +1,227 @@
+"""Targets that are programs: `acpgen-target-NAME` on the search path makes the target NAME, in any language.
+
+It is started once to describe itself and once for each protocol of an output. One JSON object comes on standard input and one goes to
+standard output. Standard error is shown only where it fails.
+
+    {"acpgen": 1, "request": "describe"}
+    → {"about": "Types for Kotlin.", "options": [{"name": "indent", "about": "Spaces.", "default": 4}]}
+
+    {"acpgen": 1, "request": "generate", "ir": {…}, "schema": {…}, "settings": {"package": "…", "options": {"indent": 4}, …}}
+    → {"files": {"Types.kt": "…"}}        or, where the protocol cannot be used,        → {"errors": ["what is wrong, and what to do"]}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+from acpgen import ir
+from acpgen.errors import Faults, TargetRefused, printable, shown
+from acpgen.interchange import dump
+from acpgen.schema.bundle import Bundle
+from acpgen.schema.load import parse_json
+from acpgen.targets.interface import Render, Settings, Target
+from acpgen.targets.options import Option, Value
+from acpgen.targets.outside import failed, files_of
+
+PREFIX: Final = "acpgen-target-"
+VERSION: Final = 1
+"""The version of the exchange."""
+
+SECONDS: Final = 120.0
+"""What one answer may take; `ACPGEN_TARGET_SECONDS` says another number."""
+
+MOST: Final = 256 * 1024 * 1024
+"""Bytes of an answer."""
+
+_KEPT: Final = 4000
+"""Bytes of standard error that are kept, from its end."""
+
+
+def programs() -> Mapping[str, str]:
+    """The programs on the search path, by the name of the target. A folder that is given by a relative path is no place for programs."""
+    found: dict[str, str] = {}
+    for folder in _folders():
+        with contextlib.suppress(OSError):
+            for entry in sorted(os.scandir(folder), key=lambda each: each.name):
+                name = Path(entry.name).stem if sys.platform == "win32" else entry.name
+                if name.startswith(PREFIX) and shutil.which(entry.path) is not None:
+                    found.setdefault(name.removeprefix(PREFIX), entry.path)
+    return found
+
+
+def _folders() -> Iterator[str]:
+    """Where programs are: beside this Python's, then those of the search path."""
+    yield str(Path(sys.executable).parent)
+    yield from (folder for folder in os.environ.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute())
+
+
+def of_program(name: str, path: str) -> Target:
+    """The target that a program makes. Raises `Faults` where it does not describe itself."""
+    with contextlib.suppress(OSError):
+        return _described(name, path, Path(path).stat().st_mtime_ns)
+    raise failed(path, name, "it is not there any more")
+
+
+@cache
+def _described(name: str, path: str, changed: int) -> Target:  # noqa: ARG001 - asked again when the program has changed
+    told = _ask(name, path, {"acpgen": VERSION, "request": "describe"})
+    about, options = told.get("about", ""), told.get("options", [])
+    if not isinstance(about, str) or not isinstance(options, list):
+        raise failed(path, name, "it describes itself by something else than a text 'about' and a list 'options'")
+    return Target(
+        _render(name, path),
+        about,
+        tuple(_option(name, path, option) for option in cast("list[object]", options)),
+        "program",
+        path,
+    )
+
+
+def _option(name: str, path: str, told: object) -> Option:
+    table = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+    choices, default = table.get("choices", []), table.get("default")
+    default = tuple(default) if isinstance(default, list) else default
+    is_value = isinstance(default, str | bool | int) or (
+        isinstance(default, tuple) and all(isinstance(item, str) for item in default)
+    )
+    is_whole = all(isinstance(table.get(key), str) for key in ("name", "about")) and isinstance(choices, list)
+    if not is_value or not is_whole or (choices and default not in choices):
+        reason = "an option needs a text 'name' and 'about', and a 'default', which is one of its 'choices' where it has such"
+        raise failed(path, name, reason)
+    return Option(table["name"], table["about"], cast("Value", default), tuple(map(str, choices)))
+
+
+def _render(name: str, path: str) -> Render:
+    def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping[str, str]:
+        wanted = {
+            "package": settings.package,
+            "distribution": settings.distribution,
+            "version": settings.version,
+            "license": settings.license,
+            "prefix": settings.prefix,
+            "options": dict(settings.options),
+        }
+        asked = {"ir": dump(protocol), "schema": bundle.schema, "settings": wanted}
+        told = _ask(name, path, {"acpgen": VERSION, "request": "generate", **asked})
+        errors = told.get("errors")
+        if isinstance(errors, list) and errors:
+            reasons = [printable(str(reason)) for reason in cast("list[object]", errors)]
+            raise Faults(TargetRefused(at=protocol.name, name=name, reason=reason) for reason in reasons)
+        return files_of(told.get("files"), path, name)
+
+    return render
+
+
+def _ask(name: str, path: str, question: Mapping[str, Any]) -> dict[str, Any]:
+    """What a program answers. Raises `Faults`."""
+    seconds = _seconds()
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the person has put this program among theirs
+            [path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise failed(path, name, f"it could not be started: {error.strerror}") from None
+    talk = _Talk(process, json.dumps(question).encode())
+    try:
+        is_over = talk.is_over(seconds)
+    finally:
+        _end(process)
+    if not is_over:
+        raise failed(
+            path, name, f"it gave no answer in {seconds:g} seconds (ACPGEN_TARGET_SECONDS says how long one may take)"
+        )
+    if talk.is_too_long:
+        raise failed(path, name, f"its answer is longer than {MOST} bytes")
+    if process.returncode:
+        last = talk.errors.decode(errors="replace").strip().splitlines()[-1:]
+        how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
+        raise failed(path, name, f"it ended with {how}{': ' if last else ''}{''.join(last)}")
+    return _answer(name, path, bytes(talk.answer))
+
+
+def _answer(name: str, path: str, said: bytes) -> dict[str, Any]:
+    try:
+        answer = parse_json(said.decode(), path)
+    except UnicodeDecodeError:
+        raise failed(path, name, "its answer is not UTF-8") from None
+    except Faults as caught:
+        raise failed(path, name, f"its answer is no JSON: {caught.faults[0].what()}") from None
+    if not isinstance(answer, dict):
+        raise failed(path, name, f"its answer is no object: {shown(str(answer))}")
+    return cast("dict[str, Any]", answer)
+
+
+def _seconds() -> float:
+    try:
+        seconds = float(os.environ.get("ACPGEN_TARGET_SECONDS", ""))
+    except ValueError:
+        return SECONDS
+    return seconds if 0 < seconds < 1_000_000 else SECONDS
+
+
+class _Talk:
+    """One exchange with a program: each stream has a thread, so that none waits for another."""
+
+    def __init__(self, process: subprocess.Popen[bytes], question: bytes) -> None:
+        self.answer, self.errors, self.is_too_long = bytearray(), bytearray(), False
+        self.process = process
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None and stdout is not None and stderr is not None
+        jobs = ((self._tell, stdin, question), (self._hear, stdout), (self._hear_errors, stderr))
+        self.threads = [threading.Thread(target=job, args=given, daemon=True) for job, *given in jobs]
+        for thread in self.threads:
+            thread.start()
+
+    def is_over(self, seconds: float) -> bool:
+        """Wait until it has answered and ended, at most so long."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return self.is_too_long
+        for thread in self.threads[1:]:
+            thread.join(seconds)
+        return not any(thread.is_alive() for thread in self.threads[1:])
+
+    def _tell(self, stream: IO[bytes], question: bytes) -> None:
+        with contextlib.suppress(OSError), stream:  # a program need not read what it does not need
+            stream.write(question)
+
+    def _hear(self, stream: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError), stream:
+            while part := stream.read1(1 << 16):  # type: ignore[attr-defined]
+                self.answer += part
+                if len(self.answer) > MOST:
+                    self.is_too_long = True
+                    self.process.kill()
+                    return
+
+    def _hear_errors(self, stream: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError), stream:
+            while part := stream.read1(1 << 16):  # type: ignore[attr-defined]
+                self.errors += part
+                del self.errors[:-_KEPT]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with all that it has started."""
+    if sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        process.kill()
+    process.wait()

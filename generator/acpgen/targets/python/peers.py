@@ -1,0 +1,150 @@
+"""`peers.py`: a class for what each side serves, and one for the calls to it, as views for the template."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from acpgen import ir
+from acpgen.schema.names import assign, class_names, method_names
+from acpgen.targets.python.literals import docstring, literal
+from acpgen.targets.python.naming import Names
+
+EITHER: Final = frozenset({"both", "protocol"})
+"""What the side of a method is called that either peer handles."""
+
+_SERVING: Final = (
+    *("attach", "connection", "extension_notification", "extension_request", "heed", "notifications", "other"),
+    *("requests", "serve", "side", "wire"),
+)
+"""What the class of a side has of its own, beside the calls to the other side."""
+
+_MODULE: Final = (
+    *("annotations", "capacity", "command", "cwd", "env", "envelopes", "framing", "join", "kind", "limit", "link"),
+    *("methods", "options", "peers", "self", "transport", "wire"),
+)
+"""What functions of the module call something else than a side."""
+
+_OWN: Final = frozenset(
+    {"AbstractAsyncContextManager", "Any", "Final", "Mapping", "Sequence", "Strict", "TYPE_CHECKING", "Unpack", "WIRE"}
+)
+"""What the module binds beside the classes of its sides and lower-case names."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One side by its names: on the wire, of the class that serves, of the class that calls it, and of what holds one."""
+
+    name: str
+    handler: str
+    remote: str
+    attribute: str
+    literal: str
+
+
+def peers_view(protocol: ir.Protocol, names: Names) -> dict[str, Any] | None:
+    """What the template needs; `None` where there are not two sides that have methods to speak of."""
+    sides = [side for side in protocol.sides if side not in EITHER]
+    if len(sides) < 2 or not protocol.methods:
+        return None
+    peers = _named(sides)
+    here = names.beside(_OWN | {name for peer in peers.values() for name in (peer.handler, peer.remote)})
+    pair = _pair(sides)
+    views = [_view(peer, peers[_other(peer.name, pair)], protocol, here) for peer in peers.values()]
+    used = {name for m in protocol.methods for name in (m.params, m.result) if name is not None}
+    imported = {
+        name: names.classes[name] + ("" if names.classes[name] == here.classes[name] else f" as {here.classes[name]}")
+        for name in used
+    }
+    is_record = {name: isinstance(protocol.definitions[name], ir.Record) for name in used}
+    return {
+        "sides": views,
+        "first": peers[pair[0]],
+        "second": peers[pair[1]],
+        "models": sorted(imported[name] for name in used if is_record[name]),
+        "unions": sorted(imported[name] for name in used if not is_record[name]),
+        "envelope": "DebugAdapter" if protocol.envelope == "dap" else "JsonRpc",
+        "kind": literal("headers" if protocol.envelope == "dap" else "lines"),
+        "cancellation": _cancellation(protocol),
+        "uses_any": any(m.params is None or (m.kind == "request" and m.result is None) for m in protocol.methods),
+    }
+
+
+def _named(sides: list[str]) -> dict[str, Peer]:
+    classes = class_names(sides)
+    wanted = {
+        f"{kind} {side}": (f"{prefix}{classes[side]}", f"{prefix}{classes[side]}Side")
+        for side in sides
+        for kind, prefix in (("handler", ""), ("remote", "Remote"))
+    }
+    given = assign(wanted, taken=_OWN)
+    attributes = method_names({side: side for side in sides}, taken={*_SERVING, *_MODULE})
+    return {
+        side: Peer(side, given[f"handler {side}"], given[f"remote {side}"], attributes[side], literal(side))
+        for side in sides
+    }
+
+
+def _pair(sides: list[str]) -> tuple[str, str]:
+    """The two sides of a connection: of more than two, the first two."""
+    return sides[0], sides[1]
+
+
+def _other(side: str, pair: tuple[str, str]) -> str:
+    """Who is at the far end for this side. A third side, such as a proxy, talks to whoever is named like a client, or comes first."""
+    if side in pair:
+        return pair[1] if side == pair[0] else pair[0]
+    return "client" if "client" in pair else pair[0]
+
+
+def _view(peer: Peer, other: Peer, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
+    methods = {f"{m.name} {m.kind}": m for m in protocol.methods if m.side in EITHER or m.side == peer.name}
+    taken = {*_SERVING, other.attribute}
+    given = method_names({key: method.name for key, method in methods.items()}, taken=taken)
+    return {
+        **vars(peer),
+        "other": other,
+        "methods": [_call(method, given[key], protocol, names) for key, method in methods.items()],
+    }
+
+
+def _call(method: ir.Method, name: str, protocol: ir.Protocol, names: Names) -> dict[str, Any]:
+    params = "Any" if method.params is None else names.classes[method.params]
+    is_optional = method.params is None or (method.omitted != "refused" and _may_be_empty(protocol, method.params))
+    result = "Any" if method.result is None else names.classes[method.result]
+    optional_result = method.optional_result and method.result is not None
+    gate = method.capability
+    texts = [method.doc or f"`{method.name}`."]
+    if gate is not None:
+        side, _, path = gate.partition(":")
+        texts.append(f"Needs the capability `{path}` of the {side}.")
+    return {
+        "name": name,
+        "literal": literal(name),
+        "wire": literal(method.name),
+        "kind": method.kind,
+        "params": f"{params} | None" if is_optional and method.params is not None else params,
+        "served": f"{params} | None" if method.omitted == "nothing" and method.params is not None else params,
+        "is_optional": is_optional,
+        "result": "None" if method.kind == "notification" else f"{result} | None" if optional_result else result,
+        "doc": docstring("\n\n".join(texts), 8) or '""""""',
+    }
+
+
+def _may_be_empty(protocol: ir.Protocol, name: str) -> bool:
+    """Whether params of this type may be left out: no field of theirs must be there."""
+    definition = protocol.definitions[name]
+    return isinstance(definition, ir.Record) and not any(field.required for field in definition.fields)
+
+
+def _cancellation(protocol: ir.Protocol) -> dict[str, str] | None:
+    """The notification that takes a request back: it is called so, and its params name the request by its id."""
+    for method in protocol.methods:
+        params = protocol.definitions.get(method.params or "")
+        if method.kind == "notification" and re.search("cancel", method.name, re.IGNORECASE):
+            fields = [field.name for field in params.fields] if isinstance(params, ir.Record) else []
+            for name in ("requestId", "request_id", "id"):
+                if name in fields:
+                    return {"method": literal(method.name), "field": literal(name)}
+    return None

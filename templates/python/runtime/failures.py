@@ -1,0 +1,111 @@
+"""What can go wrong between two peers, and how each is answered: the one table from exceptions to JSON-RPC errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+    DecodeError,
+)
+
+if TYPE_CHECKING:
+    from .strict import Violation
+
+
+class Refused(Exception):
+    """Raised by a handler: the request is answered with this error. Nothing else of a handler's failure reaches the peer."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @classmethod
+    def invalid_params(cls, pointer: str, sentence: str) -> Refused:
+        """The params are wrong at this JSON Pointer into the message, such as `/params/path`."""
+        problems = [{"pointer": pointer, "message": sentence}]
+        return cls(INVALID_PARAMS, f"{pointer or '(message)'}: {sentence}", {"problems": problems})
+
+    @classmethod
+    def unserved(cls, method: str) -> Refused:
+        """This side does not have the method."""
+        return cls(METHOD_NOT_FOUND, f"the method {method!r} is not served here")
+
+
+class Failed(Exception):
+    """The peer answered a request with an error. `error` is the error as the schema types it."""
+
+    def __init__(self, method: str, code: int, message: str, data: Any = None, error: Any = None) -> None:
+        super().__init__(f"{method}: {message} ({code})")
+        self.method = method
+        self.code = code
+        self.message = message
+        self.data = data
+        self.error = error
+
+
+class ConnectionEnded(ConnectionError):
+    """The peer has ended, or the connection was closed: nothing can be sent, and no answer will come."""
+
+
+class NotAdvertised(Exception):
+    """A call needs a capability that was not advertised. Nothing was sent."""
+
+    def __init__(self, method: str, capability: str) -> None:
+        side, _, path = capability.partition(":")
+        super().__init__(f"{method!r} needs the capability `{path}`, which the {side} did not advertise")
+        self.method = method
+        self.capability = capability
+
+
+class NotStrict(ValueError):
+    """A message that the schema forbids, under `strict=True`. Nothing was sent. `violations` says what is wrong and where."""
+
+    def __init__(self, method: str, violations: tuple[Violation, ...]) -> None:
+        super().__init__(f"{method}: " + "; ".join(map(str, violations)))
+        self.method = method
+        self.violations = violations
+
+
+class Answer(NamedTuple):
+    """The error that a request is answered with."""
+
+    code: int
+    message: str
+    data: Any = None
+
+
+CANCELLED = Answer(REQUEST_CANCELLED, "the request was cancelled")
+INTERNAL = Answer(INTERNAL_ERROR, "internal error")
+BUSY = Answer(INTERNAL_ERROR, "too many requests wait for their answers")
+REPEATED = Answer(INVALID_REQUEST, "a request with this id still waits for its answer")
+ALONE = Answer(INVALID_REQUEST, "this method is not to stand in a batch")
+EMPTY_BATCH = Answer(INVALID_REQUEST, "a batch must hold at least one message")
+
+
+def unreadable(sentence: str) -> Answer:
+    """The answer to what is no message at all."""
+    return Answer(PARSE_ERROR, sentence)
+
+
+def answer_to(error: Exception) -> Answer:
+    """How a request is answered that failed so. What a handler raises unasked is an internal error, and its text stays here."""
+    match error:
+        case Refused():
+            return Answer(error.code, error.message, error.data)
+        case NotAdvertised():
+            return Answer(METHOD_NOT_FOUND, str(error))
+        case DecodeError():
+            problems = [{"pointer": problem.pointer, "message": problem.sentence} for problem in error.problems]
+            data = {"problems": problems} if error.code == INVALID_PARAMS else None
+            more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+            return Answer(error.code, f"{error.problems[0]}{more}" if error.problems else "this is not valid", data)
+        case _:
+            return INTERNAL

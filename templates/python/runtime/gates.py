@@ -1,0 +1,51 @@
+"""What each side advertised in its part of `initialize`, and which methods that leaves closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from .contract import Method
+from .json_types import is_object
+from .parse import parse
+
+if TYPE_CHECKING:
+    from .codec import Codec
+
+OPENING: Final = "initialize"
+"""The request in which both sides advertise: whoever asks in the params, whoever answers in the result."""
+
+
+class Gates:
+    """The gates of one connection. A side that has said nothing yet closes none."""
+
+    def __init__(self, methods: Mapping[str, Method[Any, Any]]) -> None:
+        self._gates = {
+            (row.name, row.kind == "request"): row.capability for row in methods.values() if row.capability is not None
+        }
+        self._said: dict[str, Any] = {}
+
+    def advertised(self, capability: str) -> bool | None:
+        """Whether a capability, such as `agent:agentCapabilities.loadSession`, was advertised; `None` while its side has said nothing."""
+        side, _, path = capability.partition(":")
+        if side not in self._said:
+            return None
+        value = self._said[side]
+        for step in path.split("."):
+            value = value.get(step) if is_object(value) else None
+        return value is True or is_object(value)
+
+    def closed(self, method: str, *, is_request: bool) -> str | None:
+        """The capability that a method lacks, if it lacks one."""
+        gate = self._gates.get((method, is_request))
+        return gate if gate is not None and self.advertised(gate) is False else None
+
+    def asked(self, method: str, side: str, params: Any, codec: Codec) -> None:
+        """Take in what the side that asks advertises."""
+        if method == OPENING:
+            self._said[side] = parse(codec.encode(params))
+
+    def answered(self, method: str, side: str, result: Any, codec: Codec) -> None:
+        """Take in what the side that answers advertises."""
+        if method == OPENING:
+            self._said[side] = parse(codec.encode(result))

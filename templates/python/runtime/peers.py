@@ -1,0 +1,186 @@
+"""What the generated peers are made of: the side that serves, the side that is called, and how the two are connected."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+
+from .child import Child
+from .connection import Connection
+from .failures import Refused
+from .framing import LIMIT, Kind, framing
+from .stdio import Own
+from .transport import CAPACITY, Transport, pair
+from .wire import Options, Wire
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+    from typing import Unpack
+
+__all__ = [
+    "Folder",
+    "Options",
+    "Remote",
+    "Side",
+    "Transport",
+    "Wire",
+    "connected",
+    "joined",
+    "run",
+    "spawned",
+    "unserved",
+]
+
+Folder: TypeAlias = "str | os.PathLike[str]"
+
+FarEnd = TypeVar("FarEnd", bound="Remote")
+NearEnd = TypeVar("NearEnd", bound="Remote")
+
+
+def unserved(method: str) -> Refused:
+    """What a method raises that nobody wrote: the request is answered with -32601."""
+    return Refused.unserved(method)
+
+
+class Remote:
+    """The calls to the peer at the far end of a connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    async def extension_request(self, method: str, params: Any = None) -> Any:
+        """Send a request that the schema does not have; its name begins with `_`."""
+        return await self.connection.request(method, params)
+
+    async def extension_notification(self, method: str, params: Any = None) -> None:
+        """Send a notification that the schema does not have; its name begins with `_`."""
+        await self.connection.notify(method, params)
+
+
+class Side:
+    """What one side serves: a coroutine for each method. Those that are not overridden answer -32601, or take no note."""
+
+    wire: ClassVar[Wire]
+    side: ClassVar[str]
+    other: ClassVar[str]
+    requests: ClassVar[Mapping[str, str]] = {}
+    notifications: ClassVar[Mapping[str, str]] = {}
+    _connection: Connection | None = None
+
+    @property
+    def connection(self) -> Connection:
+        """The connection that this object serves. Raises `RuntimeError` before there is one."""
+        if self._connection is None:
+            raise RuntimeError(f"this {self.side} is not connected")
+        return self._connection
+
+    def attach(self, connection: Connection) -> None:
+        """Serve this connection, and no other. Raises `RuntimeError` where there is one already."""
+        if self._connection is not None and not self._connection.is_ended:
+            raise RuntimeError(f"this {self.side} is connected already; each connection needs an object of its own")
+        self._connection = connection
+
+    async def serve(self, method: str, params: Any) -> Any:
+        """The result of a request, by the coroutine of its method."""
+        name = self.requests.get(method)
+        if name is None:
+            return await self.extension_request(method, params)
+        result = await getattr(self, name)(params)
+        row = self.wire.codec.route(method, is_request=True)
+        if result is None and row is not None and row.result is not None:
+            if not (row.null_result or row.optional_result):
+                raise TypeError(f"{type(self).__name__}.{name} returned nothing")
+        elif row is not None and isinstance(row.result, type) and not isinstance(result, row.result):
+            raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}")
+        return result
+
+    async def heed(self, method: str, params: Any) -> None:
+        """Take note of a notification, by the coroutine of its method."""
+        name = self.notifications.get(method)
+        if name is None:
+            await self.extension_notification(method, params)
+        else:
+            await getattr(self, name)(params)
+
+    async def extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002 - for those who override it
+        """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
+        raise unserved(method)
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        """Take note of a notification that the schema does not have; its name begins with `_`."""
+
+
+@asynccontextmanager
+async def connected(
+    handler: Side, remote: Callable[[Connection], FarEnd], transport: Transport, **options: Unpack[Options]
+) -> AsyncGenerator[FarEnd]:
+    """Connect over a transport. At the end everything that runs for the connection is ended, and the transport closed."""
+    try:
+        connection = _attached(handler, transport, options)
+    except BaseException:
+        await transport.close()
+        raise
+    connection.start()
+    try:
+        yield remote(connection)
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def spawned(
+    handler: Side,
+    remote: Callable[[Connection], FarEnd],
+    command: Sequence[str],
+    *,
+    kind: Kind,
+    limit: int = LIMIT,
+    cwd: Folder | None = None,
+    env: Mapping[str, str] | None = None,
+    **options: Unpack[Options],
+) -> AsyncGenerator[FarEnd]:
+    """Start a command and connect to its standard input and output. At the end its input is closed; it is terminated, then killed, if it
+    has not ended after `grace` seconds each. `cwd` and `env` are its own, and its standard error is ours.
+    """
+    child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
+    async with connected(handler, remote, child, **options) as found:
+        yield found
+
+
+async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]) -> None:
+    """Serve on this process's standard input and output until the input ends. What is printed meanwhile goes to standard error."""
+    transport = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
+    try:
+        connection = _attached(handler, transport, options)
+    except BaseException:
+        await transport.close()
+        raise
+    await connection.run()
+
+
+@asynccontextmanager
+async def joined(
+    left: Side,
+    right: Side,
+    to_left: Callable[[Connection], FarEnd],
+    to_right: Callable[[Connection], NearEnd],
+    *,
+    capacity: int = CAPACITY,
+    **options: Unpack[Options],
+) -> AsyncGenerator[tuple[FarEnd, NearEnd]]:
+    """Connect two sides in memory, and give the calls to each."""
+    ends = pair(capacity)
+    once: Options = {**options, "monitor": None}
+    async with (
+        connected(left, to_right, ends[0], **options) as right_calls,
+        connected(right, to_left, ends[1], **once) as left_calls,
+    ):
+        yield left_calls, right_calls
+
+
+def _attached(handler: Side, transport: Transport, options: Options) -> Connection:
+    connection = Connection(handler.wire, handler.side, handler.other, handler, transport, **options)
+    handler.attach(connection)
+    return connection

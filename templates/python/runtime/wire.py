@@ -1,0 +1,69 @@
+"""What a connection is told: how its protocol stands on the wire, who handles what comes, and what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+
+from .envelopes import Envelope, JsonRpc
+
+if TYPE_CHECKING:
+    from .codec import Codec
+    from .strict import Strict
+
+
+class Watcher(Protocol):
+    """Sees every message of both directions, like `acp_session.monitor.Monitor`, and returns what it finds wrong."""
+
+    def observe(self, sender: str, line: Any) -> Iterable[object]:
+        """Take in one message that `sender` sent."""
+        ...
+
+
+class Options(TypedDict, total=False):
+    """What a connection is asked for.
+
+    `strict`: nothing is sent that the schema forbids (extra `strict`). `monitor` sees every message; what it finds goes to `told`, like
+    everything that is passed over; without `told`, to the log. `timeout`: seconds that a request waits for its answer. `concurrency`:
+    reading pauses while so many requests are at work. `gates`: what needs a capability is checked against what was advertised. `grace`:
+    seconds that handlers have to finish once the peer has ended.
+    """
+
+    strict: bool
+    monitor: Watcher | None
+    told: Callable[[object], object] | None
+    timeout: float | None
+    concurrency: int
+    gates: bool
+    grace: float
+
+
+@dataclass(frozen=True)
+class Cancellation:
+    """The notification that takes a request back, and the field that names the request."""
+
+    method: str
+    field: str
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What a protocol version says about its connections. Generated."""
+
+    codec: Codec
+    judge: Callable[[], Strict]
+    envelope: Envelope = field(default_factory=JsonRpc)
+    cancellation: Cancellation | None = None
+
+
+class Handler(Protocol):
+    """What one side does with the calls of the other."""
+
+    async def serve(self, method: str, params: Any) -> Any:
+        """The result of a request. Raises `Refused` to answer with an error."""
+        ...
+
+    async def heed(self, method: str, params: Any) -> None:
+        """Take note of a notification."""
+        ...

@@ -1,0 +1,228 @@
+"""Peers that send junk: each message gets the answer that JSON-RPC demands, or none, and the connection goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from acp_bindings import v1
+from acp_bindings.runtime.framing import Headers, Lines, Unreadable
+
+from peers.harbour import Agent, Client, call, raw_agent, raw_client, run
+
+OPEN = {"cwd": "/", "mcpServers": []}
+NEW = call(99, "session/new", OPEN)
+
+
+@pytest.mark.parametrize(
+    ("line", "id_", "code"),
+    [
+        (b"junk", None, -32700),
+        (b"\xff\xfe", None, -32700),
+        (b'{"jsonrpc":"2.0"', None, -32700),
+        (b"[" * 100_000, None, -32700),
+        (b'{"jsonrpc":"2.0","id":1e999,"method":"x"}', None, -32700),
+        (b"5", None, -32600),
+        (b"[]", None, -32600),
+        (json.dumps([NEW]).encode(), None, -32600),  # version 1 has no batches
+        (b"{}", None, -32600),
+        (b'{"jsonrpc":"1.0","id":7,"method":"session/new"}', 7, -32600),
+        (b'{"jsonrpc":"2.0","id":{},"method":"session/new"}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":true,"method":"session/new"}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"session/new"}', None, -32600),
+        (b'{"jsonrpc":"2.0","id":7,"method":5}', 7, -32600),
+        (b'{"jsonrpc":"2.0","id":7,"method":"session/new","result":{}}', 7, -32600),
+        (b'{"jsonrpc":"2.0","id":7,"id":8,"method":"session/new"}', 8, -32600),
+        (b'{"jsonrpc":"2.0","id":"x","method":"no/such"}', "x", -32601),
+        (b'{"jsonrpc":"2.0","id":"x","method":"session/cancel","params":{"sessionId":"s"}}', "x", -32601),
+        (b'{"jsonrpc":"2.0","id":"x","method":"fs/read_text_file"}', "x", -32601),
+        (b'{"jsonrpc":"2.0","id":"x","method":"_vendor/do"}', "x", -32601),
+        (b'{"jsonrpc":"2.0","id":"x","method":"session/new"}', "x", -32602),
+        (b'{"jsonrpc":"2.0","id":"x","method":"session/new","params":[]}', "x", -32602),
+    ],
+)
+def test_what_is_wrong_is_answered_as_json_rpc_says(line: bytes, id_: Any, code: int) -> None:
+    async def test() -> None:
+        async with raw_client() as raw:
+            raw.say(line, NEW)
+            answer = await raw.hear()
+            assert (answer["id"], answer["error"]["code"]) == (id_, code), answer
+            assert (await raw.hear())["id"] == 99
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","method":"no/such"}',
+        b'{"jsonrpc":"2.0","method":"$/progress","params":[]}',
+        b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":5}}',
+        b'{"jsonrpc":"2.0","method":"session/new"}',
+        b'{"jsonrpc":"2.0","method":"_vendor/did"}',
+        b'{"jsonrpc":"2.0","id":1,"result":{}}',
+        b'{"jsonrpc":"2.0","id":null,"result":{}}',
+        b'{"jsonrpc":"2.0","id":[],"result":{}}',
+        b'{"jsonrpc":"2.0","result":{}}',
+        b'{"jsonrpc":"2.0","id":1,"result":{},"error":{}}',
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}',
+        b'{"jsonrpc":"2.0","id":1,"error":5}',
+        b'{"jsonrpc":"2.0","id":1,"id":1,"result":{}}',
+    ],
+)
+def test_notifications_and_answers_are_never_answered(line: bytes) -> None:
+    async def test() -> None:
+        told: list[object] = []
+        async with raw_client(told=told.append) as raw:
+            raw.say(line, NEW)
+            assert (await raw.hear())["id"] == 99
+            assert told or b"_vendor" in line
+
+    run(test)
+
+
+def test_problems_of_params_are_told_by_their_pointers() -> None:
+    async def test() -> None:
+        async with raw_client() as raw:
+            raw.say(call(1, "session/new", {"cwd": 5, "mcpServers": []}))
+            error = (await raw.hear())["error"]
+            assert error["data"]["problems"][0]["pointer"] == "/params/cwd"
+            assert error["message"].startswith("/params/cwd: ")
+
+    run(test)
+
+
+def test_answers_twice_and_to_nothing_change_nothing() -> None:
+    async def test() -> None:
+        told: list[object] = []
+        async with raw_agent(told=told.append) as (raw, agent):
+            first = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
+            second = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
+            one, two = (await raw.hear())["id"], (await raw.hear())["id"]
+            for number in (one, one, 12345, "1", True, str(one), one):
+                raw.say({"jsonrpc": "2.0", "id": number, "result": {"sessionId": "first"}})
+            raw.say({"jsonrpc": "2.0", "id": one, "error": {"code": 1, "message": "no"}})
+            raw.say({"jsonrpc": "2.0", "id": float(two), "result": {"sessionId": "second"}})
+            assert [(await first).session_id, (await second).session_id] == ["first", "second"]
+            assert len(told) == 7
+
+    run(test)
+
+
+def test_a_request_with_an_id_that_is_still_served_is_refused() -> None:
+    async def test() -> None:
+        ours = Agent()
+        async with raw_client(ours) as raw:
+            prompt = {"sessionId": "s", "prompt": [{"type": "text", "text": "wait"}]}
+            raw.say(call(1, "session/prompt", prompt), call(1, "session/prompt", prompt))
+            assert (await raw.hear())["error"]["code"] == -32600
+            ours.go.set()
+            assert (await raw.hear())["result"] == {"stopReason": "end_turn"}
+
+    run(test)
+
+
+def test_a_flood_of_notifications_is_taken_in_order_and_other_work_goes_on() -> None:
+    async def test() -> None:
+        client = Client()
+        async with raw_agent(client) as (raw, agent):
+            content = {"type": "text", "text": "x"}
+            update = {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": content}}
+            ticks = 0
+
+            async def flood() -> None:
+                for _ in range(20_000):
+                    raw.say({"jsonrpc": "2.0", "method": "session/update", "params": update})
+                    await raw.end.drain()
+
+            flooding = asyncio.create_task(flood())
+            while not flooding.done():
+                await asyncio.sleep(0)
+                ticks += 1
+            asked = asyncio.create_task(agent.session_new(v1.NewSessionRequest(cwd="/", mcp_servers=[])))
+            raw.say({"jsonrpc": "2.0", "id": (await raw.hear())["id"], "result": {"sessionId": "s"}})
+            await asked
+            assert len(client.heard) == 20_000
+            assert ticks > 1
+
+    run(test)
+
+
+def test_a_handler_that_fails_in_a_notification_ends_nothing() -> None:
+    class Fails(Client):
+        async def session_update(self, _: v1.SessionNotification, /) -> None:
+            self.heard.append("x")
+            if len(self.heard) == 1:
+                raise asyncio.CancelledError
+            raise ValueError("tide")
+
+    async def test() -> None:
+        client = Fails()
+        async with raw_agent(client) as (raw, _):
+            content = {"type": "text", "text": "x"}
+            update = {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": content}}
+            raw.say(*[{"jsonrpc": "2.0", "method": "session/update", "params": update}] * 3)
+            raw.say({"jsonrpc": "2.0", "id": 1, "method": "_x"})
+            await raw.hear()
+            assert len(client.heard) == 3
+
+    run(test)
+
+
+# --- framing ---
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_lines_are_cut_alike_however_they_come(size: int) -> None:
+    stream = b'{"a":1}\r\n\n  \n{"b":2}\n' + b"x" * 100 + b"\n{}\n" + b"y" * 300 + b"\nlast"
+    lines = Lines(200)
+    found = [one for at in range(0, len(stream), size) for one in lines.feed(stream[at : at + size])] + lines.end()
+    assert [one if isinstance(one, bytes) else str(one) for one in found] == [
+        b'{"a":1}\r',
+        b'{"b":2}',
+        b"x" * 100,
+        b"{}",
+        "a line is longer than 200 bytes",
+        b"last",
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_messages_with_headers_are_cut_alike_however_they_come(size: int) -> None:
+    stream = (
+        b"Content-Length: 2\r\n\r\n{}"
+        b"Content-Type: x\r\ncontent-length:3\r\n\r\n[1]"
+        b"Content-Length: 300\r\n\r\n" + b"y" * 300 + b"Content-Length: 0\r\n\r\nContent-Length: 2\r\n\r\n[]"
+    )
+    headers = Headers(200)
+    found = [one for at in range(0, len(stream), size) for one in headers.feed(stream[at : at + size])] + headers.end()
+    assert [one if isinstance(one, bytes) else str(one) for one in found] == [
+        b"{}",
+        b"[1]",
+        "a message is longer than 200 bytes",
+        b"",
+        b"[]",
+    ]
+    assert headers.write(b"{}") == b"Content-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [b"Content-Length: x\r\n\r\n{}", b"\r\n\r\n", b"z" * 10_000, b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n"],
+)
+def test_after_a_bad_header_nothing_is_guessed(junk: bytes) -> None:
+    headers = Headers()
+    (lost,) = headers.feed(junk)
+    assert isinstance(lost, Unreadable)
+    assert lost.is_last
+    assert not headers.feed(b"Content-Length: 2\r\n\r\n{}")
+    assert not headers.end()
+
+
+def test_a_stream_that_ends_inside_a_message_says_so() -> None:
+    headers = Headers()
+    assert not headers.feed(b"Content-Length: 20\r\n\r\n{}")
+    (cut,) = headers.end()
+    assert isinstance(cut, Unreadable)
