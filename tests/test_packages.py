@@ -44,6 +44,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "dap": {"codec", "contract", "errors", "json_types", "jsonrpc", "pointers"},
     "envelopes": {"dap", "failures", "jsonrpc"},
     "errors": set(),
+    "former": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
     "framing": set(),
