@@ -17,7 +17,7 @@ LEAVES = frozenset(
 )
 """Import nothing of ours."""
 
-COMMON = frozenset({"schema.equality", "schema.keywords", "markup", "pointers"})
+COMMON = frozenset({"schema.effort", "schema.equality", "schema.keywords", "markup", "pointers"})
 """What every module may import."""
 
 ARROWS: dict[str, frozenset[str]] = {
@@ -28,6 +28,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "__main__": frozenset({"cli"}),
     "schema.positions": frozenset(),
     "schema.expressions": frozenset(),
+    "schema.effort": frozenset({"errors"}),
     "schema.walk": frozenset(),
     "schema.ways": frozenset({"errors", "schema.walk"}),
     "schema.edits": frozenset({"ir", "schema.positions", "schema.walk"}),
@@ -35,7 +36,7 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.equality": frozenset({"schema.walk"}),
     "schema.labels": frozenset({"schema.names", "schema.unions", "schema.walk"}),
     "schema.drafts": frozenset({"schema.expressions", "schema.walk"}),
-    "schema.addresses": frozenset({"schema.drafts", "schema.walk"}),
+    "schema.addresses": frozenset({"schema.drafts", "schema.positions", "schema.walk"}),
     "schema.overlay": frozenset({"errors", "schema.walk"}),
     "schema.load": frozenset({"errors", "ir", "schema.drafts", "schema.overlay", "schema.positions", "schema.walk"}),
     "schema.revisions": frozenset({"errors", "schema.load", "schema.overlay"}),
@@ -70,11 +71,11 @@ ARROWS: dict[str, frozenset[str]] = {
     "schema.foreign": frozenset(
         {
             *("errors", "schema.calls", "schema.load", "schema.lsp", "schema.made", "schema.openrpc"),
-            *("schema.profile", "schema.walk"),
+            *("schema.positions", "schema.profile", "schema.walk"),
         }
     ),
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
-    "schema.merging": frozenset({"schema.unions", "schema.walk"}),
+    "schema.merging": frozenset({"schema.effort", "schema.unions", "schema.walk"}),
     "schema.owned": frozenset({"schema.merging", "schema.unions", "schema.walk"}),
     "schema.bundle": frozenset(
         {
@@ -89,6 +90,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.foreign",
                 "schema.load",
                 "schema.names",
+                "schema.ways",
             ),
             *("schema.merging", "schema.owned", "schema.positions", "schema.profile", "schema.unions", "schema.walk"),
         }
@@ -483,7 +485,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"protocol.bindings", "protocol.check"}),
         frozenset({"facts", "findings", "proof", "rules"}),
     ),
-    "files": (frozenset({"fingerprints", "sources", "spots"}), frozenset({"findings"})),
+    "files": (frozenset({"fingerprints", "numbering", "sources", "spots"}), frozenset({"findings"})),
     "compare": (
         frozenset(
             {

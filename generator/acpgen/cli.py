@@ -845,7 +845,10 @@ def diff(
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="With --waive: why.")] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="With --waive: the last day on which it is accepted, such as 2027-01-31."),
+        typer.Option(
+            metavar="DATE|RELEASE",
+            help="With --waive: the last day, or the release to come that ends it, such as 1.7.0.",
+        ),
     ] = None,
     unstable: Unstable = False,
     methods: Annotated[

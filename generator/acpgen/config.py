@@ -144,6 +144,11 @@ class Config:
         """Every protocol that an output holds, in the order of the file."""
         return tuple(dict.fromkeys(member.protocol for output in self.outputs for member in output.members))
 
+    def package(self, protocol: str) -> str:
+        """The Python package that an output makes of a protocol with the names of the house; empty if none does."""
+        made = (output for output in self.outputs if output.target == "python" and not output.options)
+        return next((each.package for output in made for each in output.members if each.protocol == protocol), "")
+
 
 def find(start: Path) -> Config:
     """The configuration of the nearest pyproject.toml with `[tool.acpgen]`, from `start` upwards. Raises `Faults`."""

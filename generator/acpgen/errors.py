@@ -235,6 +235,32 @@ class TooManyWays(Fault):
 
 
 @dataclass
+class TooMuchWork(Fault):
+    """A schema that takes more steps than any that people write. The place is the one that was worked on then."""
+
+    limit: int
+
+    def what(self) -> str:
+        return (
+            f"the work on this schema was stopped here, after {self.limit} steps: what it says takes far more than its size. "
+            "Refer to each definition once, make unions and lists of constants smaller, or split the schema."
+        )
+
+
+@dataclass
+class TooLongChain(Fault):
+    """A definition from which references lead on and on."""
+
+    limit: int
+
+    def what(self) -> str:
+        return (
+            f"what judges a value of this lies behind more than {self.limit} references in a row. "
+            "Refer to the last definition itself."
+        )
+
+
+@dataclass
 class NotAnObject(Fault):
     """A document that is no JSON object."""
 

@@ -59,10 +59,12 @@ def understand(
     """What a protocol means, and the one JSON Schema that says it. `names`, `shared` and `is_apart` as in `bundle`. Raises `Faults`."""
     from acpgen.meaning.lower import lower
     from acpgen.schema.bundle import bundle
+    from acpgen.schema.effort import bounded
 
     try:
-        bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
-        return lower(bundled, keep_unknown=keep_unknown), bundled
+        with bounded(protocol.documents[0].path, protocol.size):
+            bundled = bundle(protocol, names=names, shared=shared, methods=methods, is_apart=is_apart)
+            return lower(bundled, keep_unknown=keep_unknown), bundled
     except RecursionError:
         raise Faults([TooDeep(at=protocol.documents[0].path, limit=DEEPEST)]) from None
 

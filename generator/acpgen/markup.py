@@ -97,6 +97,12 @@ def block(item: ir.JSON) -> Markdown:
     return Markdown(f"```json\n{shown}\n```")
 
 
+def python(source: str) -> Markdown:
+    """Source of Python as a fenced block. Its strings hold no line ends, so no line of it begins with a fence."""
+    assert "\n```" not in source, source
+    return Markdown(f"```python\n{source}\n```")
+
+
 def html(text: str) -> str:
     """Text inside an element of HTML or SVG, or in one of its attributes."""
     return _escaped(visible(text), at_start=False).replace('"', "&#34;").replace("'", "&#39;")

@@ -163,7 +163,7 @@ def configured(
                     source=config.root / config.schema / member.protocol,
                     protocol=member.protocol,
                     target=output.target,
-                    package=member.package,
+                    package=member.package or (config.package(member.protocol) if output.target == "docs" else ""),
                     distribution=output.distribution,
                     version=output.version,
                     license=output.license,

@@ -84,7 +84,9 @@ def versions(config: Config) -> list[Version]:
     found: list[Version] = []
     for name in chosen:
         source = read(config.root / config.schema / name, name=name, references=config.references)
-        found.append(Version(*understand(parse(source)), Settings(prefix=name), source.at))
+        found.append(
+            Version(*understand(parse(source)), Settings(package=config.package(name), prefix=name), source.at)
+        )
     return found
 
 

@@ -58,6 +58,7 @@ GOOD: Final = {
     "required-field-removed": _AFTER_ITS_DAY,
     "tag-renamed": _RENAMED,
     "tolerance-withdrawn": "tolerance-added/union",
+    "type-changed": _OPTIONAL,
     "type-narrowed": _OPTIONAL,
     "type-widened": _OPTIONAL,
     "unknown-accepted": "tolerance-added/union",

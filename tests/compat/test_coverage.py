@@ -182,7 +182,7 @@ def test_a_variant_that_has_another_tag_is_recognised(was: str) -> None:
     assert (finding.rule, finding.severity, finding.location) == ("variant-renamed", "breaking", "params.u(y)")
     assert relations(report)[:2] == ("no", "no")
     retyped = compared(old, whole("y", "integer", **{"x-was": [was]}))
-    assert ("type-narrowed", "params.u(y).n") in {(each.rule, each.location) for each in retyped.findings}
+    assert ("type-changed", "params.u(y).n") in {(each.rule, each.location) for each in retyped.findings}
 
 
 @pytest.mark.parametrize(

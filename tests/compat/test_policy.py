@@ -292,6 +292,27 @@ def report_of(project: Path, policy_: str, *arguments: str) -> tuple[int, dict[s
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("new", ["acme/v1", "schema/acme/v1"])
+def test_a_finding_is_accepted_until_a_release_of_its_protocol(project: Path, new: str) -> None:
+    def diff(*arguments: str) -> tuple[int, str]:
+        done = run(project, "diff", "schema/releases/acme/v1/1.0.json", new, *arguments)
+        return done.returncode, done.stdout + done.stderr
+
+    _, text = diff("--format", "json")
+    (broken,) = [each for each in json.loads(text)["findings"] if each["severity"] == "breaking"]
+    accepting = ("--waive", broken["fingerprint"], "--reason", "Nobody reads it.", "--until")
+    assert diff(*accepting, "1.1") == (2, "--waive: --until must be a release after 1.1, which is kept already.\n")
+    assert diff(*accepting, "1.2")[0] == 0
+    assert 'until = "1.2"' in (project / "compat-waivers.toml").read_text()
+    code, text = diff()
+    assert (code, "Waived until release 1.2" in text) == (0, True)
+    kept = project / "schema/releases/acme/v1"
+    (kept / "index.json").write_text('{"about": "", "versions": ["1.0", "1.1", "1.2"]}')
+    shutil.copyfile(kept / "1.1.json", kept / "1.2.json")
+    code, text = diff()
+    assert (code, "ended with release 1.2: what it accepted counts again" in " ".join(text.split())) == (1, True)
+
+
 def test_a_transitive_promise_compares_every_release_that_is_kept(project: Path) -> None:
     code, data = report_of(project, "")
     assert (code, data["verdict"]) == (0, "additive")

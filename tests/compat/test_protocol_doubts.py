@@ -175,7 +175,7 @@ def add(part: Schema) -> None:
     ("edit", "rule", "severity"),
     [
         (drop, "required-field-removed", "breaking"),
-        (retype, "type-narrowed", "breaking"),
+        (retype, "type-changed", "breaking"),
         (demand, "required-field-added", "breaking"),
         (release, "field-became-optional", "risky"),
         (add, "field-added", "additive"),

@@ -277,7 +277,7 @@ def retype(record: Schema, luck: random.Random) -> tuple[str, str] | None:
     for key in [key for key in field if key not in ("description", "type")]:
         field.pop(key)
     field["type"] = "integer"
-    return "breaking", "type-narrowed"
+    return "breaking", "type-changed"
 
 
 def lengthen(record: Schema, luck: random.Random) -> tuple[str, str] | None:

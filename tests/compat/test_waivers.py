@@ -363,6 +363,7 @@ def test_a_decision_is_not_added_where_the_file_has_no_room_for_it() -> None:
         ((["f"], "x", "2026-06-30"), ["--until"]),
         ((["f"], "x", "2026-02-30"), ["--until"]),
         ((["f"], "x", "tomorrow"), ["--until"]),
+        ((["f"], "x", "1.7.0 or so"), ["--until"]),
         ((list[str](), "x", "2026-12-31"), ["--reason", "--until"]),
     ],
 )
@@ -374,6 +375,74 @@ def test_a_decision_needs_a_finding_a_reason_and_a_day(
     texts = [str(fault) for fault in caught.value.faults]
     assert len(texts) == len(named)
     assert all(name in text for name, text in zip(named, texts, strict=True))
+
+
+KEPT = ("1.5.0", "1.6.0")
+
+
+@pytest.mark.parametrize(
+    ("until", "kept", "is_over"),
+    [
+        ("1.7.0", KEPT, False),
+        ("1.7.0", ("1.6.0", "1.7.0-rc.1"), False),
+        ("1.7.0", ("1.6.0", "1.7.0"), True),
+        ("1.7.0", ("1.6.0", "1.8.0"), True),
+        ("1.7", ("v1.7.0",), True),
+        ("1.10.0", ("1.9.0",), False),
+        ("1.7.0-rc.1", ("1.7.0",), True),
+        ("1.7.0", (), True),
+    ],
+)
+def test_a_waiver_ends_with_its_release_or_a_later_one(until: str, kept: tuple[str, ...], is_over: bool) -> None:
+    report = breaking()
+    found = waive(report, [waiver(the_finding(report), expires=None, until=until)], TODAY, kept)
+    assert (the_finding(found).waived is None) is is_over
+    assert fails(found, "risky") is is_over
+    assert [each.rule for each in found.notes] == (["waiver-expired"] if is_over else [])
+    said = "no releases of what is compared are kept" if not kept else f"ended with release {until}"
+    assert all(said in each.message for each in found.notes)
+
+
+def test_the_release_that_ends_a_waiver_stands_in_every_report() -> None:
+    report = breaking()
+    found = waive(report, [waiver(the_finding(report), expires=None, until="1.7.0")], TODAY, KEPT)
+    for name in ("text", "markdown", "html", "gitlab", "junit"):
+        assert "aived until release 1.7.0" in " ".join(written(found, name).split()), name
+    data = json.loads(written(found, "json"))
+    assert data["findings"][0]["waived"] == {"reason": "because", "until": "1.7.0"}
+    assert validates(SCHEMA, data)
+
+
+def test_a_decision_may_hold_until_a_release_to_come() -> None:
+    report = breaking()
+    finding = the_finding(report)
+    text = with_waivers("", "w.toml", report, taken([finding.fingerprint], until="1.7.0"), TODAY, KEPT)
+    (added,) = parsed(text, "w.toml")
+    assert (added.expires, added.until) == (None, "1.7.0")
+    assert the_finding(waive(report, [added], TODAY, KEPT)).waived is not None
+    for until, kept, said in (
+        ("1.6.0", KEPT, "a release after 1.6.0, which is kept already"),
+        ("1.7.0", (), "no releases of what is compared are kept"),
+    ):
+        with pytest.raises(Faults, match=said):
+            with_waivers("", "w.toml", report, taken([finding.fingerprint], until=until), TODAY, kept)
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ('until = "1.7.0"\nexpires = 2027-01-31', "until must be left out where 'expires' is given"),
+        ('until = "2027-01-31"', "a day goes into 'expires'"),
+        ("until = 2027-01-31", "a day goes into 'expires'"),
+        ('until = ""', "until must be the release with which it ends"),
+        ("", "expires must be a date"),
+    ],
+)
+def test_a_waiver_has_one_end(end: str, said: str) -> None:
+    with pytest.raises(Faults) as caught:
+        parsed(f'[[waiver]]\nrule = "r"\nfingerprint = "f"\nreason = "x"\n{end}\n', "w.toml")
+    (fault,) = caught.value.faults
+    assert said in str(fault)
 
 
 def test_no_decision_is_none() -> None:

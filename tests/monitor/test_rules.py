@@ -309,6 +309,52 @@ def test_sessions_for_which_there_is_no_room_are_let_go_and_that_is_said(monkeyp
     assert [note.rule for note in listener.finish() if note.rule == "not-judged"]
 
 
+def test_all_tables_of_a_connection_share_one_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[f"{borrowed.monitor.__name__}.kept"], "ROOM", 400_000)
+    listener = monitor(CASES[0])
+    wide = "\U0001f600" * 250
+    for said in v1():
+        hear(listener, said)
+
+    def filling() -> Iterator[Said]:
+        for number in range(300):
+            name = f"{number}{wide}"
+            yield from opened(name, id_=f"new {name}")
+            yield ("client", {"jsonrpc": "2.0", "id": f"open {name}", "method": "_x", "params": {}})
+            yield ("agent", {"jsonrpc": "2.0", "id": f"open {name}", "method": "_x", "params": {}})
+            update = {"sessionUpdate": "tool_call_update", "toolCallId": name, "capabilities": {"cancel": {}}}
+            yield (
+                "agent",
+                {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": name, "update": update}},
+            )
+
+    assert held(filling(), listener) < 1_200_000
+    connection = listener._connection
+    assert connection.sessions.forgot and connection.pending["client"].forgot and connection.pending["agent"].forgot
+    assert not hear(listener, prompt(session=f"0{wide}", id_=1)), "what was let go is not said to be unknown"
+
+
+def test_what_is_written_again_or_taken_out_gives_its_room_back() -> None:
+    kept = sys.modules[f"{borrowed.monitor.__name__}.kept"]
+    room = kept.Room()
+    one, other = (kept.Recent(3, len, room=room) for _ in range(2))
+    for value in ("a" * 100, "a"):
+        one["x"] = value
+    other["y"] = "b"
+    assert room.taken == one.taken + other.taken < 1000
+    one.pop("x")
+    other.clear()
+    assert room.taken == one.taken == other.taken == 0
+
+
+def test_the_place_of_a_breach_is_cut_where_it_is_very_long() -> None:
+    listener = monitor(CASES[0])
+    for said in v1():
+        hear(listener, said)
+    found = hear(listener, client("session/new", {"cwd": "/a", "mcpServers": [], LONG: 1}, id_=1))
+    assert found and all(len(breach.pointer) < 1000 and len(str(breach)) < 2000 for breach in found)
+
+
 @pytest.mark.parametrize(
     ("answer", "asked"),
     [

@@ -56,8 +56,11 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
         assert params.additional_directories == [f"{tmp_path}/lib"]
         return v1.NewSessionResponse(session_id="s")
 
+    def notify(method: str, params: Any) -> None:
+        pass
+
     async def serve() -> str:
-        host, session = await found["session"](call, lambda method, params: None)
+        host, session = await found["session"](call, notify)
         asked = v1.ReadTextFileRequest(session_id=session.id, path=f"{tmp_path}/lib/a.txt")
         result: v1.ReadTextFileResponse = (await host.answer(Request(1, "fs/read_text_file", asked))).result
         await host.aclose()

@@ -17,6 +17,7 @@ MODULES = (
     *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
     *("approval", "processes", "tail", "terminals", "disk", "scope", "store"),
     *("agent_host", "client_host", "transcript", "mcp_cache", "mcp_provider", "mcp_uris"),
+    *("permission_folding", "sandbox"),
 )
 WITH_EXAMPLES = frozenset(MODULES) - {
     "mcp_cache",

@@ -60,7 +60,8 @@ class Editor:
 
 @on_disk
 def test_files_follow_the_roots_that_the_workspace_has(tmp_path: Path, make: Make, mechanism: str) -> None:
-    make("app/a", "app"), make("lib/b", "lib")
+    make("app/a", "app")
+    make("lib/b", "lib")
     editor = Editor(tmp_path)
     assert (editor.read("app/a"), editor.read("lib/b")) == ("app", "lib")
     editor.use("app")  # `session/load` with fewer roots
@@ -119,7 +120,8 @@ def test_the_user_is_not_asked_about_what_is_refused_anyhow(tmp_path: Path, path
 
 @on_disk
 def test_what_was_approved_is_what_is_written(tmp_path: Path, make: Make, mechanism: str) -> None:
-    make("app/one", "one"), make("app/two", "two")
+    make("app/one", "one")
+    make("app/two", "two")
     (tmp_path / "app/link").symlink_to("one")
 
     def approve(wish: object) -> bool:

@@ -319,6 +319,9 @@ def test_a_turn_streams_asks_edits_and_runs(tmp_path: Path) -> None:
         await turn.session.update(v1.SessionToolCallUpdate(tool_call_id="c", status="completed"))
         return "end_turn"
 
+    def approve(_: object) -> bool:
+        return True
+
     async def ask(prompt: Prompt) -> str:
         return prompt.options[0].option_id
 
@@ -335,7 +338,7 @@ def test_a_turn_streams_asks_edits_and_runs(tmp_path: Path) -> None:
         assert shown is not None
         assert (shown.output, shown.is_released) == ("text", True)
 
-    play(tmp_path, work, run, permission=ask, approve=lambda wish: True, audit=events.append)
+    play(tmp_path, work, run, permission=ask, approve=approve, audit=events.append)
     assert sum(isinstance(one, FileEvent) for one in events) == 2
     assert {one.phase for one in events} == {"started", "done"}
 
@@ -357,9 +360,9 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
         }
         try:
             if wait == "terminal":
-                pair.client._approve = None
+                pair.client._approve = None  # pyright: ignore[reportPrivateUsage]
                 assert pair.client.terminals is not None
-                pair.client.terminals._approve = None
+                pair.client.terminals._approve = None  # pyright: ignore[reportPrivateUsage]
                 made = await pair.ask(v1.CreateTerminalRequest(session_id=session, command="sleep", args=["60"]))
                 reached.append("runs")
                 waiting = v1.WaitForTerminalExitRequest(session_id=session, terminal_id=made.terminal_id)
@@ -400,12 +403,17 @@ def test_cancelling_a_turn_answers_and_ends_what_is_open(tmp_path: Path, wait: s
         elif wait == "terminal":
             terminals = pair.client.terminals
             assert terminals is not None
-            assert all(child.exit is not None for child in terminals._sessions[session.id].running.values())
+            running = terminals._sessions[session.id].running  # pyright: ignore[reportPrivateUsage]
+            assert all(child.exit is not None for child in running.values())
         # what is asked between the cancellation and the next turn is answered at once
         late = await pair.ask(asked(session.id))
         assert late.outcome == v1.CancelledPermissionOutcome()
 
     play(tmp_path, work, run, permission=forever, approve=forever)
+
+
+def yes(_: Prompt) -> str:
+    return "yes"
 
 
 def test_the_next_turn_after_a_cancelled_one_asks_again(tmp_path: Path) -> None:
@@ -428,7 +436,7 @@ def test_the_next_turn_after_a_cancelled_one_asks_again(tmp_path: Path) -> None:
             await asyncio.sleep(0)
         assert (await pair.client.prompt(session, [text, text])).stop_reason == "end_turn"
 
-    play(tmp_path, work, run, permission=lambda prompt: "yes")
+    play(tmp_path, work, run, permission=yes)
 
 
 @pytest.mark.parametrize("end", ["close", "aclose"])

@@ -123,7 +123,7 @@ def test_an_unknown_subject_is_forwarded_as_it_came_and_shown_as_a_plain_prompt_
     assert prompt is not None
     assert (prompt.title, prompt.is_understood, prompt.tool_call) == ("Open?", False, None)
     assert read(request, unknown_subject="decline") is None
-    assert decide(request, cancel(request)) == Decision(allowed=False)
+    assert decide(request, cancel(request)) == Decision(allowed=False, verdict="cancelled")
     assert json.loads(v2.encode(message)) == json.loads(line)
 
 
@@ -155,12 +155,15 @@ def test_a_command_and_a_v1_tool_call_are_shown() -> None:
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        ({"outcome": "selected", "optionId": "yes"}, Decision(allowed=True, option_id="yes")),
-        ({"outcome": "selected", "optionId": "always"}, Decision(allowed=True, lasting=True, option_id="always")),
-        ({"outcome": "selected", "optionId": "no"}, Decision(allowed=False, option_id="no")),
+        ({"outcome": "selected", "optionId": "yes"}, Decision(allowed=True, option_id="yes", verdict="allow")),
+        (
+            {"outcome": "selected", "optionId": "always"},
+            Decision(allowed=True, lasting=True, option_id="always", verdict="allow"),
+        ),
+        ({"outcome": "selected", "optionId": "no"}, Decision(allowed=False, option_id="no", verdict="reject")),
         ({"outcome": "selected", "optionId": "odd"}, Decision(allowed=False, option_id="odd")),
         ({"outcome": "selected", "optionId": "never offered"}, Decision(allowed=False, option_id="never offered")),
-        ({"outcome": "cancelled"}, Decision(allowed=False)),
+        ({"outcome": "cancelled"}, Decision(allowed=False, verdict="cancelled")),
         ({"outcome": "_approved", "optionId": "yes"}, Decision(allowed=False)),
         ({"outcome": "allowed", "optionId": "yes"}, Decision(allowed=False)),
     ],
@@ -479,3 +482,63 @@ def resolves(body: Any, pointer: str) -> bool:
     for part in parts:
         place = place[int(part) if isinstance(place, list) else part]
     return isinstance(place, dict) or int(last) < len(place)
+
+
+# --- why, and the mode that folds ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("allow_once", (True, False, "allow", "allow once")),
+        ("allow_always", (True, True, "allow", "allow always")),
+        ("reject_once", (False, False, "reject", "reject once")),
+        ("reject_always", (False, True, "reject", "reject always")),
+        ("allow_forever", (False, False, "unknown", "not known")),
+    ],
+)
+def test_a_decision_says_what_for_how_long_and_why(kind: str, expected: tuple[bool, bool, str, str]) -> None:
+    request = ask("s", "Go?", [v2.PermissionOption(option_id="x", name="X", kind=kind)])
+    found = decide(request, choose(request, "x"))
+    assert (found.allowed, found.lasting, found.verdict) == expected[:3]
+    assert expected[3] in found.why
+
+
+@pytest.mark.parametrize(
+    ("tool_call", "more", "title"),
+    [
+        ({"title": "npm test"}, {}, "Edit a.py?\nnpm test"),
+        ({"title": "Edit a.py?"}, {"description": "Why."}, "Edit a.py?\nWhy."),
+        ({}, {"description": "Why."}, "Edit a.py?\nWhy."),
+        (None, {"description": "Why."}, "Edit a.py?\nWhy."),
+        (None, {"subject": {"type": "command", "command": "rm a", "cwd": "/srv"}}, "Edit a.py?\nrm a"),
+    ],
+)
+def test_a_prompt_is_folded_into_the_tool_call_where_that_is_asked_for(
+    tool_call: Body | None, more: Body, title: str
+) -> None:
+    request = v2_request(None if tool_call is None else {"toolCallId": "c", **tool_call}, **more)
+    assert losses(to_v1, request)
+    found = to_v1(request, fold=True)
+    assert found.tool_call.title == title
+    assert to_v1(request, fold=True) == found
+    assert found.options == v1_request({"toolCallId": "c"}).options
+    prompt = read(found)
+    assert prompt is not None
+    assert prompt.title == title
+    if "subject" in more:
+        assert (found.tool_call.kind, found.tool_call.raw_input) == ("execute", {"command": "rm a", "cwd": "/srv"})
+
+
+@pytest.mark.parametrize(
+    ("tool_call", "more", "expected"),
+    [
+        (None, {"subject": {"type": "_lock", "number": 3}}, "/subject"),
+        ({"toolCallId": "c", "kind": None}, {}, "/subject/toolCall/kind"),
+        ({"toolCallId": "c", "capabilities": {}}, {}, "/subject/toolCall/capabilities"),
+    ],
+)
+def test_folding_loses_nothing_else(tool_call: Body | None, more: Body, expected: str) -> None:
+    with pytest.raises(NotMappable) as caught:
+        to_v1(v2_request(tool_call, **more), fold=True)
+    assert expected in [pointer for pointer, _ in caught.value.losses]

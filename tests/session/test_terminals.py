@@ -499,7 +499,7 @@ def test_a_command_is_not_started_in_what_has_ended_while_the_user_decided(tmp_p
                 await client.terminals.aclose()
             return True
 
-        client.terminals._approve = approve
+        client.terminals._approve = approve  # pyright: ignore[reportPrivateUsage]
         await client.create("touch", "ran")
 
     assert refusal(tmp_path, work).code in (REFUSED, INVALID_PARAMS)
@@ -550,12 +550,13 @@ def test_every_request_is_told_refusals_included(tmp_path: Path) -> None:
 
 def test_whole_messages_are_answered(tmp_path: Path) -> None:
     async def work(client: Client) -> None:
-        async def ask(params: Any) -> Any:
+        async def ask(params: Any) -> Response[Any] | ErrorResponse[v1.Error]:
             return await client.terminals.answer(Request(1, "terminal/x", params))
 
         created = await ask(v1.CreateTerminalRequest(session_id="s", command="true"))
         assert isinstance(created, Response)
-        named = {"session_id": "s", "terminal_id": created.result.terminal_id}
+        result: Any = created.result
+        named: dict[str, Any] = {"session_id": "s", "terminal_id": result.terminal_id}
         for kind in (
             v1.WaitForTerminalExitRequest,
             v1.TerminalOutputRequest,

@@ -41,7 +41,9 @@ MOST_HISTORY: Final = 100_000
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own."""
+    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
+    `notify` are the host's.
+    """
 
     id: str
     scope: Scope
@@ -51,21 +53,21 @@ class Session:
     history: list[v1.SessionUpdate] = field(default_factory=list[Any])
     modes: v1.SessionModeState | None = None
     options: list[v1.SessionConfigOption] | None = None
-    _roots: RootSet | None = None
-    _notify: Notify = lambda method, params: None
-    _turn: asyncio.Task[v1.StopReason] | None = None
+    bound: RootSet | None = None
+    turn: asyncio.Task[v1.StopReason] | None = None
+    notify: Notify = lambda method, params: None
 
     @property
     def roots(self) -> RootSet:
         """The roots that are in force. Raises `RequestError` -32602 where the session is not open."""
-        if self._roots is None:
+        if self.bound is None:
             raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
-        return self._roots
+        return self.bound
 
     @property
     def is_open(self) -> bool:
         """Whether the session may be used; one that was closed can be loaded again."""
-        return self._roots is not None
+        return self.bound is not None
 
     async def update(self, update: v1.SessionUpdate) -> None:
         """Send an update, and keep it as a part of the history."""
@@ -74,10 +76,11 @@ class Session:
         self.updated_at = datetime.now(UTC).isoformat()
         if isinstance(update, v1.SessionInfoUpdate) and update.title is not MISSING:
             self.title = update.title
-        await self._sent(update)
+        await self.send(update)
 
-    async def _sent(self, update: v1.SessionUpdate) -> None:
-        found = self._notify("session/update", v1.SessionNotification(session_id=self.id, update=update))
+    async def send(self, update: v1.SessionUpdate) -> None:
+        """Send an update that is no part of the history."""
+        found = self.notify("session/update", v1.SessionNotification(session_id=self.id, update=update))
         if inspect.isawaitable(found):
             await found
 
@@ -135,7 +138,7 @@ class AgentHost:
         session = self._known(request.session_id)
         self._rebound(session, self.workspace.load(request))
         for update in tuple(session.history):
-            await session._sent(update)
+            await session.send(update)
         return v1.LoadSessionResponse(modes=session.modes, config_options=session.options)
 
     async def resume(self, request: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
@@ -193,18 +196,18 @@ class AgentHost:
         """
         session = self._known(request.session_id)
         session.roots  # noqa: B018 - raises where it is not open
-        if session._turn is not None:
+        if session.turn is not None:
             raise invalid_params("the session is in a turn", pointer="/sessionId")
         turn = Turn(session, tuple(request.prompt))
-        session._turn = asyncio.ensure_future(_run(run, turn))
-        stopped = session._turn
+        session.turn = asyncio.ensure_future(_run(run, turn))
+        stopped = session.turn
         try:
             await asyncio.wait([stopped])
         except asyncio.CancelledError:
             await _ended(stopped)
             raise
         finally:
-            session._turn = None
+            session.turn = None
         if stopped.cancelled() or stopped.cancelling():
             if not stopped.cancelled():
                 stopped.exception()  # looked at, so that nobody complains
@@ -214,8 +217,8 @@ class AgentHost:
     def cancel(self, params: v1.CancelNotification) -> None:
         """Handle `session/cancel`: cancel the turn. Where none is under way, nothing happens."""
         session = self.sessions.get(params.session_id)
-        if session is not None and session._turn is not None:
-            session._turn.cancel()
+        if session is not None and session.turn is not None:
+            session.turn.cancel()
 
     # --- parts
 
@@ -226,25 +229,25 @@ class AgentHost:
         return found
 
     def _begun(self, roots: RootSet) -> Session:
-        session = Session(f"sess_{secrets.token_hex(8)}", roots.scope, _notify=self._notify)
+        session = Session(f"sess_{secrets.token_hex(8)}", roots.scope, notify=self._notify)
         session.updated_at = datetime.now(UTC).isoformat()
         self.sessions[session.id] = session
         self._rebound(session, roots)
         return session
 
     def _rebound(self, session: Session, roots: RootSet) -> None:
-        before, session._roots, session.scope = session._roots, roots, roots.scope
-        session._notify = self._notify
+        before, session.bound, session.scope = session.bound, roots, roots.scope
+        session.notify = self._notify
         if before is not None:
             before.close()
         self.workspace.activate(session.id, roots)
 
     async def _closed(self, session: Session) -> None:
-        if session._turn is not None:
-            await _ended(session._turn)
-        if session._roots is not None:
-            session._roots.close()
-            session._roots = None
+        if session.turn is not None:
+            await _ended(session.turn)
+        if session.bound is not None:
+            session.bound.close()
+            session.bound = None
         self.workspace.changed_elsewhere(session.id)
 
     def _info(self, session: Session) -> v1.SessionInfo:

@@ -59,23 +59,23 @@ class FollowsRoots(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """An open session: its id, and what the agent has told of it."""
+    """An open session: its id, and what the agent has told of it. `stopped` is set from the cancellation of a turn to the next one."""
 
     id: str
     transcript: Transcript = field(default_factory=Transcript)
     followers: list[FollowsRoots] = field(default_factory=list[FollowsRoots])
     is_in_turn: bool = False
-    _stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def until_stopped(self, work: Awaitable[T]) -> T | None:
+    async def untilstopped(self, work: Awaitable[T]) -> T | None:
         """The result of something that a person decides, or `None` where the turn or the session ends first."""
         task = asyncio.ensure_future(work)
-        stopped = asyncio.ensure_future(self._stopped.wait())
+        ending = asyncio.ensure_future(self.stopped.wait())
         try:
-            await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
-            return task.result() if task.done() and not self._stopped.is_set() else None
+            await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() and not self.stopped.is_set() else None
         finally:
-            stopped.cancel()
+            ending.cancel()
             task.cancel()
 
 
@@ -276,7 +276,7 @@ class ClientHost:
         if session.is_in_turn:
             raise invalid_params("the session is in a turn; wait for its end, or cancel it", pointer="/sessionId")
         session.is_in_turn = True
-        session._stopped.clear()
+        session.stopped.clear()
         try:
             request = v1.PromptRequest(session_id=session_id, prompt=list(prompt))
             result: v1.PromptResponse = await self._call("session/prompt", request)
@@ -293,7 +293,7 @@ class ClientHost:
         """
         session = self._session(session_id)
         await _done(self._notify("session/cancel", v1.CancelNotification(session_id=session_id)))
-        session._stopped.set()
+        session.stopped.set()
         session.transcript.cancel()
         if self.terminals is not None:
             await self.terminals.stop(session_id)
@@ -347,14 +347,14 @@ class ClientHost:
         session.transcript.changed(params.tool_call)
         prompt = read(params)
         assert prompt is not None  # v1 has no subjects that are unknown
-        chosen = await session.until_stopped(_awaited(self._ask(prompt)))
+        chosen = await session.untilstopped(_awaited(self._ask(prompt)))
         if chosen is None:
             return cancel(params)
         return choose(params, chosen)
 
     async def _approved(self, wish: Wish) -> bool:
         assert self._approve is not None
-        return await self._session(wish.session_id).until_stopped(_awaited(self._approve(wish))) is True
+        return await self._session(wish.session_id).untilstopped(_awaited(self._approve(wish))) is True
 
     # --- parts
 
@@ -447,7 +447,7 @@ class ClientHost:
         session = self.sessions.pop(session_id, None)
         self.workspace.forget(session_id)
         if session is not None:
-            session._stopped.set()
+            session.stopped.set()
         if self.terminals is not None:
             await self.terminals.end(session_id)
         for follower in () if session is None else session.followers:

@@ -11,8 +11,10 @@ Source: MCP, "Roots", revisions 2025-06-18, 2025-11-25 and 2026-07-28.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 try:
-    import mcp_bindings as _bindings  # noqa: F401
+    import_module("mcp_bindings")
 except ModuleNotFoundError as missing:
     raise ImportError("MCP roots need the bindings: install 'acp-session[mcp]'") from missing
 

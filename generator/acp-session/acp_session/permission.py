@@ -12,21 +12,20 @@ Source: the RFD on permission requests in v2 (2026-07-02).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from acp_bindings import MISSING, DecodeError, Unknown, v1, v2
 from pydantic import BaseModel
 
 from .errors import RequestError, invalid_params
+from .permission_folding import folded
 
 T = TypeVar("T")
 
 AnyRequest: TypeAlias = "v1.RequestPermissionRequest | v2.RequestPermissionRequest"
 AnyResponse: TypeAlias = "v1.RequestPermissionResponse | v2.RequestPermissionResponse"
 
-ALLOWING: Final = frozenset({"allow_once", "allow_always"})
-"""The kinds of options that are consent."""
 GENERIC_TITLE: Final = "Allow this tool call?"
 """The title of a v1 request whose tool call has none."""
 PLAIN_TITLE: Final = "Allow this?"
@@ -72,13 +71,21 @@ def about_tool_call(tool_call: v2.ToolCallUpdate) -> v2.RequestPermissionSubject
     return v2.ToolCallPermissionSubject(tool_call=tool_call)
 
 
+Verdict: TypeAlias = Literal["allow", "reject", "cancelled", "unknown"]
+"""What the user decided: `cancelled` nothing, since nobody chose; `unknown` what is not understood, and never consent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an answer amounts to. `allowed` only for an offered option that allows; `lasting` where it does so for like cases too."""
+    """What an answer amounts to. `allowed` only for an offered option that allows; `lasting` where allowing or rejecting is meant for like
+    cases too. `why` is a sentence for people and logs.
+    """
 
     allowed: bool
     lasting: bool = False
     option_id: str | None = None
+    verdict: Verdict = "unknown"
+    why: str = field(default="", compare=False, repr=False)
 
 
 def decide(request: AnyRequest, response: AnyResponse) -> Decision:
@@ -87,18 +94,35 @@ def decide(request: AnyRequest, response: AnyResponse) -> Decision:
     >>> yes = v2.PermissionOption(option_id="yes", name="Send", kind="allow_once")
     >>> request = ask("s1", "Send the log?", [yes])
     >>> decide(request, choose(request, "yes"))
-    Decision(allowed=True, lasting=False, option_id='yes')
-    >>> decide(request, v2.RequestPermissionResponse(outcome=v2.UnknownRequestPermissionOutcome(outcome="_later"))).allowed
-    False
+    Decision(allowed=True, lasting=False, option_id='yes', verdict='allow')
+    >>> found = decide(request, v2.RequestPermissionResponse(outcome=v2.UnknownRequestPermissionOutcome(outcome="_later")))
+    >>> found.allowed, found.verdict, found.why
+    (False, 'unknown', "The outcome '_later' is not known.")
     """
     outcome = response.outcome
+    if isinstance(outcome, v1.CancelledPermissionOutcome | v2.CancelledPermissionOutcome):
+        return Decision(allowed=False, verdict="cancelled", why="Nobody chose: the request was cancelled.")
     if not isinstance(outcome, v1.SelectedPermissionOutcome | v2.SelectedPermissionOutcome):
-        return Decision(allowed=False)
+        tag = getattr(outcome, "tag", type(outcome).__name__)
+        return Decision(allowed=False, why=f"The outcome {tag!r} is not known.")
     chosen = [option for option in request.options if option.option_id == outcome.option_id]
-    if len(chosen) != 1:  # not offered, or not certain which one is meant
-        return Decision(allowed=False, option_id=outcome.option_id)
+    if len(chosen) != 1:
+        reason = "was offered more than once" if chosen else "was not offered"
+        return Decision(allowed=False, option_id=outcome.option_id, why=f"The option {outcome.option_id!r} {reason}.")
     kind = str(chosen[0].kind)
-    return Decision(kind in ALLOWING, kind == "allow_always", outcome.option_id)
+    verdict = _VERDICTS.get(kind, "unknown")
+    if verdict == "unknown":
+        return Decision(allowed=False, option_id=outcome.option_id, why=f"The kind of option {kind!r} is not known.")
+    why = (
+        f"The user chose {chosen[0].name!r}, which is to {verdict} {'always' if kind.endswith('_always') else 'once'}."
+    )
+    return Decision(verdict == "allow", kind.endswith("_always"), outcome.option_id, verdict, why)
+
+
+_VERDICTS: Final[dict[str, Verdict]] = {
+    **dict.fromkeys(("allow_once", "allow_always"), "allow"),
+    **dict.fromkeys(("reject_once", "reject_always"), "reject"),
+}
 
 
 # --- the client shows and answers ------------------------------------------------------------------------------------
@@ -237,13 +261,15 @@ def to_v2(request: v1.RequestPermissionRequest) -> v2.RequestPermissionRequest:
     return made
 
 
-def to_v1(request: v2.RequestPermissionRequest) -> v1.RequestPermissionRequest:
+def to_v1(request: v2.RequestPermissionRequest, *, fold: bool = False) -> v1.RequestPermissionRequest:
     """A v2 request as one of v1; only for a request about a tool call whose prompt says what the tool call's title says.
 
     v1 has no place for words of the prompt alone: they would have to go into the tool call, which is what v2 forbids, or the user would
-    consent to something unseen. Everything comes back by `to_v2`; null where it clears a list comes back as `[]`. Raises `NotMappable`
-    that names what v1 cannot hold.
+    consent to something unseen. Everything comes back by `to_v2`; null where it clears a list comes back as `[]`. With `fold`, the words do
+    go into the tool call's title, and a prompt without a tool call gets one (`permission_folding.folded`): the user reads all, and
+    the prompt does not come back as it was. Raises `NotMappable` that names what v1 cannot hold.
     """
+    request = folded(request) if fold else request
     source = _json(request)
     body, losses = _to_v1_json(source)
     if losses:

@@ -20,7 +20,7 @@ from acpgen.compat.promises import NONE, Policy, judged
 from acpgen.compat.rule_pages import page
 from acpgen.compat.settings import policy
 from acpgen.compat.sources import Input, is_new, opened, since_parted
-from acpgen.compat.transitive import kept, with_releases
+from acpgen.compat.transitive import kept, versions_of, with_releases
 from acpgen.compat.waivers import parsed, standard_file, waive
 from acpgen.compat.waiving import Decision, with_waivers
 from acpgen.compat.waiving import decision as decided
@@ -128,6 +128,7 @@ def compared(
     releases = None
     if project is not None and promised.since is not None:
         releases = kept(project, new, promised.since, place(project.file))
+    versions = () if project is None else versions_of(project, new)
     earlier, later = both(before, new, mode=chosen.mode, unstable=unstable, references=references, methods=profile)
 
     @cache
@@ -146,14 +147,16 @@ def compared(
         return judged(found, promised, today, spot_of(project))
 
     report = reported(later)
-    whole = text if taken is None else with_waivers(text, at, report, taken, today)
+    whole = text if taken is None else with_waivers(text, at, report, taken, today, versions)
     files = {} if whole == text else {file: whole}
     accepted = parsed(whole, at)
-    found = waive(report, accepted, today)
+    found = waive(report, accepted, today, versions)
     if repairing == "no":
         return Reported(found, files)
     outcome = fixed(found, earlier, later, reported, unstable=unstable, repairing=repairing)
-    return Reported(waive(outcome.left, accepted, today) if repairing == "fix" else outcome.report, files, outcome)
+    return Reported(
+        waive(outcome.left, accepted, today, versions) if repairing == "fix" else outcome.report, files, outcome
+    )
 
 
 def spot_of(project: Config | None) -> Spot:

@@ -64,10 +64,16 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Waived:
-    """Why a finding is accepted, and until when (an ISO date)."""
+    """Why a finding is accepted, and until when: the last day (an ISO date), or the release that ends it."""
 
     reason: str
-    expires: str
+    expires: str = ""
+    release: str = ""
+
+    @property
+    def until(self) -> str:
+        """The end for people: `2027-01-31`, `release 1.7.0`."""
+        return self.expires or f"release {self.release}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "tag-renamed": "Name the variant in the new member.",
     "tolerance-added": "Keep variants that you do not know.",
     "tolerance-withdrawn": "Refuse variants that you do not know.",
+    "type-changed": "Send the new type only.",
     "type-narrowed": "Send the new type only.",
     "type-widened": "Be ready to receive the new type.",
     "unknown-accepted": "Keep what you do not know instead of refusing it.",
@@ -98,7 +99,7 @@ REMOVED: Final = frozenset(
 )
 """The rules about what only the old version has."""
 
-REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-narrowed", "type-widened"})
+REPLACED: Final = frozenset({"default-changed", "null-forbidden", "type-changed", "type-narrowed", "type-widened"})
 """The rules about what has another form now, which `x-migration` tells better than the difference of the schemas."""
 
 _UNTOLD: Final = "The schema does not say whether anything takes its place."
@@ -213,20 +214,18 @@ def _demands(each: Judged, old: Revised, new: Revised) -> bool:
 
 
 def _grouped(found: list[Judged], old: Revised, new: Revised) -> Iterator[str]:
-    """One entry a finding; findings about leniency that say the same of several fields share one, and so do two of one change."""
+    """One entry a finding; findings about leniency that say the same of several fields share one."""
     by_rule: dict[tuple[str, str, str], list[Judged]] = {}
     for each in found:
         said = _nameless(each) if each.rule.startswith("leniency") else ""
         by_rule.setdefault((each.rule, each.flow, said), []).append(each)
-    exchanged = {(each.location, each.flow) for each in found if each.rule == "type-narrowed"}
     for (rule, _, said), group in by_rule.items():
         if said and len(group) > 1:
             places = ", ".join(dict.fromkeys(code(each.location) for each in group))
             yield f"- {places} ({_who(group[0])}): {plain(said)} {INSTEAD[rule]}"
             continue
         for each in group:
-            if each.rule != "type-widened" or (each.location, each.flow) not in exchanged:
-                yield _entry(each, old, new)
+            yield _entry(each, old, new)
 
 
 def _nameless(each: Judged) -> str:

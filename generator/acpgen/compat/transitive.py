@@ -13,16 +13,32 @@ from acpgen.material import INDEX, RELEASES, index
 from acpgen.schema.load import place, read_bytes
 
 
+def versions_of(project: config.Config, new: str) -> tuple[str, ...]:
+    """The releases of NEW's protocol that are kept, oldest first; none if it is no protocol of the project. Raises `Faults`."""
+    folder = _folder(project, new)
+    return () if folder is None else tuple(index(read_bytes(folder / INDEX), place(folder / INDEX))[1])
+
+
+def _folder(project: config.Config, new: str) -> Path | None:
+    """Where the releases of NEW's protocol are kept: NEW is its name, or its path, at a revision or not."""
+    name = new.rpartition(":")[2]
+    schemas = (project.root / project.schema).resolve()
+    named = [name] if config.is_protocol(name) else []
+    path = Path(name).resolve()
+    named += [path.relative_to(schemas).as_posix()] if path.is_relative_to(schemas) else []
+    folders = (schemas / RELEASES / each for each in named)
+    return next((folder for folder in folders if (folder / INDEX).is_file()), None)
+
+
 def kept(project: config.Config, new: str, since: str, at: str) -> tuple[Path, ...]:
     """The files of the releases of NEW's protocol, oldest first, from `since` on (all, if empty); none if it is no protocol.
 
     Raises `Faults`: `since` names no release; `at` is the file that says so.
     """
-    protocol = new.rpartition(":")[2]
-    folder = project.root / project.schema / RELEASES / protocol
-    if not config.is_protocol(protocol) or not (folder / INDEX).is_file():
+    folder = _folder(project, new)
+    if folder is None:
         return ()
-    _, versions = index(read_bytes(folder / INDEX), place(folder / INDEX))
+    versions = versions_of(project, new)
     if since and since not in versions:
         where = f"{at}: tool.acpgen.compat.transitive"
         raise Faults([UnknownName(at=where, kind="release", name=since, hint=did_you_mean(since, versions))])

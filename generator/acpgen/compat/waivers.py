@@ -1,4 +1,4 @@
-"""Findings that a project accepts, each with a reason and a date: `compat-waivers.toml`.
+"""Findings that a project accepts, each with a reason and an end: `compat-waivers.toml`.
 
     [[waiver]]
     rule = "closed-variant-added"
@@ -6,7 +6,8 @@
     new = "schema/acp/v1/updates.json#/$defs/SessionUpdate/oneOf/11"
     fingerprint = "0123456789abcdef"
     reason = "Every released client ignores unknown updates."
-    expires = 2027-01-31
+    expires = 2027-01-31                     # the last day, or
+    until = "1.7.0"                          # the release with which it ends, in place of 'expires'
 
 A waiver is matched by rule and fingerprint, and by the places without list indices; a git revision before a file does not count. The
 fingerprint of a finding covers all messages that hold what changed, that of one of its `reaches` this kind of message alone.
@@ -17,7 +18,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -25,26 +26,41 @@ from typing import Any, Final, cast
 
 from acpgen import config
 from acpgen.compat.findings import Finding, Note, Report, Spot, Waived
+from acpgen.compat.numbering import is_out, is_release
 from acpgen.errors import BadSetting, Fault, Faults, NotToml, UnknownKey, did_you_mean
 from acpgen.schema.load import decode, place, read_bytes
 
 FILE: Final = "compat-waivers.toml"
 
-_KEYS: Final = ("rule", "old", "new", "fingerprint", "reason", "expires")
+_KEYS: Final = ("rule", "old", "new", "fingerprint", "reason", "expires", "until")
 
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """One accepted finding. `at` is its place in the file of waivers."""
+    """One accepted finding, until the day `expires` is over or the release `until` is kept. `at` is its place in the file of waivers."""
 
     rule: str
     fingerprint: str
     reason: str
-    expires: date
+    expires: date | None = None
+    until: str = ""
     old: str = ""
     new: str = ""
     at: str = ""
     line: int = 1
+
+    @property
+    def waived(self) -> Waived:
+        """What is said of the findings that it accepts."""
+        return Waived(self.reason, "" if self.expires is None else self.expires.isoformat(), self.until)
+
+    def end(self, today: date, releases: Sequence[str]) -> str:
+        """How it came to its end; empty while it holds. `releases` are those of the protocol that are kept."""
+        if self.expires is not None:
+            return f"expired on {self.expires.isoformat()}" if self.expires < today else ""
+        if not releases:
+            return f"holds until release {self.until}, and no releases of what is compared are kept"
+        return f"ended with release {self.until}" if is_out(self.until, releases) else ""
 
 
 def standard_file() -> Path:
@@ -105,18 +121,25 @@ def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: li
         for name in ("old", "new")
         if not isinstance(entry.get(name, ""), str)
     )
-    expires = entry.get("expires")
+    expires, until = entry.get("expires"), entry.get("until", "")
     if isinstance(expires, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", expires):
         with contextlib.suppress(ValueError):
             expires = date.fromisoformat(expires)
-    if not isinstance(expires, date):
+    if "until" in entry and not (isinstance(until, str) and is_release(until)):
+        expected = "the release with which it ends, such as '1.7.0'; a day goes into 'expires'"
+        faults.append(BadSetting(at=f"{at}:{line}:1", key=f"{key}.until", expected=expected))
+    if "until" in entry and "expires" in entry:
+        expected = "left out where 'expires' is given"
+        faults.append(BadSetting(at=f"{at}:{line}:1", key=f"{key}.until", expected=expected))
+    if "until" not in entry and not isinstance(expires, date):
         faults.append(BadSetting(at=f"{at}:{line}:1", key=f"{key}.expires", expected="a date, such as 2027-01-31"))
-    if len(faults) == known and isinstance(expires, date):
+    if len(faults) == known:
         yield Waiver(
             rule=str(entry["rule"]),
             fingerprint=str(entry["fingerprint"]),
             reason=str(entry["reason"]),
-            expires=date(expires.year, expires.month, expires.day),
+            expires=date(expires.year, expires.month, expires.day) if isinstance(expires, date) else None,
+            until=str(until),
             old=str(entry.get("old", "")),
             new=str(entry.get("new", "")),
             at=at,
@@ -124,12 +147,14 @@ def _waiver(entry: dict[str, object], at: str, index: int, line: int, faults: li
         )
 
 
-def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
-    """The report with accepted findings marked, and a note for each waiver that has expired or matches nothing."""
+def waive(report: Report, waivers: Iterable[Waiver], today: date, releases: Sequence[str] = ()) -> Report:
+    """The report with accepted findings marked, and a note for each waiver that has expired or matches nothing. `releases` are those of
+    the protocol that are kept.
+    """
     findings = list(report.findings)
     notes = list(report.notes)
-    for waiver in sorted(waivers, key=lambda each: each.expires < today):
-        waived = Waived(waiver.reason, waiver.expires.isoformat())
+    for waiver in sorted(waivers, key=lambda each: bool(each.end(today, releases))):
+        waived, end = waiver.waived, waiver.end(today, releases)
         matched = {
             index: _with(waived, finding, waiver.fingerprint)
             for index, finding in enumerate(findings)
@@ -137,10 +162,9 @@ def waive(report: Report, waivers: Iterable[Waiver], today: date) -> Report:
         }
         if not matched:
             notes.append(waiver_unused(waiver))
-        elif waiver.expires < today:
-            notes.append(
-                waiver_expired(waiver, renewed=all(is_waived(findings[each], waiver.fingerprint) for each in matched))
-            )
+        elif end:
+            renewed = all(is_waived(findings[each], waiver.fingerprint) for each in matched)
+            notes.append(waiver_expired(waiver, end, renewed=renewed))
         else:
             for index, finding in matched.items():
                 findings[index] = finding
@@ -164,23 +188,20 @@ def is_waived(finding: Finding, fingerprint: str) -> bool:
     return finding.waived is not None or (bool(reaches) and all(reaches))
 
 
-def waiver_expired(waiver: Waiver, *, renewed: bool = False) -> Note:
-    """A waiver is past its date. What it accepted counts again, unless another one accepts it; the waiver itself is a note."""
+def waiver_expired(waiver: Waiver, end: str, *, renewed: bool = False) -> Note:
+    """A waiver is past its date, or its release or a later one is kept in `schema/releases`, or none is kept, so that nobody knows. What it
+    accepted counts again, unless another one accepts it; the waiver itself is a note.
+    """
     if renewed:
-        told = f"expired on {waiver.expires.isoformat()}, and another one accepts the same"
-        return _note(waiver, "waiver-expired", told, "Remove it.")
-    return _note(
-        waiver,
-        "waiver-expired",
-        f"expired on {waiver.expires.isoformat()}: what it accepted counts again",
-        "Solve what it accepted, or decide anew and give it a new date.",
-    )
+        return _note(waiver, "waiver-expired", f"{end}, and another one accepts the same", "Remove it.")
+    advice = "Solve what it accepted, or decide anew and give it a new end."
+    return _note(waiver, "waiver-expired", f"{end}: what it accepted counts again", advice)
 
 
 def waiver_unused(waiver: Waiver) -> Note:
     """A waiver matches no finding: what it accepted has been merged, is gone, or has changed. It is a note and counts for nothing.
 
-    A waiver holds for every comparison until its date, so that a comparison with the last release still finds it.
+    A waiver holds for every comparison until its end, so that a comparison with the last release still finds it.
     """
     advice = "Keep it until what it accepted is released, then remove it."
     return _note(waiver, "waiver-unused", "matches no finding", advice)

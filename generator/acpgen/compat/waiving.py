@@ -9,17 +9,20 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from acpgen.compat.findings import Finding, Report, Spot
+from acpgen.compat.numbering import is_date, is_out, is_release
 from acpgen.compat.waivers import Waiver, is_waived, parsed, waive
 from acpgen.errors import BadSetting, Fault, Faults, NotAppendable, UnknownName, did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Findings that are accepted from now on, by fingerprint, with the reason, and the last day on which that holds."""
+    """Findings that are accepted from now on, by fingerprint, with the reason, and the last day on which that holds, or the release with
+    which it ends.
+    """
 
     fingerprints: tuple[str, ...]
     reason: str
-    until: date
+    until: date | str
 
 
 def decision(fingerprints: Sequence[str], reason: str | None, until: str | None, today: date) -> Decision | None:
@@ -31,23 +34,26 @@ def decision(fingerprints: Sequence[str], reason: str | None, until: str | None,
         faults.extend(BadSetting(at=name, key="it", expected=alone) for name, value in given if value is not None)
     elif reason is None or not reason.strip():
         faults.append(BadSetting(at="--waive", key="--reason", expected="a sentence that says why this is accepted"))
-    day = _date(until)
-    if fingerprints and (day is None or day < today):
-        faults.append(BadSetting(at="--waive", key="--until", expected="a date from today on, such as 2027-01-31"))
+    end = _end(until)
+    if fingerprints and (end is None or (isinstance(end, date) and end < today)):
+        expected = "a date from today on, such as 2027-01-31, or a release to come, such as 1.7.0"
+        faults.append(BadSetting(at="--waive", key="--until", expected=expected))
     if faults:
         raise Faults(faults)
-    return None if day is None else Decision(tuple(dict.fromkeys(fingerprints)), (reason or "").strip(), day)
+    return None if end is None else Decision(tuple(dict.fromkeys(fingerprints)), (reason or "").strip(), end)
 
 
-def with_waivers(text: str, at: str, report: Report, decided: Decision, today: date) -> str:
+def with_waivers(
+    text: str, at: str, report: Report, decided: Decision, today: date, releases: Sequence[str] = ()
+) -> str:
     """The file of waivers `at`, whose text is `text`, with those that are decided at its end; all else stays as it is.
 
-    `report` is the comparison without waivers. Raises `Faults`: no finding has a fingerprint, one is accepted already, or the file has
-    a form to which nothing can be added.
+    `report` is the comparison without waivers, `releases` are those of the protocol that are kept. Raises `Faults`: no finding has a
+    fingerprint, one is accepted already, the release is no release to come, or the file has a form to which nothing can be added.
     """
     before = parsed(text, at)
-    standing = waive(report, before, today)
-    faults: list[Fault] = []
+    standing = waive(report, before, today, releases)
+    faults: list[Fault] = list(_no_end(decided, releases))
     added: list[str] = []
     for fingerprint in decided.fingerprints:
         found = [each for each in standing.findings if fingerprint in _fingerprints(each)]
@@ -66,6 +72,17 @@ def with_waivers(text: str, at: str, report: Report, decided: Decision, today: d
     whole = "\n".join(filter(None, (text.rstrip("\n"), *added))) + "\n" if added else text
     _require_added(whole, at, before, len(added))
     return whole
+
+
+def _no_end(decided: Decision, releases: Sequence[str]) -> Iterator[Fault]:
+    """What is wrong with a release as an end."""
+    if isinstance(decided.until, date):
+        return
+    if not releases:
+        expected = "a date: no releases of what is compared are kept in schema/releases"
+        yield BadSetting(at="--waive", key="--until", expected=expected)
+    elif is_out(decided.until, releases):
+        yield BadSetting(at="--waive", key="--until", expected=f"a release after {releases[-1]}, which is kept already")
 
 
 def _fingerprints(finding: Finding) -> list[str]:
@@ -87,7 +104,9 @@ def _entry(finding: Finding, fingerprint: str, decided: Decision) -> str:
     lines = ["", "[[waiver]]", f"rule = {_string(finding.rule)}"]
     lines += [f"{side} = {_string(_place(spot))}" for side, spot in _sides(finding)]
     lines.append(f"fingerprint = {_string(fingerprint)}")
-    lines += [f"reason = {_string(decided.reason)}", f"expires = {decided.until.isoformat()}"]
+    end = decided.until
+    lines.append(f"reason = {_string(decided.reason)}")
+    lines.append(f"expires = {end.isoformat()}" if isinstance(end, date) else f"until = {_string(end)}")
     return "\n".join(lines)
 
 
@@ -114,8 +133,11 @@ def _escaped(character: str) -> str:
     return "\ufffd" if "\ud800" <= character <= "\udfff" else f"\\u{ord(character):04X}"
 
 
-def _date(text: str | None) -> date | None:
+def _end(text: str | None) -> date | str | None:
+    """The day or the release that a text names."""
+    if text is None or not is_date(text):
+        return text if text is not None and is_release(text) else None
     try:
-        return date.fromisoformat(text) if text and re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) else None
+        return date.fromisoformat(text)
     except ValueError:
         return None

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from acpgen.config import Level
-from acpgen.errors import Fault, Faults, UnknownName, did_you_mean, printable
+from acpgen.errors import Fault, Faults, TooDeep, UnknownName, did_you_mean, printable
 from acpgen.lint import dialect, meaning, structure, words
 from acpgen.lint.subject import Remark, Subject
 from acpgen.material import schemas
 from acpgen.pointers import pointer_parts
 from acpgen.schema.dialect import dialect_file
+from acpgen.schema.effort import bounded
 from acpgen.schema.load import NO_REFERENCES, References, Source, parse_unchecked, place, read
-from acpgen.schema.positions import positions
+from acpgen.schema.positions import DEEPEST, positions
 
 Rule: TypeAlias = Callable[[Subject], Iterable[Remark]]
 
@@ -143,7 +144,12 @@ def lint(source: Source) -> tuple[Finding, ...]:
     subject = Subject(source, found)
     broken = tuple(dialect.schema_malformed(subject))
     rules = (dialect.schema_malformed,) if broken else RULES
-    return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
+    first = source.at(found.documents[0].path)
+    try:
+        with bounded(first, found.size):
+            return tuple(sorted({_finding(subject, rule, remark) for rule in rules for remark in rule(subject)}))
+    except RecursionError:
+        raise Faults([TooDeep(at=first, limit=DEEPEST)]) from None
 
 
 def lint_paths(

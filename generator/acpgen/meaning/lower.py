@@ -18,6 +18,7 @@ from acpgen.meaning.nodes import Node, Schemas
 from acpgen.meaning.placing import placed
 from acpgen.meaning.reading import Notes, extra, plain, referred, type_of
 from acpgen.schema.bundle import Bundle, common_fields, sharing
+from acpgen.schema.effort import working_on
 from acpgen.schema.equality import by_key, same
 from acpgen.schema.profile import KINDS
 from acpgen.schema.unions import OBJECTS, Tagged, constant, excluded_text, is_null, is_of_type, own_tag
@@ -81,6 +82,7 @@ class _Lowering:
     # --- definitions ---
 
     def definition(self, name: str, node: Node) -> ir.Definition:
+        working_on(node.at)
         self.notes.unenforced = []
         settled = _settled(node)
         values = _enum_values(settled)
@@ -163,8 +165,10 @@ class _Lowering:
 
     def _note_exclusion(self, branch: Node, found: Tagged, own: Any = None) -> None:
         """Note the `not` of a branch, unless it only keeps out tags that belong to other branches."""
-        others = by_key(tag for _, tag in found.variants if own is None or not same(tag, own))
         excluded = branch.excluded
+        if excluded == {}:
+            return
+        others = by_key(tag for _, tag in found.variants if own is None or not same(tag, own))
         if excluded is None or set(excluded) - {found.tag} or excluded.get(found.tag, {}).keys() - others.keys():
             self.notes.unenforced.append(f"{branch.at}/not")
 

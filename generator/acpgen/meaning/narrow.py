@@ -10,6 +10,7 @@ from acpgen.meaning.constants import keys, says_nothing, values
 from acpgen.meaning.members import is_record
 from acpgen.meaning.nodes import Node
 from acpgen.pointers import target
+from acpgen.schema.effort import spend
 from acpgen.schema.equality import same
 from acpgen.schema.unions import ALL_KINDS, OBJECTS, constant, is_of_type, types_of
 from acpgen.schema.walk import ASSERTIONS, is_object
@@ -58,6 +59,7 @@ def _width(node: Node) -> tuple[int, int]:
 
 def implies(narrow: Node, wide: Node, known: dict[tuple[int, str], bool] | None = None) -> bool:
     """Whether a value of the type made of `narrow` is surely one that `wide` accepts. `known` remembers definitions between its calls."""
+    spend()
     known = {} if known is None else known
     if narrow.schema is wide.schema or narrow.refuses_all or says_nothing(wide.schema):
         return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, TypeAlias
 
 from acpgen.errors import Fault, Faults
@@ -20,6 +21,8 @@ from acpgen.publish.demands import demands
 from acpgen.publish.versions import INDEX, Version, successions
 from acpgen.targets import docs
 from acpgen.targets.docs.rule_notes import NO_RULES
+from acpgen.targets.python import construct
+from acpgen.targets.python.construct import Constructor
 
 __all__ = ["Entry", "Version", "documents", "navigation"]
 
@@ -57,7 +60,14 @@ def documents(
             counterparts, known = beside(version, others), ages(version, past.get(name))
             rules = demands(table, version) if table is not None else NO_RULES
             made = docs.compose(
-                version.protocol, version.bundle, version.settings, counterparts, known, rules, for_site=for_site
+                version.protocol,
+                version.bundle,
+                version.settings,
+                counterparts,
+                known,
+                rules,
+                _snippets(version),
+                for_site=for_site,
             )
             files.update(made)
         except Faults as caught:
@@ -135,6 +145,13 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
     told: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
     return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *told])])]
+
+
+def _snippets(version: Version) -> docs.Snippets | None:
+    """What writes the examples of a version with its Python package; `None` where it has none."""
+    if not version.settings.package or version.protocol.envelope != "json-rpc":
+        return None
+    return partial(construct.example, Constructor(version.protocol, version.settings.package))
 
 
 def _table(material: Material) -> str:

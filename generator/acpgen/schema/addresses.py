@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from acpgen.pointers import pointer, pointer_parts
 from acpgen.schema.drafts import MODERN, Draft, address, draft_of
+from acpgen.schema.positions import DEEPEST
 from acpgen.schema.walk import DEFINITIONS, Schema
 
 FILES: Final = "file:///"
@@ -148,7 +149,10 @@ class Addresses:
         name = unquote(fragment)
         if name and not name.startswith("/"):
             return tuple(found for root in roots for found in self._anchors.get((root, name), ()))
-        return tuple(root.below(*pointer_parts(name)) for root in roots)
+        parts = pointer_parts(name)
+        if len(parts) > DEEPEST:
+            return ()  # no file is as deep
+        return tuple(root.below(*parts) for root in roots)
 
     def found(self, place: SchemaPlace, keyword: str, ref: str) -> tuple[SchemaPlace, ...]:
         """The places that a reference of any kind can lead to; none if it dangles."""

@@ -30,6 +30,7 @@ from acpgen.schema.calls import Bound, Calls, Gaps, bind, find_calls, payloads, 
 from acpgen.schema.chosen import ChosenNames, tag_text
 from acpgen.schema.collect import MIGRATION, Collected, collect
 from acpgen.schema.drafts import spelled_as_written
+from acpgen.schema.effort import bounded, working_on
 from acpgen.schema.equality import same
 from acpgen.schema.foreign import Translated, relocated, translated
 from acpgen.schema.inherited import narrow_inherited
@@ -67,6 +68,7 @@ from acpgen.schema.walk import (
     is_object,
     references,
 )
+from acpgen.schema.ways import require_short_chains
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -144,7 +146,19 @@ def bundle(
     definition as the files have it, so that who compares definitions compares what is written: a body never takes the tag of its variant.
     Raises `Faults`.
     """
-    wanted = ChosenNames(names or {})
+    with bounded(documents.documents[0].path, documents.size):
+        return _told_where(documents, ChosenNames(names or {}), shared, methods, may_count=may_count, is_apart=is_apart)
+
+
+def _told_where(
+    documents: Documents,
+    wanted: ChosenNames,
+    shared: Collection[str],
+    methods: Profile | None,
+    *,
+    may_count: bool,
+    is_apart: bool,
+) -> Bundle:
     profile = choose(documents, methods)
     foreign = translated(documents, profile)
     try:
@@ -164,6 +178,7 @@ def _bundle(
     is_apart: bool,
 ) -> Bundle:
     collected = collect(foreign.documents, wanted, profile.sides if profile.at else (), foreign.made)
+    require_short_chains(collected.definitions, collected.origins)
     with_alternatives(collected.definitions, collected.origins, profile)
     calls = find_calls(collected.definitions, collected.origins, profile)
     read = {one.path: one.value for one in documents.documents if is_object(one.value)}
@@ -331,6 +346,7 @@ class _Bundler:
         for name in self.order:
             _write_formats(self.definitions[name])
         for name in sorted(named, key=self._position):  # so that no name depends on the order of files and keys
+            working_on(self.origins[name])
             self._name_inline(name, class_name(name), self.definitions[name], self.origins[name])
         for name in sorted(named, key=self._position):
             for narrowed in narrow_inherited(name, self.definitions, self.origins, self.found_again, self._joined):
@@ -574,6 +590,7 @@ class _Bundler:
 
     def _distribute(self, name: str) -> None:
         """Make every branch of the object union `name` a definition that stands alone."""
+        working_on(self.origins[name])
         self.distributed.add(name)
         node = self._expanded(self.definitions[name])
         union = branches_of(node)

@@ -172,7 +172,7 @@ class _Settling:
 
     def _merged(self, keys: Sequence[str], named: Callable[[str], str]) -> list[str]:
         """The keys without those that demand the same as one of another file that is called alike."""
-        kept: list[str] = []
+        kept: set[str] = set()
         groups: dict[str, list[str]] = {}
         for key in keys:
             groups.setdefault(named(key), []).append(key)
@@ -186,8 +186,8 @@ class _Settling:
                     found.append(key)
                 else:
                     self.settled.first[key] = first
-            kept.extend(found)
-        return [key for key in keys if key in set(kept)]
+            kept.update(found)
+        return [key for key in keys if key in kept]
 
     def _is_one(self, key: str, other: str) -> bool:
         return self.claims[key].path != self.claims[other].path and self._is_same(key, other)

@@ -623,24 +623,24 @@ def _refuse_loops(definitions: Mapping[str, Schema], origins: Mapping[str, str])
     faults: list[Fault] = []
     done: set[str] = set()
     for start in definitions:
-        trail: list[str] = []
-        stack: list[tuple[str, list[str]]] = [(start, list(_in_place(definitions[start])))]
         if start in done:
             continue
-        trail.append(start)
+        trail = {start: None}  # in order
+        stack: list[tuple[str, list[str]]] = [(start, list(_in_place(definitions[start])))]
         while stack:
             name, rest = stack[-1]
             if not rest:
                 done.add(name)
                 stack.pop()
-                trail.pop()
+                trail.popitem()
                 continue
             following = rest.pop()
             if following in trail:
-                loop = (*trail[trail.index(following) :], following)
+                names = list(trail)
+                loop = (*names[names.index(following) :], following)
                 faults.append(ReferenceLoop(at=origins[following], names=loop))
             elif following not in done and following in definitions:
-                trail.append(following)
+                trail[following] = None
                 stack.append((following, list(_in_place(definitions[following]))))
     if faults:
         raise Faults(faults)

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from acpgen.schema.effort import spend
 from acpgen.schema.walk import is_array, is_object
 
 Value = TypeVar("Value")
@@ -41,6 +42,7 @@ def whole(value: int | float) -> int | None:
 
 def key_of(value: Any) -> Hashable:
     """A JSON value as something that is equal, and hashes equally, where the values are the same: 1.0 is 1, true is not."""
+    spend()
     if is_object(value):
         return "object", frozenset((key, key_of(item)) for key, item in value.items())
     if is_array(value):
@@ -53,6 +55,7 @@ def key_of(value: Any) -> Hashable:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two values are the same JSON value: 1.0 is 1, true is not."""
+    spend()
     if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if is_array(one) and is_array(other):

@@ -15,6 +15,7 @@ from acpgen.schema.load import Document, Documents, check
 from acpgen.schema.lsp import read_metamodel
 from acpgen.schema.made import Made
 from acpgen.schema.openrpc import read_openrpc
+from acpgen.schema.positions import DEEPEST
 from acpgen.schema.profile import KINDS, Profile, is_document
 from acpgen.schema.walk import is_object
 
@@ -79,9 +80,9 @@ def translated(documents: Documents, profile: Profile) -> Translated:
 
 def relocated(at: str, places: Mapping[str, str]) -> str:
     """The place in the document itself of something at a place of what was made of it."""
-    for _ in range(len(at)):
+    for _ in range(len(at) if places else 0):
         steps = at.split("/")
-        for depth in range(len(steps), 0, -1):
+        for depth in range(min(len(steps), DEEPEST + 2), 0, -1):
             found = places.get("/".join(steps[:depth]))
             if found is not None:
                 at = "/".join((found, *steps[depth:]))

@@ -87,6 +87,11 @@ class Documents:
         """What the documents beside the protocol's hold, by address."""
         return {known: document.value for known, document in self.references.items()}
 
+    @property
+    def size(self) -> int:
+        """The characters of all of its files."""
+        return sum(len(document.text) for document in self.documents)
+
     def find(self, path: str) -> Document | None:
         """The document with a path: one of the protocol, one that was given beside it, or a published meta-schema."""
         beside = next((each for each in (*self.documents, *self.references.values()) if each.path == path), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acpgen.schema.effort import spend
 from acpgen.schema.equality import same
 from acpgen.schema.unions import constant, lone_reference, types_of
 from acpgen.schema.walk import Schema, asserts, is_array, is_object
@@ -12,6 +13,7 @@ from acpgen.schema.walk import Schema, asserts, is_array, is_object
 
 def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """One object schema that demands what both demand; tags come first, the branch's words win."""
+    spend(1 + len(base.get("properties", ())) + len(branch.get("properties", ())))
     result: Schema = {key: value for key, value in branch.items() if not asserts(key)}
     result["type"] = "object"
     own, common = branch.get("properties", {}), base.get("properties", {})
@@ -47,6 +49,7 @@ def merge(base: Schema, branch: Schema, definitions: Mapping[str, Schema]) -> Sc
                 result.setdefault("allOf", []).append({key: value})
             else:
                 result[key] = value
+    spend(2 * len(result.get("allOf", ())))
     if "allOf" in result:  # at the end, where a reader expects it
         result["allOf"] = list({repr(part): part for part in result.pop("allOf")}.values())
     return result

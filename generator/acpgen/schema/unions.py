@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from acpgen.pointers import target
+from acpgen.schema.effort import spend
 from acpgen.schema.equality import by_key, key_of, kind_of, same, whole
 from acpgen.schema.walk import BY_KIND, Schema, asserts, demands, is_array, is_object
 
@@ -169,6 +170,7 @@ def _flat(schema: object, reading: _Reading) -> Flat:
     flat = Flat()
     if not is_object(schema):
         return flat
+    spend(1 + len(schema.get("properties", ())))
     flat.is_object = schema.get("type") == "object" or "properties" in schema
     for name, sub in schema.get("properties", {}).items():
         if is_object(sub):
@@ -197,9 +199,11 @@ _FLATTENED: Final = frozenset({"type", "properties", "required", "not", "$ref", 
 
 def _add(flat: Flat, other: Flat) -> None:
     """Add what a part demands, which several parts may have in common."""
+    spend(1 + len(other.properties) + len(other.required))
     flat.is_object = flat.is_object or other.is_object
     for name, subs in other.properties.items():
         own = flat.properties.setdefault(name, [])
+        spend(len(own) * len(subs))
         own.extend([sub for sub in subs if all(sub is not one for one in own)])
     flat.required |= other.required
     for name, values in other.excluded.items():
@@ -234,7 +238,12 @@ def recognise(
     if not flats or not all(flat.is_object for flat in flats):
         return None
     best: Tagged | None = None
-    for name in dict.fromkeys(name for flat in flats for name in flat.properties):
+    for name in dict.fromkeys(
+        name
+        for flat in flats
+        for name, subs in flat.properties.items()
+        if name in flat.required and any(constant(sub) is not None for sub in subs)
+    ):
         found = _by_tag(name, flats, definitions)
         if found is not None and (best is None or len(found.variants) > len(best.variants)):
             best = found
@@ -242,6 +251,7 @@ def recognise(
 
 
 def _by_tag(name: str, flats: Sequence[Flat], definitions: Mapping[str, Schema]) -> Tagged | None:
+    spend(len(flats))
     variants: list[tuple[int, Tag]] = []
     others: list[int] = []
     for index, flat in enumerate(flats):
@@ -301,6 +311,7 @@ def kinds(
     """
     if not is_object(schema):
         return frozenset() if schema is False else ALL_KINDS
+    spend()
     if "not" in schema and schema["not"] in (True, {}):
         return frozenset()
     known = {} if known is None else known
@@ -399,6 +410,7 @@ _NARROWING: Final = frozenset(
 
 def lone_reference(schema: object) -> str | None:
     """The definition that a schema only refers to (`$ref`, or `allOf` of one), annotations aside."""
+    spend()
     if not is_object(schema):
         return None
     demands = {key for key in schema if asserts(key)}

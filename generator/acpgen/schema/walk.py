@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from acpgen.pointers import target
+from acpgen.schema.effort import spend
 from acpgen.schema.keywords import PROSE, TABLE
 
 Schema = dict[str, Any]
@@ -54,6 +55,7 @@ def asserts(keyword: str) -> bool:
 
 def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The schemas directly below `schema`, each with its path of keys."""
+    spend()
     for key, value in schema.items():
         if key in SINGLE:
             if is_array(value):  # draft-07 tuples
@@ -71,6 +73,7 @@ def children(schema: Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 def demands(schema: Schema) -> Schema:
     """A schema without what two definitions that are one may differ in: words, and the name that one of them asks for."""
+    spend()
     return {key: value for key, value in schema.items() if key not in PROSE and key != "x-name"}
 
 

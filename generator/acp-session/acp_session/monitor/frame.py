@@ -201,9 +201,10 @@ def id_in_use(event: Event, connection: Connection) -> Iterator[Found]:
 def cancel_of_unknown_request(event: Event, connection: Connection) -> Iterator[Found]:
     """A peer withdraws a request that it never made. Receivers ignore that; an answer may also have crossed the withdrawal."""
     name = key(reach(event.body, "requestId"))
-    if name is None or not connection.whole or connection.pending[event.sender].forgot:
+    tables = (connection.pending[event.sender], connection.answered[event.sender])
+    if name is None or not connection.whole or any(table.forgot for table in tables):
         return
-    if connection.pending[event.sender].get(name) is None and connection.answered[event.sender].get(name) is None:
+    if all(table.get(name) is None for table in tables):
         yield Found(
             event.below("requestId"), f"no request {shown(reach(event.body, 'requestId'))} was made by this side"
         )

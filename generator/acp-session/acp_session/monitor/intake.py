@@ -164,6 +164,7 @@ def _answer(connection: Connection, event: Event) -> None:
         return
     if session is not None:
         work.answer(connection, event, request, session)
+        connection.sessions[key(request.session) or ""] = session  # which may take more room now
     match request.method:
         case "initialize":
             _initialized(connection, event)

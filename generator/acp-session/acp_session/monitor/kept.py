@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Final, Generic, TypeVar
+from sys import getsizeof
+from typing import Any, Final, Generic, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -15,6 +16,9 @@ LONGEST_KEY: Final = 256
 
 LONGEST_PATH: Final = 4096
 """Characters of a path that are kept."""
+
+LONGEST_POINTER: Final = 4096
+"""Characters of the place that a breach tells."""
 
 MOST_REQUESTS: Final = 4096
 MOST_SESSIONS: Final = 4096
@@ -31,33 +35,87 @@ LONGEST_FORM: Final = 65536
 """Characters of the schema of a form that are kept."""
 
 ROOM: Final = 16 << 20
-"""Bytes, about, that one table holds."""
+"""Bytes, about, that is kept of one connection, all tables together."""
+
+ENTRY: Final = 300
+"""Bytes, about, that an entry of a table takes beside its key and its value."""
+
+
+class Room:
+    """What tables share: bytes up to `ROOM`. When they hold more, what was written longest ago gives way, in whichever table it is."""
+
+    __slots__ = ("_tables", "_writes", "taken")
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self._tables: list[Recent[Any, Any]] = []
+        self._writes = 0
+
+    def enter(self, table: Recent[Any, Any]) -> None:
+        """Let a table have a part of it."""
+        self._tables.append(table)
+
+    def written(self) -> int:
+        """The number of one more entry that is written."""
+        self._writes += 1
+        return self._writes
+
+    def make(self) -> None:
+        """Let the oldest entries go until the rest has room."""
+        while self.taken > ROOM:
+            oldest = min((table for table in self._tables if len(table)), key=lambda table: table.oldest)
+            oldest.drop()
 
 
 class Recent(Generic[K, V]):
     """A table of the entries written last, as far as there is room for them. `forgot` says whether any were dropped.
 
-    `size` tells about how many bytes an entry takes when it is written, `forgetting` is called when one is dropped.
+    `size` tells about how many bytes a value takes when it is written, `forgetting` is called when one is dropped. Tables with one `room`
+    share it; without, a table is a part of an entry of another one, whose size it is counted in.
     """
 
-    __slots__ = ("_entries", "_forgetting", "_size", "_taken", "capacity", "forgot")
+    __slots__ = ("_entries", "_forgetting", "_room", "_size", "capacity", "forgot", "taken")
 
     def __init__(
-        self, capacity: int, size: Callable[[V], int] = lambda _: 0, forgetting: Callable[[], None] = lambda: None
+        self,
+        capacity: int,
+        size: Callable[[V], int] = lambda _: 0,
+        forgetting: Callable[[], None] = lambda: None,
+        room: Room | None = None,
     ) -> None:
-        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
-        self._size, self._taken, self._forgetting = size, 0, forgetting
+        self._entries: OrderedDict[K, tuple[V, int, int]] = OrderedDict()
+        self._size, self._forgetting, self._room = size, forgetting, room
+        self.taken = 0
         self.capacity = capacity
         self.forgot = False
+        if room is not None:
+            room.enter(self)
+
+    @property
+    def oldest(self) -> int:
+        """The number of the entry written longest ago, which there must be."""
+        return next(iter(self._entries.values()))[2]
 
     def __setitem__(self, key: K, value: V) -> None:
         self.pop(key)
-        self._entries[key] = value, self._size(value)
-        self._taken += self._entries[key][1]
-        while len(self._entries) > self.capacity or self._taken > ROOM:
-            self._taken -= self._entries.popitem(last=False)[1][1]
-            self.forgot = True
-            self._forgetting()
+        size = ENTRY + getsizeof(key) + self._size(value)
+        self._entries[key] = value, size, 0 if self._room is None else self._room.written()
+        self._count(size)
+        if len(self._entries) > self.capacity:
+            self.drop()
+        if self._room is not None:
+            self._room.make()
+
+    def _count(self, size: int) -> None:
+        self.taken += size
+        if self._room is not None:
+            self._room.taken += size
+
+    def drop(self) -> None:
+        """Let the entry written longest ago go."""
+        self._count(-self._entries.popitem(last=False)[1][1])
+        self.forgot = True
+        self._forgetting()
 
     def get(self, key: K) -> V | None:
         """The entry of a key, if it is still there."""
@@ -69,19 +127,19 @@ class Recent(Generic[K, V]):
         found = self._entries.pop(key, None)
         if found is None:
             return None
-        self._taken -= found[1]
+        self._count(-found[1])
         return found[0]
 
     def values(self) -> Iterator[V]:
         """The entries, oldest first."""
-        for value, _ in self._entries.values():
+        for value, _, _ in self._entries.values():
             yield value
 
     def clear(self) -> None:
         """Forget everything."""
         self.forgot = self.forgot or bool(self._entries)
         self._entries.clear()
-        self._taken = 0
+        self._count(-self.taken)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -96,9 +154,9 @@ def key(value: object) -> str | None:
     return "null" if value is None else None
 
 
-def brief(value: str) -> str:
+def brief(value: str, longest: int = LONGEST_KEY) -> str:
     """A text, or of a long one its beginning and its digest."""
-    if len(value) < LONGEST_KEY:
+    if len(value) < longest:
         return value
     digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{value[:120]}… ({len(value)} characters, SHA-256 {digest})"
@@ -106,4 +164,4 @@ def brief(value: str) -> str:
 
 def size_of(*texts: str | None) -> int:
     """About how many bytes these texts take."""
-    return sum(60 + 2 * len(value) for value in texts if value is not None)
+    return sum(16 + getsizeof(value) for value in texts if value is not None)

@@ -11,7 +11,7 @@ from .beyond import Beyond
 from .events import Event, Found, Kind, Level, Path, Requirement, json_pointer, pointer_steps, reach
 from .intake import apply
 from .json_types import is_array, is_object
-from .kept import MOST_PARTS, brief, key
+from .kept import LONGEST_POINTER, MOST_PARTS, brief, key
 from .requirements import BEHIND
 from .rule import ACP
 from .rules import RULES, Rule
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 class Breach:
     """A rule that a message breaks.
 
-    `index` counts the lines of both directions, `pointer` is a JSON Pointer into the line (into the batch, for one), `earlier` the
+    `index` counts the lines of both directions, `pointer` is a JSON Pointer into the line (into the batch, for one; of one with
+    over 4,096 characters the beginning and a digest), `earlier` the
     index of the message that makes this one a breach. `count` is for how many of its kind it stands, itself the last. `requirements`
     are numbers and ids of the table of requirements; none where only the schema or JSON-RPC says it. `level`: `must` and `should` are
     breaches, a `note` is not.
@@ -314,14 +315,14 @@ def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> B
         about.index,
         about.sender,
         brief(about.method),
-        json_pointer(found.path),
+        brief(json_pointer(found.path), LONGEST_POINTER),
         found.earlier,
         found.sentence,
     )
 
 
 def _unstable(event: Event, found: Found) -> Breach:
-    place, method = json_pointer(found.path), brief(event.method)
+    place, method = brief(json_pointer(found.path), LONGEST_POINTER), brief(event.method)
     return Breach("only-unstable", "note", (), event.index, event.sender, method, place, None, found.sentence)
 
 

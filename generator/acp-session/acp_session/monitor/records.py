@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from sys import getsizeof
 from typing import Any
 
 from .kept import MOST_PARTS, Recent, size_of
@@ -52,7 +53,7 @@ class Pending:
     def size(self) -> int:
         """About how many bytes it takes."""
         texts = (*(self.roots or ()), *(self.source_roots or ()), *(self.options or ()))
-        return 400 + size_of(self.method, self.session, self.cwd, self.path, *texts)
+        return 600 + getsizeof(self.version) + size_of(self.method, self.session, self.cwd, self.path, *texts)
 
 
 @dataclass(slots=True)
@@ -105,11 +106,11 @@ class Session:
 
     def size(self) -> int:
         """About how many bytes it takes."""
-        parts = 400 * (
-            len(self.terminals) + len(self.stoppable) + len(self.work) + len(self.echoed) + len(self.unheard)
-        )
+        tables = (self.terminals, self.stoppable, self.work, self.echoed, self.unheard)
+        parts = sum(table.taken for table in tables)
         options = size_of_options(self.options or {}) + size_of_options(self.withdrawn or {})
-        return 1000 + parts + options + size_of(self.cwd, *(self.roots or ()), *self.inherited, *(self.modes or ()))
+        texts = (self.cwd, self.state, *(self.roots or ()), *self.inherited, *(self.modes or ()))
+        return 2000 + parts + options + size_of(*texts)
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, brief, key
+from .kept import MOST_MARKS, MOST_REQUESTS, MOST_SESSIONS, Recent, Room, brief, key, size_of
 from .offers import Options, all_gates, size_of_options
 from .records import Listed, Pending, Question, Session
 from .rootpaths import distinct
@@ -46,22 +46,23 @@ class Connection:
         self.auth_methods: dict[str, str] | None = None
         self.read = dict.fromkeys(self.sides, -1)
         """Of each side the last message of the other that it has read for sure, as it has answered that or a later one."""
-        self.early = Recent[str, Options](MOST_REQUESTS, size_of_options, self._forgetting("options"))
+        room = Room()
+        self.early = Recent[str, Options](MOST_REQUESTS, size_of_options, self._forgetting("options"), room)
         """Options of sessions whose id the client has not been told yet."""
-        self.early_states = Recent[str, str](MOST_REQUESTS)
+        self.early_states = Recent[str, str](MOST_REQUESTS, size_of, room=room)
         """What the agent said that they do."""
         self.pending = {
-            side: Recent[str, Pending](MOST_REQUESTS, Pending.size, self._forgetting("open requests"))
+            side: Recent[str, Pending](MOST_REQUESTS, Pending.size, self._forgetting("open requests"), room)
             for side in self.sides
         }
-        self.answered = {side: Recent[str, int](MOST_REQUESTS) for side in self.sides}
-        self.sessions = Recent[str, Session](MOST_SESSIONS, Session.size, self._forgetting("sessions"))
-        self.listed = Recent[str, Listed](MOST_SESSIONS, Listed.size)
-        self.deleted = Recent[str, int](MOST_SESSIONS, forgetting=self._forgetting("deleted sessions"))
-        self.questions = Recent[str, Question](MOST_REQUESTS, Question.size, self._forgetting("open questions"))
-        self.visits = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("visits to web pages"))
+        self.answered = {side: Recent[str, int](MOST_REQUESTS, room=room) for side in self.sides}
+        self.sessions = Recent[str, Session](MOST_SESSIONS, Session.size, self._forgetting("sessions"), room)
+        self.listed = Recent[str, Listed](MOST_SESSIONS, Listed.size, room=room)
+        self.deleted = Recent[str, int](MOST_SESSIONS, forgetting=self._forgetting("deleted sessions"), room=room)
+        self.questions = Recent[str, Question](MOST_REQUESTS, Question.size, self._forgetting("open questions"), room)
+        self.visits = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("visits to web pages"), room=room)
         """When the agent last asked for a visit, by its id."""
-        self.cursors = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("cursors"))
+        self.cursors = Recent[str, int](MOST_REQUESTS, forgetting=self._forgetting("cursors"), room=room)
         """The lists that brought each cursor."""
         self.let_go: list[str] = []
         """What the message taken in last made the monitor let go, as reasons why something is not judged."""
@@ -73,7 +74,7 @@ class Connection:
         """The last answer with the roots of a client of MCP, and their digest."""
         self.changed: tuple[int, int] | None = None
         """The answer that showed other roots than one before, where no news of a change has come since."""
-        self._told = Recent[str, bool](MOST_MARKS)
+        self._told = Recent[str, bool](MOST_MARKS, room=room)
 
     # --- questions ---
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .events import Event, text
-from .kept import key
+from .kept import brief, key
 from .records import Pending, Session
 from .state import Connection
 
@@ -74,7 +74,8 @@ def update(connection: Connection, session: Session, event: Event, told: Any) ->
 
 
 def _state(session: Session, event: Event, told: Any) -> None:
-    state = text(told, "state")
+    said = text(told, "state")
+    state = None if said is None else brief(said)
     if state in BUSY and session.state not in BUSY:
         session.work.clear()
         session.over = session.stopped = None

@@ -17,6 +17,7 @@ from acpgen.compat.history.assembling import MOST_ROWS, timeline
 from acpgen.compat.history.gathering import MOST, Gathered, How, from_git, from_paths, from_releases
 from acpgen.compat.history.timeline import Timeline
 from acpgen.compat.promises import judged
+from acpgen.compat.transitive import versions_of
 from acpgen.config import around, find_profile
 from acpgen.errors import BadSetting, Fault, Faults, UnknownName, did_you_mean
 from acpgen.schema.load import NO_REFERENCES, References
@@ -58,11 +59,12 @@ def asked_for(asked: Asked) -> Timeline:
     file = asked.waivers or waivers.standard_file()
     accepted = waivers.read(file) if asked.waivers is not None or file.exists() else ()
     project = around(Path.cwd())
+    versions = () if project is None else versions_of(project, asked.path or asked.given[-1])
     promised, spot, today = of_project(project), spot_of(project), date.today()
 
     def waived(report: Report) -> Report:
         """As the project's policy judges it, with the findings marked that are accepted; what other steps use is no note of this one."""
-        marked = waivers.waive(judged(report, promised, today, spot), accepted, today)
+        marked = waivers.waive(judged(report, promised, today, spot), accepted, today, versions)
         return replace(marked, notes=report.notes)
 
     return timeline(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from acpgen.compat.findings import Verdict
 from acpgen.compat.history.timeline import SIZES, Bump, Milestone, Size
-
-_VERSION: Final = re.compile(
-    r"v?(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})\.(0|[1-9][0-9]{0,17})(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?"
-)
-"""`1.2.0`, `v1.2.0-alpha.3`."""
+from acpgen.compat.numbering import numbers
 
 _NEEDED: Final[Mapping[Verdict, Size]] = {
     "breaking": "major",
@@ -41,11 +36,7 @@ def bump(verdict: Verdict | None, old: Milestone, new: Milestone) -> Bump:
 
 def _version(milestone: Milestone) -> tuple[int, int, int, str] | None:
     """The version that a tag or the name is."""
-    for text in (*milestone.tags, milestone.name):
-        found = _VERSION.fullmatch(text)
-        if found is not None:
-            return int(found[1]), int(found[2]), int(found[3]), found[4] or ""
-    return None
+    return next((found for text in (*milestone.tags, milestone.name) if (found := numbers(text)) is not None), None)
 
 
 def _made(old: tuple[int, ...], new: tuple[int, ...]) -> Size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from typing import Final, TypeAlias
@@ -306,6 +307,17 @@ def of_alternative(alternative: Alternative) -> Leaf:
 
     def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
         yield make.alternative(alternative)
+
+    return leaf
+
+
+def of_alternatives(*alternatives: Alternative) -> Leaf:
+    """A value of each alternative that has any."""
+
+    def leaf(make: Examples, _: ir.Type) -> Iterator[ir.JSON]:
+        for each in alternatives:
+            with suppress(NoExample):
+                yield make.alternative(each)
 
     return leaf
 

@@ -512,7 +512,8 @@ class _Check:
         for found in self.walk.wire_facts(pair, elsewhere):
             if isinstance(found.fact, Undetermined):
                 doubts.append(found)  # both ways of one comparison may leave the same doubt
-            elif (told := self._told(found, joined)) is not None:
+                continue
+            for told in self._each_told(found, joined):
                 yield told
                 answered.update((*_tolerated(found.fact), *told.refuses, *told.doubtful))
                 if told.witness is not None and told.witness.accepted_by is not None:
@@ -589,6 +590,19 @@ class _Check:
             doubtful.append(receiver)
         if doubtful and (told := self._told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))
+
+    def _each_told(self, found: PlacedFact, joined: _Joined) -> Iterator[Judged]:
+        """The findings of a fact: one, but where a type gives way to another and only one direction is refused, one for each direction."""
+        whole = self._told(found, joined)
+        parts = found.fact.parts if isinstance(found.fact, KindChanged) else ()
+        if len(parts) < 2 or found.free or (whole is not None and len(whole.refuses) == len(parts)):
+            parts = ()
+            if whole is not None:
+                yield whole
+        for part in parts:
+            told = self._told(replace(found, fact=part), joined)
+            if told is not None:
+                yield told
 
     def _told(self, given: PlacedFact, joined: _Joined) -> Judged | None:
         """The finding of a fact; `None` where it is proven that nothing is refused after all."""

@@ -5,12 +5,12 @@ Every fact holds the places of both sides (`file#/pointer`), which are left out 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, TypedDict
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.shapes import Alternative, Constants, Kind, Objects
+from acpgen.compat.protocol.shapes import Alternative, Constants, Objects
 
 
 class FactPlaces(TypedDict):
@@ -180,13 +180,21 @@ class NullChanged(Placed):
 
 @dataclass(frozen=True, slots=True)
 class KindChanged(Placed):
-    """A JSON kind that only one revision admits; `None` stands for every value that is not listed."""
+    """The JSON kinds that only one revision admits: `gone` and `come` are the alternatives of these kinds in the old one and the new one.
 
-    kind: Kind | None
-    admitted_by: Revision
+    `anything` is the revision that admits every value, where the other does not. `old_kinds` and `new_kinds` tell all kinds of each.
+    """
+
     old_kinds: str
     new_kinds: str
-    alternative: Alternative | None = None
+    gone: tuple[Alternative, ...] = ()
+    come: tuple[Alternative, ...] = ()
+    anything: Revision | None = None
+
+    @property
+    def parts(self) -> tuple[KindChanged, ...]:
+        """Both directions, each as a change of its own; itself where it has one."""
+        return (replace(self, come=()), replace(self, gone=())) if self.gone and self.come else (self,)
 
 
 OTHER: Final = "other keywords"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -233,11 +234,22 @@ def _candidates(types: Iterable[ir.Number]) -> Iterator[int | float]:
     for type_ in types:
         for limit in (type_.minimum, type_.maximum, type_.exclusive_minimum, type_.exclusive_maximum):
             if limit is not None:
-                yield from (limit, limit + 1, limit - 1, limit + 0.5, limit - 0.5)
+                yield from (limit, limit + 1, limit - 1, *_between(limit))
                 yield from (math.floor(limit), math.ceil(limit), math.floor(limit) + 1, math.ceil(limit) - 1)
         if type_.multiple_of is not None:
-            yield from (type_.multiple_of, type_.multiple_of * 2, type_.multiple_of / 2)
+            yield from (type_.multiple_of, type_.multiple_of * 2, *_half(type_.multiple_of))
     yield from (2**31, 2**63, -(2**31), 1e20)
+
+
+def _between(limit: int | float) -> Iterator[float]:
+    """The numbers half a step from a limit; none where no such number is near."""
+    with suppress(OverflowError):
+        yield from (limit + 0.5, limit - 0.5)
+
+
+def _half(number: int | float) -> Iterator[float]:
+    with suppress(OverflowError):
+        yield number / 2
 
 
 def _samples(free: Free, known: Constants) -> Iterator[ir.JSON]:

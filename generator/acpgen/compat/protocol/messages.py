@@ -9,7 +9,7 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision, Witness, opposite
@@ -212,7 +212,8 @@ class Court:
         where: tuple[str | int, ...],
     ) -> bool:
         """Whether one revision refuses a message, and says so of the place in question or of something inside it."""
-        return any(path[: len(where)] == where for path, _ in self._errors(routes, side, value))
+        errors = self._errors(routes, side, value)
+        return any(path[: len(where)] == where or _is_false_at(error, path, value, where) for path, error in errors)
 
     def _formed(self, routes: dict[Revision, tuple[Route, str | None]], side: Revision, value: ir.JSON) -> ir.JSON:
         """The message with texts of the formats that one revision names, in place of those that are not of them."""
@@ -310,6 +311,23 @@ def _key(step: Step, side: Revision) -> str | int | None:
             return "example"
         case _:
             return None
+
+
+_OTHERS: Final = ("items", "additionalProperties")
+"""Keywords whose schema `false` is told of the array or object as a whole."""
+
+
+def _is_false_at(error: Any, path: tuple[str | int, ...], value: Any, where: tuple[str | int, ...]) -> bool:
+    """Whether an error is that of the schema `false` for what stands at a place: its path ends with what holds that."""
+    if not where or path != where[:-1]:
+        return False
+    if error.validator in _OTHERS:
+        return error.validator_value is False
+    for key in where:
+        if key not in (range(len(value)) if is_array(value) else value):
+            return False
+        value = value[key]
+    return error.validator is None and bool(error.instance == value)
 
 
 def _called(value: Any, before: Sequence[str | int], steps: Sequence[Step], side: Revision) -> Any:

@@ -275,6 +275,12 @@ class _Comparing:
             self._fact(NullChanged(self.new.nullable, lenient=False, **self._at()))
         for kind in KINDS:
             self._kind(kind, self.old.of(kind), self.new.of(kind))
+        gone, come = (
+            tuple(next(iter(one.of(kind))) for kind in KINDS if one.of(kind) and not other.of(kind))
+            for one, other in ((self.old, self.new), (self.new, self.old))
+        )
+        if gone or come:
+            self._fact(KindChanged(_kinds(self.old), _kinds(self.new), gone, come, **self._at()))
         for sender, receiver in ((self.old, self.new), (self.new, self.old)):
             if receiver.exclusive and sender != receiver and _may_fit_two(sender, receiver):
                 self._fact(Undetermined("values may fit two branches of 'oneOf' at once", **self._at()))
@@ -309,18 +315,13 @@ class _Comparing:
 
     def _anything(self) -> None:
         admitted_by: Literal["old", "new"] = "old" if self.old.anything else "new"
-        self._fact(KindChanged(None, admitted_by, _kinds(self.old), _kinds(self.new), **self._at()))
+        self._fact(KindChanged(_kinds(self.old), _kinds(self.new), anything=admitted_by, **self._at()))
 
     # --- kinds ---
 
     def _kind(self, kind: str, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
-        if not old and not new:
-            return
         if not old or not new:
-            by: Literal["old", "new"] = "old" if old else "new"
-            some = (old or new)[0]
-            self._fact(KindChanged(kind_of(some), by, _kinds(self.old), _kinds(self.new), some, **self._at()))
-            return
+            return  # told together with the other kinds that only one side has
         match kind:
             case "boolean":
                 self._booleans(old, new)

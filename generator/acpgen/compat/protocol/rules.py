@@ -21,6 +21,7 @@ from acpgen.compat.protocol.candidates import (
     having,
     items,
     of_alternative,
+    of_alternatives,
     of_definition,
     of_many_kinds,
     smallest,
@@ -28,6 +29,7 @@ from acpgen.compat.protocol.candidates import (
 )
 from acpgen.compat.protocol.pairing import EXTENSION
 from acpgen.compat.protocol.policy import Weight
+from acpgen.compat.protocol.shapes import Alternative, kind_of
 from acpgen.meaning import texts
 
 
@@ -540,30 +542,50 @@ def null_allowed(fact: f.NullChanged) -> Judgement | None:
 
 def type_narrowed(fact: f.KindChanged) -> Judgement | None:
     """Values of a JSON type that were accepted are refused now."""
-    if fact.admitted_by != "old":
+    if fact.come or fact.anything == "new":
         return None
     return Judgement(
         "refused",
         f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
         "Keep the old type, and add a field for the new one.",
         accepted_by="old",
-        leaf=of_many_kinds if fact.alternative is None else of_alternative(fact.alternative),
-        subject=f"{fact.kind}",
+        leaf=of_alternatives(*fact.gone) if fact.gone else of_many_kinds,
+        subject=_kinds(fact.gone),
     )
 
 
 def type_widened(fact: f.KindChanged) -> Judgement | None:
     """Values of another JSON type are accepted now; old receivers refuse them."""
-    if fact.admitted_by != "new":
+    if fact.gone or fact.anything == "old":
         return None
     return Judgement(
         "refused",
         f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
         "Keep the old type and add a field for the new one, or gate the new values with a capability.",
         accepted_by="new",
-        leaf=of_many_kinds if fact.alternative is None else of_alternative(fact.alternative),
-        subject=f"{fact.kind}",
+        leaf=of_alternatives(*fact.come) if fact.come else of_many_kinds,
+        subject=_kinds(fact.come),
     )
+
+
+def type_changed(fact: f.KindChanged) -> Judgement | None:
+    """Values of one JSON type have given way to those of another: each revision refuses what the other sends."""
+    if not fact.gone or not fact.come:
+        return None
+    return Judgement(
+        "refused",
+        f"The type is now {fact.new_kinds} (previously {fact.old_kinds}).",
+        "Keep the old type, and add a field for the new one.",
+        accepted_by="old",
+        leaf=of_alternatives(*fact.gone),
+        back=of_alternatives(*fact.come),
+        subject=f"{_kinds(fact.gone)} to {_kinds(fact.come)}",
+    )
+
+
+def _kinds(alternatives: tuple[Alternative, ...]) -> str:
+    """The JSON kinds of alternatives; `None` stands for every kind."""
+    return ", ".join(map(kind_of, alternatives)) or "None"
 
 
 def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
@@ -1000,7 +1022,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.DemandChanged: (demand_changed,),
     f.ObjectOpennessChanged: (object_closed, object_opened),
     f.NullChanged: (null_forbidden, null_allowed),
-    f.KindChanged: (type_narrowed, type_widened),
+    f.KindChanged: (type_narrowed, type_widened, type_changed),
     f.LimitChanged: (limit_tightened, limit_loosened),
     f.FormatChanged: (format_changed,),
     f.ValueAdded: (value_added, closed_value_added),
@@ -1063,6 +1085,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "gate-moved": "a move back is a move",
     "demand-changed": "it judges both directions",
     "format-changed": "a change back is a change",
+    "type-changed": "a change back is a change",
     "variant-beside-default-added": "variant-removed judges the removal",
     "field-renamed": "a rename back is a rename",
     "variant-renamed": "a rename back is a rename",

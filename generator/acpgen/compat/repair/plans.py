@@ -59,6 +59,8 @@ PLANS: Final[Mapping[str, Plan]] = {
     "object-opened": Plan(_TAKEN_BACK, _SENT),
     "null-forbidden": Plan(_TAKEN_BACK, _REFUSED),
     "null-allowed": Plan(_TAKEN_BACK, _SENT),
+    "format-changed": Plan(_TAKEN_BACK, _REFUSED),
+    "type-changed": Plan(_TAKEN_BACK, _REFUSED),
     "type-narrowed": Plan(_TAKEN_BACK, _REFUSED),
     "type-widened": Plan(_TAKEN_BACK, _SENT),
     "limit-tightened": Plan(_TAKEN_BACK, _REFUSED),
@@ -87,7 +89,7 @@ PLANS: Final[Mapping[str, Plan]] = {
 NEVER: Final[frozenset[str]] = frozenset(
     {
         *("method-added", "null-result-allowed", "field-added", "default-grown", "null-meaning-declared"),
-        *("leniency-added", "format-changed", "value-added", "values-named", "variant-added", "tolerance-added"),
+        *("leniency-added", "value-added", "values-named", "variant-added", "tolerance-added"),
         *("inclusion-undecided", "definition-added", "definition-removed", "not-compared", "definition-renamed"),
         *("text-reworded", "schema-restructured", "language-widened", "language-undecided"),
         *("policy-applied", "policy-unused", "waiver-expired", "waiver-unused"),

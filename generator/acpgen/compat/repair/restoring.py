@@ -34,11 +34,12 @@ _LIMITS: Final = (
     *("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "format", "contentEncoding"),
 )
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("null-allowed", "null-forbidden", "type-narrowed", "type-widened"), _TYPES),
+    **dict.fromkeys(("null-allowed", "null-forbidden", "type-changed", "type-narrowed", "type-widened"), _TYPES),
     **dict.fromkeys(("limit-tightened", "limit-loosened"), (*_TYPES, *_LIMITS)),
     **dict.fromkeys(("gate-added", "gate-removed", "gate-moved"), ("x-capability",)),
     **dict.fromkeys(("object-closed", "object-opened"), _OPEN),
     "default-changed": ("default",),
+    "format-changed": ("format",),
     "demand-changed": ("x-required-with",),
     "field-became-optional": ("required",),
     "null-meaning-changed": ("x-null",),

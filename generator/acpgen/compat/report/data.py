@@ -96,7 +96,8 @@ def _proof_data(proven: Finding | Reach) -> dict[str, JSON]:
         facts = asdict(proven.witness).items()
         found["witness"] = {key: value for key, value in facts if key == "value" or value is not None}
     if proven.waived is not None:
-        found["waived"] = {"reason": proven.waived.reason, "expires": proven.waived.expires}
+        ends = ("expires", proven.waived.expires) if proven.waived.expires else ("until", proven.waived.release)
+        found["waived"] = {"reason": proven.waived.reason, ends[0]: ends[1]}
     if proven.ruled is not None:
         found["policy"] = {"judged": proven.ruled.judged, "reason": proven.ruled.reason}
     return found

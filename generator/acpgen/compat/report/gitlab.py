@@ -52,7 +52,7 @@ def _told(finding: Finding) -> str:
     if finding.breaks:
         parts.append(f"Breaks {finding.breaks}.")
     if finding.waived is not None:
-        parts.append(f"Waived until {finding.waived.expires}: {finding.waived.reason}")
+        parts.append(f"Waived until {finding.waived.until}: {finding.waived.reason}")
     parts.append(finding.advice)
     return " ".join(parts)
 

@@ -42,7 +42,7 @@ def _case(finding: Finding, heading: str, *, failed: bool) -> list[str]:
     name = f"{finding.rule} {finding.location} [{finding.fingerprint}]"
     opened = f'    <testcase classname={attribute(heading)} name={attribute(name)} time="0"'
     if finding.waived is not None:
-        reason = f"waived until {finding.waived.expires}: {finding.waived.reason}"
+        reason = f"waived until {finding.waived.until}: {finding.waived.reason}"
         return [f"{opened}>", f"      <skipped message={attribute(reason)}/>", "    </testcase>"]
     if not failed:
         return [f"{opened}/>"]

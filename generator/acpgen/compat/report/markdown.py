@@ -116,7 +116,7 @@ def _proven(block: wording.Block) -> Iterator[str]:
         breaks = f"Breaks {_said(finding.breaks)}. " if finding.breaks else ""
         yield f"    {breaks}Old {_place(finding.old)}, new {_place(finding.new)}, `{finding.fingerprint}`."
         if finding.waived is not None:
-            yield f"    Waived until {finding.waived.expires}: {_said(finding.waived.reason)}"
+            yield f"    Waived until {finding.waived.until}: {_said(finding.waived.reason)}"
         if finding.witness is not None:
             yield from _proof(finding.witness)
         yield from repairs.markdown(finding, _said(repairs.sentence(finding)), "    ")

@@ -138,7 +138,7 @@ def _finding(finding: Finding, *, said: bool, proven: bool, full: bool) -> Itera
     if said:
         yield f"<p>{_text(finding.message)}"
     if finding.waived is not None:
-        yield f'<p class="waived">Waived until {finding.waived.expires}: {_text(finding.waived.reason)}'
+        yield f'<p class="waived">Waived until {finding.waived.until}: {_text(finding.waived.reason)}'
     yield from _repair(finding)
     if finding.witness is not None and proven:
         body = _text(json.dumps(finding.witness.value, ensure_ascii=False), lines=True)

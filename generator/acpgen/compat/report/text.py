@@ -116,7 +116,7 @@ def _listed(block: wording.Block) -> Iterator[str]:
 def _brief(finding: Finding, told: str = "", *, way: bool, indent: str = "  ") -> Iterator[str]:
     reached = wording.reached(finding, way=way)
     line = f"{wording.name(finding)} ({reached})" if reached else wording.name(finding)
-    waived = f" Waived until {finding.waived.expires}." if finding.waived is not None else ""
+    waived = f" Waived until {finding.waived.until}." if finding.waived is not None else ""
     yield from wrapped(f"{line}{told}{waived} [{finding.fingerprint}]".lstrip(": "), indent, below=f"{indent}  ")
     yield from wrapped(repairs.sentence(finding), f"{indent}  ")
 
@@ -146,7 +146,7 @@ def _proven(finding: Finding) -> Iterator[str]:
             yield f"      {cut(line, WIDTH - 6)}"
     yield from wrapped(repairs.sentence(finding), "    ")
     if finding.waived is not None:
-        yield from wrapped(f"Waived until {finding.waived.expires}: {finding.waived.reason}", "    ")
+        yield from wrapped(f"Waived until {finding.waived.until}: {finding.waived.reason}", "    ")
     yield paint(f"    {finding.fingerprint}", "faint")
 
 

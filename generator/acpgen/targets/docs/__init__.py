@@ -15,7 +15,7 @@ from acpgen.schema.bundle import Bundle
 from acpgen.targets import Settings
 from acpgen.targets.docs import examples
 from acpgen.targets.docs.age_notes import NO_AGES, Ages, Member
-from acpgen.targets.docs.book import Beside, Book, Counterpart, VersionDifference, about_area
+from acpgen.targets.docs.book import Beside, Book, Counterpart, Snippets, VersionDifference, about_area
 from acpgen.targets.docs.phrases import plainly
 from acpgen.targets.docs.places import (
     CAPABILITIES,
@@ -41,6 +41,7 @@ __all__ = [
     "Markdown",
     "Member",
     "Places",
+    "Snippets",
     "VersionDifference",
     "area_title",
     "code",
@@ -71,11 +72,12 @@ def compose(
     beside: Beside,
     ages: Ages = NO_AGES,
     rules: RuleNotes = NO_RULES,
+    snippets: Snippets | None = None,
     *,
     for_site: bool = False,
 ) -> Mapping[str, str]:
-    """All pages below the prefix, each with its counterparts in other versions, what is known of ages, and the requirements of what it is
-    about. Raises `Faults`.
+    """All pages below the prefix, each with its counterparts in other versions, what is known of ages, the requirements of what it
+    is about, and its examples in Python. Raises `Faults`.
 
     For a site, headings of sections that only repeat what stands elsewhere carry the mark by which search leaves them out, and one file
     holds all pages. Nobody keeps that one beside the pages: it repeats them, and each change of one would be made twice.
@@ -83,7 +85,9 @@ def compose(
     examples.check(bundle)
     found = examples.collect(protocol, bundle)
     made = examples.made(protocol, bundle, found)
-    book = Book(protocol, bundle, places(protocol, bundle.origins), {**found, **made}, frozenset(made), ages, rules)
+    book = Book(
+        protocol, bundle, places(protocol, bundle.origins), {**found, **made}, frozenset(made), ages, rules, snippets
+    )
     folder = f"{settings.prefix}/" if settings.prefix else ""
     files: dict[str, str] = {}
     whole: list[str] = []

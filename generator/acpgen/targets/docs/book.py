@@ -53,6 +53,10 @@ Beside: TypeAlias = Mapping[str, tuple[Counterpart, ...]]
 """The counterparts of a page, by its path."""
 
 
+Snippets: TypeAlias = Callable[[ir.Method, Mapping[str, ir.JSON], ir.JSON], str | None]
+"""From a method, its example message and the example of its result to source that builds both; `None` where there is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Book:
     """One protocol version and all that is computed for its pages once. `made` are definitions whose example is not the schema's own."""
@@ -64,6 +68,7 @@ class Book:
     made: frozenset[str] = frozenset()
     ages: Ages = NO_AGES
     rules: RuleNotes = NO_RULES
+    snippets: Snippets | None = None
     used: Mapping[str, tuple[Use, ...]] = field(init=False)
     left: Mapping[str, tuple[str, ...]] = field(init=False)
 
@@ -141,6 +146,7 @@ class Book:
             "rules": self.rules.methods.get(method.name, ()) if is_first else (),
             "request": self._request(method),
             "response": self._response(method),
+            "snippet": self._snippet(method),
             "is_made": not self.made.isdisjoint(named),
             "more": len(self.examples.get(method.params or "", ())) > 1,
             "related": [other for other in dict.fromkeys(related) if other not in named],
@@ -212,12 +218,18 @@ class Book:
 
     # --- parts -----------------------------------------------------------------------------------------------------
 
-    def _request(self, method: ir.Method) -> ir.JSON | None:
+    def _request(self, method: ir.Method) -> dict[str, ir.JSON] | None:
         """A whole message with the first example of the params; `None` where there is none."""
         found = self.examples.get(method.params or "", ())
         if method.params is not None and not found:
             return None
         return {**framing.call(self.protocol.envelope, method, found[0] if found else framing.ABSENT)}
+
+    def _snippet(self, method: ir.Method) -> str | None:
+        request, results = self._request(method), self.examples.get(method.result or "", ())
+        if request is None or self.snippets is None:
+            return None
+        return self.snippets(method, request, results[0] if results else None)
 
     def _response(self, method: ir.Method) -> ir.JSON | None:
         found = self.examples.get(method.result or "", ())

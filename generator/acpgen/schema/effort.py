@@ -1,0 +1,72 @@
+"""Steps that the work on one protocol may take: what would go on for too long ends with a fault, at the same step on each machine.
+
+A step is one look at a schema. The functions that every stage looks through count them, so that no stage is left out, and neither is one
+that is written tomorrow; outside of `bounded` nothing is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+from acpgen.errors import Faults, TooMuchWork
+
+STEPS: Final = 2_000_000
+"""For a protocol of up to one MiB, and once more for each further MiB. The largest at hand takes a tenth."""
+
+_MIB: Final = 1 << 20
+
+
+@dataclass(slots=True)
+class Effort:
+    """The steps that are left, of how many, and the place that is worked on."""
+
+    left: int
+    steps: int
+    at: str
+
+
+_UNDER_WAY: Final[ContextVar[Effort | None]] = ContextVar("effort", default=None)
+
+
+@contextmanager
+def bounded(at: str, size: int) -> Generator[None]:
+    """Count the steps of what is done inside, for a protocol of `size` characters in the file `at`.
+
+    Work inside of such work counts with it. What takes too many raises `Faults`.
+    """
+    if _UNDER_WAY.get() is not None:
+        yield
+        return
+    steps = STEPS * (1 + size // _MIB)
+    token = _UNDER_WAY.set(Effort(steps, steps, at))
+    try:
+        yield
+    finally:
+        _UNDER_WAY.reset(token)
+
+
+def spend(steps: int = 1) -> None:
+    """Count steps. Raises `Faults` when there are none left."""
+    effort = _UNDER_WAY.get()
+    if effort is not None:
+        effort.left -= steps
+        if effort.left < 0:
+            effort.left = effort.steps // 100  # for what tells of the fault
+            raise Faults([TooMuchWork(at=effort.at, limit=effort.steps)])
+
+
+def working_on(at: str) -> None:
+    """Say which place the following steps are for."""
+    effort = _UNDER_WAY.get()
+    if effort is not None:
+        effort.at = at
+
+
+def spent() -> int:
+    """How many steps were taken so far."""
+    effort = _UNDER_WAY.get()
+    return 0 if effort is None else effort.steps - effort.left

@@ -1,0 +1,230 @@
+"""JSON values as the Python that constructs them from the generated classes, for documentation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from acpgen import ir
+from acpgen.targets.python.literals import literal
+from acpgen.targets.python.naming import Names, name_all
+
+WIDTH: Final = 88
+_STEPS: Final = 10_000
+"""As many types are tried for one value."""
+
+
+class NotConstructible(Exception):
+    """No classes of the package construct this value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Construction:
+    """A class called with arguments by name."""
+
+    name: str
+    arguments: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list, or a dictionary where each item has a key."""
+
+    entries: tuple[tuple[str, Expression], ...]
+    brackets: str
+
+
+Expression: TypeAlias = str | Construction | Items
+
+
+class Constructor:
+    """Writes values of one protocol for its generated `package`, `acp_bindings.v1`; the code has it under its last name."""
+
+    def __init__(self, protocol: ir.Protocol, package: str) -> None:
+        self.parent, _, self.module = package.rpartition(".")
+        self._protocol = protocol
+        self._names: Names = name_all(protocol)
+        self._left = _STEPS
+
+    def imports(self, frame: str) -> list[str]:
+        """What brings the package, and from the top of it a kind of message."""
+        top = self.parent.partition(".")[0]
+        if top == self.parent:
+            return [f"from {top} import {frame}, {self.module}"]
+        return [f"from {top} import {frame}", f"from {self.parent} import {self.module}"]
+
+    def name_of(self, definition: str) -> str:
+        """The class or alias of a definition."""
+        return self._names.classes[definition]
+
+    def expression(self, definition: str, value: ir.JSON) -> Expression:
+        """The expression for a value of a definition. Raises `NotConstructible`."""
+        self._left = _STEPS
+        return self._defined(definition, value)
+
+    def _defined(self, name: str, value: ir.JSON, seen: frozenset[str] = frozenset()) -> Expression:
+        if name in seen:
+            raise NotConstructible
+        definition = self._protocol.definitions[name]
+        match definition:
+            case ir.Record():
+                return self._record(definition, value)
+            case ir.TaggedUnion():
+                return self._defined(_branch(definition, value), value, seen | {name})
+            case ir.Enum():
+                if definition.openness == "closed" and all(value != each.value for each in definition.values):
+                    raise NotConstructible
+                return self._typed(definition.base, value, seen | {name})
+            case ir.Alias():
+                return self._typed(definition.type, value, seen | {name})
+
+    def _record(self, record: ir.Record, value: ir.JSON) -> Expression:
+        if not isinstance(value, dict):
+            raise NotConstructible
+        fields = {field.name: field for field in record.fields}
+        if not value.keys() <= fields.keys() or any(f.required and f.name not in value for f in record.fields):
+            raise NotConstructible
+        names = self._names.fields[record.name]
+        arguments = [
+            (names[key], self._typed(fields[key].type, inner))
+            for key, inner in value.items()
+            if not _is_given(fields[key], inner)
+        ]
+        return Construction(f"{self.module}.{self._names.classes[record.name]}", tuple(arguments))
+
+    def _typed(self, type_: ir.Type, value: ir.JSON, seen: frozenset[str] = frozenset()) -> Expression:
+        self._left -= 1
+        if not self._left:
+            raise NotConstructible
+        match type_:
+            case ir.Ref():
+                return self._defined(type_.name, value, seen)
+            case ir.AnyOf():
+                for member in type_.types:
+                    try:
+                        return self._typed(member, value, seen)
+                    except NotConstructible:
+                        continue
+                raise NotConstructible
+            case ir.Array() if isinstance(value, list):
+                return Items(tuple(("", self._typed(type_.items, inner)) for inner in value), "[]")
+            case ir.Map() if isinstance(value, dict):
+                entries = ((f"{literal(key)}: ", self._typed(type_.values, inner)) for key, inner in value.items())
+                return Items(tuple(entries), "{}")
+            case ir.Tuple() if isinstance(value, list):
+                types = (*type_.first, *[type_.rest] * (len(value) - len(type_.first)))
+                return Items(tuple(("", self._typed(*pair)) for pair in zip(types, value, strict=False)), "()")
+            case _ if _admits(type_, value):
+                return _plain(value)
+            case _:
+                raise NotConstructible
+
+
+def written(expression: Expression, indent: int = 0, taken: int = 0) -> str:
+    """The source of an expression: on one line where it fits, else with an entry on each. `taken` is what stands before and after it."""
+    if isinstance(expression, str):
+        return expression
+    flat = _flat(expression)
+    if indent + taken + len(flat) <= WIDTH:
+        return flat
+    head, pairs, tail = _open(expression)
+    if not pairs:
+        return flat
+    inner = " " * (indent + 4)
+    lines = [f"{inner}{key}{written(each, indent + 4, len(key) + 1)}," for key, each in pairs]
+    return "\n".join([head, *lines, f"{' ' * indent}{tail}"])
+
+
+def _flat(expression: Expression) -> str:
+    if isinstance(expression, str):
+        return expression
+    head, pairs, tail = _open(expression)
+    comma = "," if head == "(" and len(pairs) == 1 else ""
+    return f"{head}{', '.join(f'{key}{_flat(each)}' for key, each in pairs)}{comma}{tail}"
+
+
+def _open(expression: Construction | Items) -> tuple[str, list[tuple[str, Expression]], str]:
+    """What stands before the entries, the entries with what names each, and what stands behind."""
+    if isinstance(expression, Construction):
+        return f"{expression.name}(", [(f"{name}=", each) for name, each in expression.arguments], ")"
+    return expression.brackets[0], list(expression.entries), expression.brackets[1]
+
+
+def _branch(union: ir.TaggedUnion, value: ir.JSON) -> str:
+    """The definition of the branch that a value is of. Raises `NotConstructible`."""
+    if not isinstance(value, dict):
+        raise NotConstructible
+    if union.tag in value:
+        tag = value[union.tag]
+        for variant in union.variants:
+            if variant.tag == tag and isinstance(variant.tag, bool) == isinstance(tag, bool):
+                return variant.type
+    if union.default is None:
+        raise NotConstructible
+    return union.default
+
+
+def _is_given(field: ir.Field, value: ir.JSON) -> bool:
+    """Whether the class has this value without being told: the constant of a tag."""
+    return field.required and isinstance(field.type, ir.Constant) and field.type.values == (value,)
+
+
+def _plain(value: ir.JSON) -> Expression:
+    if isinstance(value, list):
+        return Items(tuple(("", _plain(each)) for each in value), "[]")
+    if isinstance(value, dict):
+        return Items(tuple((f"{literal(key)}: ", _plain(each)) for key, each in value.items()), "{}")
+    return literal(value)
+
+
+def _admits(type_: ir.Type, value: ir.JSON) -> bool:
+    """Whether a value is of the JSON type; examples are judged before, so limits are not looked at."""
+    match type_:
+        case ir.Anything():
+            return True
+        case ir.Null():
+            return value is None
+        case ir.Boolean():
+            return isinstance(value, bool)
+        case ir.Number():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                return False
+            return not type_.integer or value == int(value)
+        case ir.String():
+            return isinstance(value, str)
+        case ir.Constant():
+            return any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in type_.values)
+        case _:
+            return False
+
+
+def example(constructor: Constructor, method: ir.Method, request: Mapping[str, ir.JSON], result: ir.JSON) -> str | None:
+    """Python that builds a message of a method and, of a request, the result; `None` where the classes cannot say it."""
+    module = constructor.module
+    if not constructor.parent:
+        return None
+    kind = "Request" if method.kind == "request" else "Notification"
+    try:
+        arguments: list[tuple[str, Expression]] = []
+        if "id" in request:
+            arguments.append(("id", _plain(request["id"])))
+        arguments.append(("method", literal(method.name)))
+        if method.params is not None and "params" in request:
+            arguments.append(("params", constructor.expression(method.params, request["params"])))
+        lines = [
+            *constructor.imports(kind),
+            "",
+            _assigned("message", Construction(kind, tuple(arguments))),
+        ]
+        lines.append(f"line = {module}.encode(message)")
+        if method.result is not None and result is not None:
+            lines += ["", _assigned("result", constructor.expression(method.result, result))]
+    except NotConstructible:
+        return None
+    return "\n".join(lines)
+
+
+def _assigned(name: str, expression: Expression) -> str:
+    return f"{name} = {written(expression, 0, len(name) + 3)}"

@@ -1,0 +1,103 @@
+"""Schemas that were written to take long: each ends, and says why where it is not done; how much is allowed is counted in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from acpgen import Faults, lint
+from acpgen.errors import TooDeep, TooLongChain, TooMuchWork
+from acpgen.generate import understand
+from acpgen.schema import effort
+from acpgen.schema.load import Source, parse
+from acpgen.schema.ways import LONGEST_CHAIN, require_short_chains
+from hostile_schemas import SHAPES, level, levels, text
+from test_doubling import ending
+
+BIG = (
+    "references in a row",
+    "references in allOf",
+    "deep in not",
+    "large enum of numbers",
+    "many required",
+    "many dangling references",
+    "pattern of counts",
+    "pointers",
+    "a circle of references",
+)
+"""Shapes that are also tried at just below 1 MB."""
+
+
+def source(shape: str, size: int) -> Source:
+    return Source("p", "", (("p.json", text(shape, size).encode()),))
+
+
+def steps(work: Callable[[], object]) -> int:
+    """The steps that work takes, whether or not it is done in the end."""
+    with effort.bounded("p.json", 0), ending():
+        with suppress(Faults):
+            work()
+        return effort.spent()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_schema_is_understood_and_linted_or_refused_within_the_steps_that_it_is_given(shape: str) -> None:
+    given = source(shape, SHAPES[shape][1][0])
+    assert steps(lambda: understand(parse(given))) <= effort.STEPS
+    assert steps(lambda: lint.lint(given)) <= effort.STEPS
+
+
+@pytest.mark.parametrize("shape", BIG)
+def test_nearly_a_megabyte_is_read_or_refused_within_the_steps_that_it_is_given(shape: str) -> None:
+    given = source(shape, SHAPES[shape][1][-1])
+    assert steps(lambda: understand(parse(given))) <= effort.STEPS
+
+
+def test_the_same_work_takes_the_same_steps() -> None:
+    given = source("alternatives below alternatives", 8)
+    assert steps(lambda: understand(parse(given))) == steps(lambda: understand(parse(given))) > 1000
+
+
+def test_steps_are_counted_where_something_is_bounded_and_work_inside_of_it_shares_them() -> None:
+    effort.spend(10**9)
+    assert effort.spent() == 0
+    with effort.bounded("a.json", 0):
+        effort.spend(5)
+        with effort.bounded("b.json", 0):
+            effort.spend(2)
+        assert effort.spent() == 7
+        effort.working_on("a.json#/$defs/A")
+        with pytest.raises(Faults) as caught:
+            effort.spend(effort.STEPS)
+    assert caught.value.faults == (TooMuchWork("a.json#/$defs/A", effort.STEPS),)
+    with effort.bounded("a.json", 3 << 20):
+        effort.spend(3 * effort.STEPS)
+
+
+@pytest.mark.parametrize("length", [LONGEST_CHAIN, LONGEST_CHAIN + 1])
+def test_a_chain_is_as_long_as_the_schemas_that_judge_one_value(length: int) -> None:
+    definitions = levels(length - 1, lambda number: level(number + 1))["$defs"]
+    del definitions["GoRequest"]
+    if length <= LONGEST_CHAIN:
+        require_short_chains(definitions, {})
+        return
+    with pytest.raises(Faults) as caught:
+        require_short_chains(definitions, {"L0": "p.json#/$defs/L0"})
+    assert caught.value.faults == (TooLongChain("p.json#/$defs/L0", LONGEST_CHAIN),)
+
+
+def test_a_chain_through_fields_is_no_chain() -> None:
+    definitions = levels(1_000, lambda n: {"type": "object", "properties": {"a": level(n + 1)}})["$defs"]
+    require_short_chains(definitions, {})
+
+
+def test_what_leads_back_to_itself_is_no_chain() -> None:
+    require_short_chains({"A": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/A"}]}}, {})
+
+
+def test_lint_of_what_is_nested_too_deep_is_a_fault() -> None:
+    with pytest.raises(Faults) as caught:
+        lint.lint(source("deep in not", 200))
+    assert {type(fault) for fault in caught.value.faults} == {TooDeep}
