@@ -67,7 +67,9 @@ def is_part(subject: Subject, row: Row) -> bool:
 
 def tagged(subject: Subject, row: Row) -> Row:
     """A row whose definition is the body of one variant alone, with the tags that this has: there a body never stands without."""
-    if row.is_message or row.type not in subject.bundle.former.values() or not isinstance(row.message, dict):
+    if row.is_message or row.type is None or not isinstance(row.message, dict):
+        return row
+    if row.type not in subject.bundle.former.values():
         return row
     return replace(row, message={**_tags(subject, row.type, row.message), **row.message})
 
@@ -79,8 +81,8 @@ def _tags(subject: Subject, name: str, message: Mapping[str, Any]) -> dict[str, 
             found = {one.name: one.type for one in fields if one.required and one.name not in message}
             return {key: kind.values[0] for key, kind in found.items() if isinstance(kind, ir.Constant)}
         case ir.TaggedUnion() as union:
-            variants = {one.tag: one.type for one in union.variants}
-            chosen = variants.get(message.get(union.tag), union.default or union.fallback)
+            told = [one.type for one in union.variants if one.tag == message.get(union.tag)]
+            chosen = told[0] if told else union.default or union.fallback
             return {} if chosen is None else _tags(subject, chosen, message)
         case ir.Alias(type=ir.AnyOf(types=(ir.Ref(name=first), *_))):
             return {} if name == first else _tags(subject, first, message)
