@@ -27,7 +27,7 @@ class Agent(peers.Agent):
     async def turn(self, turn: Turn) -> v1.StopReason:
         session, note = turn.session.id, f"{turn.session.scope.cwd}/note.txt"
         await turn.say("I write a note.")
-        await turn.session.update(v1.ToolCallSessionUpdate(tool_call_id="1", title="Write note.txt", kind="edit"))
+        await turn.session.update(v1.ToolCall(tool_call_id="1", title="Write note.txt", kind="edit"))
         options = [v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
         call = v1.ToolCallUpdate(tool_call_id="1")
         ask = v1.RequestPermissionRequest(session_id=session, tool_call=call, options=options)

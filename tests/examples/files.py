@@ -36,7 +36,7 @@ async def main(arguments: Sequence[str]) -> None:
     client = FilesClient(directories)
     async with peers.spawn_agent(command, client):
         session = await client.start(directories[0], directories[1:])
-        await client.host.prompt(session, [v1.TextContentBlock(text=sys.stdin.readline())])
+        await client.host.prompt(session, [v1.TextContent(text=sys.stdin.readline())])
         await client.host.aclose()
 
 

@@ -92,7 +92,7 @@ class Turn:
 
     async def say(self, text: str) -> None:
         """Send a piece of the agent's message."""
-        await self.session.update(v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)))
+        await self.session.update(v1.AgentMessageChunk(content=v1.TextContent(text=text)))
 
 
 class AgentHost:

@@ -29,8 +29,6 @@ __all__ = [
     "EmbeddedResourceResource",
     "Role",
     "CreateElicitationRequest",
-    "FormCreateElicitationRequest",
-    "UrlCreateElicitationRequest",
     "CreateElicitationResponse",
     "ElicitationFormMode",
     "ElicitationUrlMode",
@@ -70,7 +68,7 @@ __all__ = [
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
-        "TerminalAuthMethod | UnknownAuthMethod | AuthMethodAgent",
+        "AuthMethodTerminal | UnknownAuthMethod | AuthMethodAgent",
         Tagged("type", ("terminal",), fallbacks=1, default=True, default_tag="agent"),
         Defined(__name__, "AuthMethod"),
     ],
@@ -132,11 +130,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 SessionConfigOption = TypeAliasType(
     "SessionConfigOption",
     Annotated[
-        """(
-        SelectSessionConfigOption
-        | BooleanSessionConfigOption
-        | UnknownSessionConfigOption
-        )""",
+        "SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption",
         Tagged("type", ("select", "boolean"), fallbacks=1),
         Defined(__name__, "SessionConfigOption"),
     ],
@@ -195,11 +189,11 @@ ContentBlock = TypeAliasType(
     "ContentBlock",
     Annotated[
         """(
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceLinkContentBlock
-        | ResourceContentBlock
+        TextContent
+        | ImageContent
+        | AudioContent
+        | ResourceLink
+        | EmbeddedResource
         | UnknownContentBlock
         )""",
         Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
@@ -235,8 +229,8 @@ CreateElicitationRequest = TypeAliasType(
     "CreateElicitationRequest",
     Annotated[
         """(
-        FormCreateElicitationRequest
-        | UrlCreateElicitationRequest
+        ElicitationFormMode
+        | ElicitationUrlMode
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
@@ -250,31 +244,11 @@ question belongs to a session or to another request, and modes that the client d
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-FormCreateElicitationRequest = TypeAliasType(
-    "FormCreateElicitationRequest",
-    Annotated[
-        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "FormCreateElicitationRequest"),
-    ],
-)
-""""""
-
-UrlCreateElicitationRequest = TypeAliasType(
-    "UrlCreateElicitationRequest",
-    Annotated[
-        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "UrlCreateElicitationRequest"),
-    ],
-)
-""""""
-
 CreateElicitationResponse = TypeAliasType(
     "CreateElicitationResponse",
     Annotated[
         """(
-        AcceptCreateElicitationResponse
+        ElicitationAcceptAction
         | ElicitationDeclineAction
         | ElicitationCancelAction
         | UnknownCreateElicitationResponse
@@ -331,11 +305,11 @@ ElicitationPropertySchema = TypeAliasType(
     "ElicitationPropertySchema",
     Annotated[
         """(
-        StringElicitationPropertySchema
-        | NumberElicitationPropertySchema
-        | IntegerElicitationPropertySchema
-        | BooleanElicitationPropertySchema
-        | ArrayElicitationPropertySchema
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
         Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
@@ -368,7 +342,7 @@ Other values are kept as they are.
 MultiSelectItems = TypeAliasType(
     "MultiSelectItems",
     Annotated[
-        "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
+        "StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
         Defined(__name__, "MultiSelectItems"),
     ],
@@ -444,7 +418,7 @@ Other values are kept as they are.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | SseMcpServer | UnknownMcpServer | McpServerStdio",
+        "McpServerHttp | McpServerSse | UnknownMcpServer | McpServerStdio",
         Tagged("type", ("http", "sse"), fallbacks=1, default=True, default_tag="stdio", closed=True),
         Defined(__name__, "McpServer"),
     ],
@@ -482,7 +456,7 @@ AbsolutePath = TypeAliasType(
 RequestPermissionOutcome = TypeAliasType(
     "RequestPermissionOutcome",
     Annotated[
-        "CancelledPermissionOutcome | SelectedRequestPermissionOutcome",
+        "CancelledPermissionOutcome | SelectedPermissionOutcome",
         Tagged("outcome", ("cancelled", "selected")),
         Defined(__name__, "RequestPermissionOutcome"),
     ],
@@ -624,12 +598,7 @@ Other values are kept as they are.
 ToolCallContent = TypeAliasType(
     "ToolCallContent",
     Annotated[
-        """(
-        ContentToolCallContent
-        | DiffToolCallContent
-        | TerminalToolCallContent
-        | UnknownToolCallContent
-        )""",
+        "Content | Diff | Terminal | UnknownToolCallContent",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
         Defined(__name__, "ToolCallContent"),
     ],
@@ -646,17 +615,17 @@ SessionUpdate = TypeAliasType(
         UserMessageChunk
         | AgentMessageChunk
         | AgentThoughtChunk
-        | ToolCallSessionUpdate
-        | ToolCallUpdateSessionUpdate
-        | PlanSessionUpdate
-        | AvailableCommandsUpdateSessionUpdate
-        | CurrentModeUpdateSessionUpdate
-        | ConfigOptionUpdateSessionUpdate
-        | SessionInfoUpdateSessionUpdate
-        | UsageUpdateSessionUpdate
-        | NoticeSessionUpdate
-        | CompactionUpdateSessionUpdate
-        | CompactionSummaryChunkSessionUpdate
+        | ToolCall
+        | SessionToolCallUpdate
+        | Plan
+        | AvailableCommandsUpdate
+        | CurrentModeUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
         | UnknownSessionUpdate
         )""",
         Tagged(
@@ -678,60 +647,56 @@ MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "Messa
 
 # The types above name records; the records, in turn, import them from here.
 from .models import (  # noqa: E402
-    AcceptCreateElicitationResponse,
     AgentMessageChunk,
     AgentThoughtChunk,
-    ArrayElicitationPropertySchema,
-    AudioContentBlock,
+    AudioContent,
     AuthMethodAgent,
-    AvailableCommandsUpdateSessionUpdate,
+    AuthMethodTerminal,
+    AvailableCommandsUpdate,
     BlobResourceContents,
-    BooleanElicitationPropertySchema,
-    BooleanSessionConfigOption,
+    BooleanPropertySchema,
     BooleanSetSessionConfigOptionRequest,
     CancelledPermissionOutcome,
-    CompactionSummaryChunkSessionUpdate,
-    CompactionUpdateSessionUpdate,
-    ConfigOptionUpdateSessionUpdate,
-    ContentToolCallContent,
-    CurrentModeUpdateSessionUpdate,
-    DiffToolCallContent,
+    CompactionSummaryChunk,
+    CompactionUpdate,
+    ConfigOptionUpdate,
+    Content,
+    CurrentModeUpdate,
+    Diff,
+    ElicitationAcceptAction,
     ElicitationCancelAction,
     ElicitationDeclineAction,
-    HttpMcpServer,
-    ImageContentBlock,
-    IntegerElicitationPropertySchema,
+    EmbeddedResource,
+    ImageContent,
+    IntegerPropertySchema,
+    McpServerHttp,
+    McpServerSse,
     McpServerStdio,
-    MultiSelectItemsStringVariant,
-    NoticeSessionUpdate,
-    NumberElicitationPropertySchema,
-    PlanSessionUpdate,
+    MultiSelectPropertySchema,
+    Notice,
+    NumberPropertySchema,
+    Plan,
     RequestElicitationFormMode,
     RequestElicitationUrlMode,
-    RequestFormCreateElicitationRequest,
     RequestUnknownCreateElicitationRequest,
-    RequestUrlCreateElicitationRequest,
-    ResourceContentBlock,
-    ResourceLinkContentBlock,
-    SelectSessionConfigOption,
-    SelectedRequestPermissionOutcome,
+    ResourceLink,
+    SelectedPermissionOutcome,
+    SessionConfigBoolean,
+    SessionConfigSelect,
     SessionConfigSelectGroup,
     SessionConfigSelectOption,
     SessionElicitationFormMode,
     SessionElicitationUrlMode,
-    SessionFormCreateElicitationRequest,
-    SessionInfoUpdateSessionUpdate,
+    SessionInfoUpdate,
+    SessionToolCallUpdate,
     SessionUnknownCreateElicitationRequest,
-    SessionUrlCreateElicitationRequest,
-    SseMcpServer,
-    StringElicitationPropertySchema,
-    TerminalAuthMethod,
-    TerminalToolCallContent,
-    TextContentBlock,
+    StringMultiSelectItems,
+    StringPropertySchema,
+    Terminal,
+    TextContent,
     TextResourceContents,
     TitledMultiSelectItems,
-    ToolCallSessionUpdate,
-    ToolCallUpdateSessionUpdate,
+    ToolCall,
     UnknownAuthMethod,
     UnknownContentBlock,
     UnknownCreateElicitationResponse,
@@ -743,7 +708,7 @@ from .models import (  # noqa: E402
     UnknownSetSessionConfigOptionRequest,
     UnknownToolCallContent,
     UnstructuredCommandInput,
-    UsageUpdateSessionUpdate,
+    UsageUpdate,
     UserMessageChunk,
     ValueIdSetSessionConfigOptionRequest,
 )

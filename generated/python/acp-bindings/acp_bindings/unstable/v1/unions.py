@@ -30,8 +30,6 @@ __all__ = [
     "EmbeddedResourceResource",
     "Role",
     "CreateElicitationRequest",
-    "FormCreateElicitationRequest",
-    "UrlCreateElicitationRequest",
     "CreateElicitationResponse",
     "ElicitationFormMode",
     "ElicitationUrlMode",
@@ -72,7 +70,6 @@ __all__ = [
     "SessionStatus",
     "SessionArchiveFilter",
     "StateUpdate",
-    "StateUpdateIdleVariant",
     "IdleStateUpdate",
     "SystemPromptMode",
     "TerminalId",
@@ -87,7 +84,7 @@ __all__ = [
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
-        "TerminalAuthMethod | EnvVarAuthMethod | UnknownAuthMethod | AuthMethodAgent",
+        "AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent",
         Tagged("type", ("terminal", "env_var"), fallbacks=1, default=True, default_tag="agent"),
         Defined(__name__, "AuthMethod"),
     ],
@@ -169,11 +166,7 @@ Unknown values of `type` are kept as `UnknownSetSessionConfigOptionRequest`.
 SessionConfigOption = TypeAliasType(
     "SessionConfigOption",
     Annotated[
-        """(
-        SelectSessionConfigOption
-        | BooleanSessionConfigOption
-        | UnknownSessionConfigOption
-        )""",
+        "SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption",
         Tagged("type", ("select", "boolean"), fallbacks=1),
         Defined(__name__, "SessionConfigOption"),
     ],
@@ -232,11 +225,11 @@ ContentBlock = TypeAliasType(
     "ContentBlock",
     Annotated[
         """(
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceLinkContentBlock
-        | ResourceContentBlock
+        TextContent
+        | ImageContent
+        | AudioContent
+        | ResourceLink
+        | EmbeddedResource
         | UnknownContentBlock
         )""",
         Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
@@ -272,8 +265,8 @@ CreateElicitationRequest = TypeAliasType(
     "CreateElicitationRequest",
     Annotated[
         """(
-        FormCreateElicitationRequest
-        | UrlCreateElicitationRequest
+        ElicitationFormMode
+        | ElicitationUrlMode
         | SessionUnknownCreateElicitationRequest
         | RequestUnknownCreateElicitationRequest
         )""",
@@ -287,31 +280,11 @@ question belongs to a session or to another request, and modes that the client d
 Unknown values of `mode` are kept as `UnknownCreateElicitationRequest`.
 """
 
-FormCreateElicitationRequest = TypeAliasType(
-    "FormCreateElicitationRequest",
-    Annotated[
-        "SessionFormCreateElicitationRequest | RequestFormCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "FormCreateElicitationRequest"),
-    ],
-)
-""""""
-
-UrlCreateElicitationRequest = TypeAliasType(
-    "UrlCreateElicitationRequest",
-    Annotated[
-        "SessionUrlCreateElicitationRequest | RequestUrlCreateElicitationRequest",
-        Shapes(),
-        Defined(__name__, "UrlCreateElicitationRequest"),
-    ],
-)
-""""""
-
 CreateElicitationResponse = TypeAliasType(
     "CreateElicitationResponse",
     Annotated[
         """(
-        AcceptCreateElicitationResponse
+        ElicitationAcceptAction
         | ElicitationDeclineAction
         | ElicitationCancelAction
         | UnknownCreateElicitationResponse
@@ -368,11 +341,11 @@ ElicitationPropertySchema = TypeAliasType(
     "ElicitationPropertySchema",
     Annotated[
         """(
-        StringElicitationPropertySchema
-        | NumberElicitationPropertySchema
-        | IntegerElicitationPropertySchema
-        | BooleanElicitationPropertySchema
-        | ArrayElicitationPropertySchema
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
         Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
@@ -405,7 +378,7 @@ Other values are kept as they are.
 MultiSelectItems = TypeAliasType(
     "MultiSelectItems",
     Annotated[
-        "MultiSelectItemsStringVariant | UnknownMultiSelectItems | TitledMultiSelectItems",
+        "StringMultiSelectItems | UnknownMultiSelectItems | TitledMultiSelectItems",
         Tagged("type", ("string",), fallbacks=1, default=True),
         Defined(__name__, "MultiSelectItems"),
     ],
@@ -501,7 +474,7 @@ Unstable: may change in any version.
 McpServer = TypeAliasType(
     "McpServer",
     Annotated[
-        "HttpMcpServer | SseMcpServer | AcpMcpServer | UnknownMcpServer | McpServerStdio",
+        "McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio",
         Tagged("type", ("http", "sse", "acp"), fallbacks=1, default=True, default_tag="stdio", closed=True),
         Defined(__name__, "McpServer"),
     ],
@@ -545,7 +518,7 @@ AbsolutePath = TypeAliasType(
 RequestPermissionOutcome = TypeAliasType(
     "RequestPermissionOutcome",
     Annotated[
-        "CancelledPermissionOutcome | SelectedRequestPermissionOutcome",
+        "CancelledPermissionOutcome | SelectedPermissionOutcome",
         Tagged("outcome", ("cancelled", "selected")),
         Defined(__name__, "RequestPermissionOutcome"),
     ],
@@ -615,7 +588,7 @@ Unstable: may change in any version.
 PlanUpdateContent = TypeAliasType(
     "PlanUpdateContent",
     Annotated[
-        "ItemsPlanUpdateContent | FilePlanUpdateContent | MarkdownPlanUpdateContent",
+        "PlanItems | PlanFile | PlanMarkdown",
         Tagged("type", ("items", "file", "markdown")),
         Defined(__name__, "PlanUpdateContent"),
     ],
@@ -747,10 +720,10 @@ StateUpdate = TypeAliasType(
     "StateUpdate",
     Annotated[
         """(
-        StateUpdateRunningVariant
-        | StateUpdateIdleVariant
-        | StateUpdateRequiresActionVariant
-        | StateUpdateUnknownVariant
+        RunningStateUpdate
+        | IdleStateUpdate
+        | RequiresActionStateUpdate
+        | UnknownStateUpdate
         | StateUpdateFallback
         )""",
         Tagged("state", ("running", "idle", "requires_action", "unknown"), fallbacks=1),
@@ -765,30 +738,6 @@ Unknown values of `state` are kept as `StateUpdateFallback`.
 Unstable: may change in any version.
 """
 
-StateUpdateIdleVariant = TypeAliasType(
-    "StateUpdateIdleVariant",
-    Annotated[
-        """(
-        EndTurnStateUpdateIdleVariant
-        | MaxTokensStateUpdateIdleVariant
-        | MaxTurnRequestsStateUpdateIdleVariant
-        | RefusalStateUpdateIdleVariant
-        | CancelledStateUpdateIdleVariant
-        | ErrorStateUpdateIdleVariant
-        | UnknownStateUpdateIdleVariant
-        | NoneStateUpdateIdleVariant
-        )""",
-        Tagged(
-            "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
-            fallbacks=1,
-            default=True,
-        ),
-        Defined(__name__, "StateUpdateIdleVariant"),
-    ],
-)
-"""Unknown values of `stopReason` are kept as `UnknownStateUpdateIdleVariant`."""
-
 IdleStateUpdate = TypeAliasType(
     "IdleStateUpdate",
     Annotated[
@@ -798,7 +747,7 @@ IdleStateUpdate = TypeAliasType(
         | MaxTurnRequestsStopReason
         | RefusalStopReason
         | CancelledStopReason
-        | ErrorIdleStateUpdate
+        | ErrorStopReason
         | UnknownIdleStateUpdate
         | NoneIdleStateUpdate
         )""",
@@ -888,12 +837,7 @@ Other values are kept as they are.
 ToolCallContent = TypeAliasType(
     "ToolCallContent",
     Annotated[
-        """(
-        ContentToolCallContent
-        | DiffToolCallContent
-        | TerminalToolCallContent
-        | UnknownToolCallContent
-        )""",
+        "Content | Diff | Terminal | UnknownToolCallContent",
         Tagged("type", ("content", "diff", "terminal"), fallbacks=1),
         Defined(__name__, "ToolCallContent"),
     ],
@@ -910,22 +854,22 @@ SessionUpdate = TypeAliasType(
         UserMessageChunk
         | AgentMessageChunk
         | AgentThoughtChunk
-        | ToolCallSessionUpdate
-        | ToolCallUpdateSessionUpdate
-        | PlanSessionUpdate
-        | AvailableCommandsUpdateSessionUpdate
-        | CurrentModeUpdateSessionUpdate
-        | ConfigOptionUpdateSessionUpdate
-        | SessionInfoUpdateSessionUpdate
-        | UsageUpdateSessionUpdate
-        | NoticeSessionUpdate
-        | CompactionUpdateSessionUpdate
-        | CompactionSummaryChunkSessionUpdate
-        | PlanUpdateSessionUpdate
-        | PlanRemovedSessionUpdate
-        | SubagentUpdateSessionUpdate
-        | SessionMessageSessionUpdate
-        | SessionMessageChunkSessionUpdate
+        | ToolCall
+        | SessionToolCallUpdate
+        | Plan
+        | AvailableCommandsUpdate
+        | CurrentModeUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk
+        | PlanUpdate
+        | PlanRemoved
+        | SubagentUpdate
+        | SessionMessage
+        | SessionMessageChunk
         | UnknownSessionUpdate
         )""",
         Tagged(
@@ -947,92 +891,80 @@ MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "Messa
 
 # The types above name records; the records, in turn, import them from here.
 from .models import (  # noqa: E402
-    AcceptCreateElicitationResponse,
-    AcpMcpServer,
     AgentMessageChunk,
     AgentThoughtChunk,
-    ArrayElicitationPropertySchema,
-    AudioContentBlock,
+    AudioContent,
     AuthMethodAgent,
-    AvailableCommandsUpdateSessionUpdate,
+    AuthMethodEnvVar,
+    AuthMethodTerminal,
+    AvailableCommandsUpdate,
     BlobResourceContents,
-    BooleanElicitationPropertySchema,
-    BooleanSessionConfigOption,
+    BooleanPropertySchema,
     BooleanSetSessionConfigOptionRequest,
     CancelledPermissionOutcome,
-    CancelledStateUpdateIdleVariant,
     CancelledStopReason,
-    CompactionSummaryChunkSessionUpdate,
-    CompactionUpdateSessionUpdate,
-    ConfigOptionUpdateSessionUpdate,
-    ContentToolCallContent,
-    CurrentModeUpdateSessionUpdate,
-    DiffToolCallContent,
+    CompactionSummaryChunk,
+    CompactionUpdate,
+    ConfigOptionUpdate,
+    Content,
+    CurrentModeUpdate,
+    Diff,
+    ElicitationAcceptAction,
     ElicitationCancelAction,
     ElicitationDeclineAction,
-    EndTurnStateUpdateIdleVariant,
+    EmbeddedResource,
     EndTurnStopReason,
-    EnvVarAuthMethod,
-    ErrorIdleStateUpdate,
     ErrorMessageMcpResponse,
-    ErrorStateUpdateIdleVariant,
-    FilePlanUpdateContent,
-    HttpMcpServer,
-    ImageContentBlock,
+    ErrorStopReason,
+    ImageContent,
     InitializeRequest,
     InitializeResponse,
-    IntegerElicitationPropertySchema,
-    ItemsPlanUpdateContent,
-    MarkdownPlanUpdateContent,
-    MaxTokensStateUpdateIdleVariant,
+    IntegerPropertySchema,
     MaxTokensStopReason,
-    MaxTurnRequestsStateUpdateIdleVariant,
     MaxTurnRequestsStopReason,
+    McpServerAcp,
+    McpServerHttp,
+    McpServerSse,
     McpServerStdio,
-    MultiSelectItemsStringVariant,
+    MultiSelectPropertySchema,
     NoneIdleStateUpdate,
-    NoneStateUpdateIdleVariant,
-    NoticeSessionUpdate,
-    NumberElicitationPropertySchema,
-    PlanRemovedSessionUpdate,
-    PlanSessionUpdate,
-    PlanUpdateSessionUpdate,
-    RefusalStateUpdateIdleVariant,
+    Notice,
+    NumberPropertySchema,
+    Plan,
+    PlanFile,
+    PlanItems,
+    PlanMarkdown,
+    PlanRemoved,
+    PlanUpdate,
     RefusalStopReason,
     RequestElicitationFormMode,
     RequestElicitationUrlMode,
-    RequestFormCreateElicitationRequest,
     RequestUnknownCreateElicitationRequest,
-    RequestUrlCreateElicitationRequest,
-    ResourceContentBlock,
-    ResourceLinkContentBlock,
+    RequiresActionStateUpdate,
+    ResourceLink,
     ResultMessageMcpResponse,
-    SelectSessionConfigOption,
-    SelectedRequestPermissionOutcome,
+    RunningStateUpdate,
+    SelectedPermissionOutcome,
+    SessionConfigBoolean,
+    SessionConfigSelect,
     SessionConfigSelectGroup,
     SessionConfigSelectOption,
     SessionElicitationFormMode,
     SessionElicitationUrlMode,
-    SessionFormCreateElicitationRequest,
-    SessionInfoUpdateSessionUpdate,
-    SessionMessageChunkSessionUpdate,
-    SessionMessageSessionUpdate,
+    SessionInfoUpdate,
+    SessionMessage,
+    SessionMessageChunk,
+    SessionToolCallUpdate,
     SessionUnknownCreateElicitationRequest,
-    SessionUrlCreateElicitationRequest,
-    SseMcpServer,
     StateUpdateFallback,
-    StateUpdateRequiresActionVariant,
-    StateUpdateRunningVariant,
-    StateUpdateUnknownVariant,
-    StringElicitationPropertySchema,
-    SubagentUpdateSessionUpdate,
-    TerminalAuthMethod,
-    TerminalToolCallContent,
-    TextContentBlock,
+    StringMultiSelectItems,
+    StringPropertySchema,
+    SubagentUpdate,
+    Terminal,
+    TextContent,
     TextResourceContents,
     TitledMultiSelectItems,
-    ToolCallSessionUpdate,
-    ToolCallUpdateSessionUpdate,
+    ToolCall,
     UnknownAuthMethod,
     UnknownContentBlock,
     UnknownCreateElicitationResponse,
@@ -1043,10 +975,10 @@ from .models import (  # noqa: E402
     UnknownSessionConfigOption,
     UnknownSessionUpdate,
     UnknownSetSessionConfigOptionRequest,
-    UnknownStateUpdateIdleVariant,
+    UnknownStateUpdate,
     UnknownToolCallContent,
     UnstructuredCommandInput,
-    UsageUpdateSessionUpdate,
+    UsageUpdate,
     UserMessageChunk,
     ValueIdSetSessionConfigOptionRequest,
 )

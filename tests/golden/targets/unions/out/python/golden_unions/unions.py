@@ -20,7 +20,6 @@ __all__ = [
     "PaperSize",
     "Label",
     "Step",
-    "EraseStep",
     "Erase",
 ]
 
@@ -119,18 +118,15 @@ Unknown values of `all` are kept as `UnknownErase`.
 
 # The types above name records; the records, in turn, import them from here.
 from .models import (  # noqa: E402
-    CircleShape,
+    Circle,
     OneErase,
-    OneEraseStep,
     Paper,
     PathShape,
     PlacedLabel,
     ScreenBoard,
     TrueErase,
-    TrueEraseStep,
     UnknownBoard,
     UnknownErase,
-    UnknownEraseStep,
     UnknownShape,
     UnknownStep,
     WaitStep,
