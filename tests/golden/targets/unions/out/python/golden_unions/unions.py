@@ -26,7 +26,7 @@ __all__ = [
 Shape = TypeAliasType(
     "Shape",
     Annotated[
-        "CircleShape | PathShape | UnknownShape",
+        "Circle | PathShape | UnknownShape",
         Tagged("type", ("circle", "path"), fallbacks=1),
         Defined(__name__, "Shape"),
     ],
@@ -67,7 +67,7 @@ Label = TypeAliasType("Label", Annotated["str | PlacedLabel | None", Shapes(), D
 Step = TypeAliasType(
     "Step",
     Annotated[
-        "WaitStep | EraseStep | UnknownStep",
+        "WaitStep | Erase | UnknownStep",
         Tagged("do", ("wait", "erase"), fallbacks=1),
         Defined(__name__, "Step"),
     ],
@@ -76,24 +76,6 @@ Step = TypeAliasType(
 
 Unknown values of `do` are kept as `UnknownStep`.
 """
-
-EraseStep = TypeAliasType(
-    "EraseStep",
-    Annotated[
-        "TrueEraseStep | UnknownEraseStep | OneEraseStep",
-        Tagged(
-            "all",
-            (True,),
-            fallbacks=1,
-            default=True,
-            default_admits_known=True,
-            default_tag="one",
-            closed=True,
-        ),
-        CHECKS["EraseStep"], Defined(__name__, "EraseStep"),
-    ],
-)
-"""Unknown values of `all` are kept as `UnknownEraseStep`."""
 
 Erase = TypeAliasType(
     "Erase",
