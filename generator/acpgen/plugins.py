@@ -129,10 +129,10 @@ def exercise(
     made: dict[str, Files] = {}
     for about, text in samples.items():
         protocol, bundle = sample(text, is_apart=tried.is_apart)
-        before = dump(protocol)
+        before, same = dump(protocol), sample(text, is_apart=tried.is_apart)
         first = files_of(tried(protocol, bundle, chosen), "the target", "that is tried")
-        assert dump(protocol) == before and bundle == sample(text, is_apart=tried.is_apart)[1], f"{about}: the target changes what it is given"
-        again = files_of(tried(*sample(text, is_apart=tried.is_apart), chosen), "the target", "that is tried")
+        assert dump(protocol) == before and bundle == same[1], f"{about}: the target changes what it is given"
+        again = files_of(tried(*same, chosen), "the target", "that is tried")
         assert list(first.items()) == list(again.items()), f"{about}: equal input gave other files"
         made[about] = first
     return made
