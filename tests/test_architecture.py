@@ -305,6 +305,7 @@ KIT = frozenset({"interface", "options", "outside", "process"})
 
 READERS = frozenset(
     {
+        "acpgen.targets.python.formatted",
         "adopt",
         "among",
         "probe",

@@ -79,6 +79,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
+    "adapter": {"diffs", "errors", "permission", "permission_folding"},
     "agent_host": {"errors", "hooks", "scope", "workspace"},
     "approval": {"errors", "hooks"},
     "atomic": {"containment", "handles"},
@@ -95,6 +96,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
         "workspace",
     },
     "containment": {"handles", "mechanism"},
+    "diffs": set(),
     "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
     "errors": set(),
     "filesystem": {"approval", "disk", "errors", "hooks", "policy", "scope", "store", "workers"},
@@ -107,7 +109,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "mcp_uris": {"scope"},
     "mechanism": set(),
     "monitor": set(),
-    "permission": {"errors", "permission_folding"},
+    "permission": {"diffs", "errors", "permission_folding"},
     "permission_folding": set(),
     "policy": {"atomic", "containment", "sensitive"},
     "processes": {"tail"},
@@ -177,7 +179,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 }
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
-OUTSIDE: Final = {RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"}, SESSION: {*BINDINGS, "pydantic"}}
+OUTSIDE: Final = {
+    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"},
+    SESSION: {*BINDINGS, "acp_session", "pydantic"},
+}
 """What the modules of a package may need besides the standard library."""
 
 
@@ -185,6 +190,8 @@ def neighbours(path: Path, folder: Path) -> set[str]:
     """What a module imports of its own package: modules directly in `folder`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{folder.name}."):
+            found.add((node.module or "").split(".")[1])
         if isinstance(node, ast.ImportFrom) and node.level:
             place = path.parents[node.level - 1].relative_to(folder).parts
             names = [node.module] if node.module else [alias.name for alias in node.names]
