@@ -109,6 +109,8 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "mcp_uris": {"scope"},
     "mechanism": set(),
     "monitor": set(),
+    "negotiation": {"adapter", "opening"},
+    "opening": {"diffs", "errors"},
     "permission": {"diffs", "errors", "permission_folding"},
     "permission_folding": set(),
     "policy": {"atomic", "containment", "sensitive"},

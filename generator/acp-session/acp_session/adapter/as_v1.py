@@ -24,10 +24,9 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
-from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, invalid_params
+from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
 
 from . import handshakes
-from .as_v2 import UNSUPPORTED
 from .downward import CARRIED, Downward
 from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2
 from .losses import Losses, Place, Told
@@ -139,7 +138,7 @@ class AgentAsV1(peers1.Agent):
         request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(as_json(params), place), place)
         answer = await forwarded(self.agent.initialize(request))
         if answer.protocol_version != 2:
-            raise Refused(UNSUPPORTED, f"the agent speaks version {answer.protocol_version}, not 2")
+            raise Refused(UNSUPPORTED_VERSION, f"the agent speaks version {answer.protocol_version}, not 2")
         return into_v1(v1.InitializeResponse, handshakes.answer_to_v1(as_json(answer), place), place)
 
     async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:

@@ -24,7 +24,7 @@ from acp_bindings.v1 import peers as peers1
 from acp_bindings.v2 import peers as peers2
 
 from acp_session.diffs import as_object
-from acp_session.errors import INVALID_PARAMS, invalid_params
+from acp_session.errors import INVALID_PARAMS, UNSUPPORTED_VERSION, invalid_params
 
 from . import handshakes
 from .downward import CARRIED
@@ -34,7 +34,6 @@ from .parts import Json, blocks_to_v1, server_to_v1, without
 from .questions import elicitation_to_v2, outcome_to_v1, permission_to_v2
 from .upward import Upward
 
-UNSUPPORTED: Final = -32022
 PATIENCE: Final = 0.5
 
 
@@ -71,15 +70,14 @@ async def as_v2(
     *,
     lost: Told = lambda loss: None,
     patience: float = PATIENCE,
-    answered: v1.InitializeResponse | None = None,
     **options: Unpack[Options],
 ) -> AsyncGenerator[AgentAsV2]:
     """The agent of v1 at the far end of a transport, as an agent of v2 to be connected to a client.
 
-    `lost` hears of each loss; `options` are those of the connection to the agent. `answered`: its answer to an `initialize` that was
-    sent already. When the agent ends, turns end as failed, and the connection to the client is closed.
+    `lost` hears of each loss; `options` are those of the connection to the agent. When the agent ends, turns end as failed, and the
+    connection to the client is closed.
     """
-    found = AgentAsV2(lost=lost, patience=patience, answered=answered)
+    found = AgentAsV2(lost=lost, patience=patience)
     try:
         async with peers1.connect_agent(found.back, link, **options) as agent:
             found.begin(agent)
@@ -91,12 +89,11 @@ async def as_v2(
 class AgentAsV2(peers2.Agent):
     """An agent of v2 that has one of v1 do its work. `losses` counts what could not be carried over; made by `as_v2`."""
 
-    def __init__(self, *, lost: Told, patience: float, answered: v1.InitializeResponse | None) -> None:
+    def __init__(self, *, lost: Told, patience: float) -> None:
         self.losses = Losses(lost)
         self.back = _Back(self)
         self.sessions: dict[str, _Session] = {}
         self._patience = patience
-        self._answered = answered
         self._can = v1.AgentCapabilities()
         self._agent: peers1.RemoteAgent | None = None
         self._background = Background()
@@ -136,15 +133,12 @@ class AgentAsV2(peers2.Agent):
         """See the generated class."""
         if params.protocol_version < 2:
             data = {"requested": params.protocol_version, "supported": [2]}
-            raise Refused(UNSUPPORTED, "this agent speaks version 2", data)
+            raise Refused(UNSUPPORTED_VERSION, "this agent speaks version 2", data)
         place = self.losses.place("initialize")
-        if self._answered is None:
-            body = handshakes.request_to_v1(as_json(params), place, {})
-            answer = await forwarded(self.agent.initialize(into_v1(v1.InitializeRequest, body, place)))
-        else:
-            answer = self._answered
+        body = handshakes.request_to_v1(as_json(params), place, {})
+        answer = await forwarded(self.agent.initialize(into_v1(v1.InitializeRequest, body, place)))
         if answer.protocol_version != 1:
-            raise Refused(UNSUPPORTED, f"the agent speaks version {answer.protocol_version}, not 1")
+            raise Refused(UNSUPPORTED_VERSION, f"the agent speaks version {answer.protocol_version}, not 1")
         self._can = answer.agent_capabilities
         return into_v2(v2.InitializeResponse, handshakes.answer_to_v2(as_json(answer), place), place)
 
