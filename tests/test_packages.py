@@ -74,13 +74,15 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
+    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
     "adapter": {"diffs", "errors", "permission", "permission_folding"},
-    "agent_host": {"errors", "hooks", "scope", "workspace"},
+    "agent_host": {"agent_session", "errors", "turn", "workspace"},
+    "agent_session": {"errors", "hooks", "scope", "workspace"},
     "approval": {"errors", "hooks"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
@@ -102,7 +104,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "filesystem": {"approval", "disk", "errors", "hooks", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "hooks": set(),
-    "hosted": {"client_host", "errors"},
+    "hosted": {"agent_host", "client_host", "errors", "turn"},
     "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
     "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
     "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},
@@ -123,6 +125,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "terminals": {"approval", "containment", "errors", "hooks", "processes", "tail", "workers", "workspace"},
     "text": set(),
     "transcript": set(),
+    "turn": {"agent_session", "permission"},
     "versioning": set(),
     "workers": set(),
     "workspace": {"containment", "errors", "scope"},
@@ -182,7 +185,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 OUTSIDE: Final = {
-    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"},
+    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
     SESSION: {*BINDINGS, "acp_session", "pydantic"},
 }
 """What the modules of a package may need besides the standard library."""

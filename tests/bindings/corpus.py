@@ -10,6 +10,7 @@ from typing import Any
 
 import evidence
 from acpgen import ir
+from acpgen.schema.walk import is_object
 from bindings.meaning import Path
 from bindings.subjects import Subject
 
@@ -67,7 +68,7 @@ def is_part(subject: Subject, row: Row) -> bool:
 
 def tagged(subject: Subject, row: Row) -> Row:
     """A row whose definition is the body of one variant alone, with the tags that this has: there a body never stands without."""
-    if row.is_message or row.type is None or not isinstance(row.message, dict):
+    if row.is_message or row.type is None or not is_object(row.message):
         return row
     if row.type not in subject.bundle.former.values():
         return row
