@@ -223,7 +223,7 @@ def test_a_load_tells_the_history_again_and_a_resume_does_not(tmp_path: Path) ->
 
 
 def test_sessions_are_listed_in_pages_by_their_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_session.agent_host.PAGE", 2)
+    monkeypatch.setattr("acp_session.agent_base.PAGE", 2)
 
     async def work(pair: Pair) -> None:
         ids = [(await pair.client.new(pair.app, [pair.lib] if number % 2 else [])).id for number in range(5)]
