@@ -59,7 +59,7 @@ def _row(line: str) -> Row:
 def is_part(subject: Subject, row: Row) -> bool:
     """Whether a row is a body without fields that the union of its variant demands: of those no message is made."""
     record = subject.protocol.definitions.get(row.type or "")
-    if row.is_message or not isinstance(record, ir.Record) or not isinstance(row.message, dict):
+    if row.is_message or not isinstance(record, ir.Record) or not is_object(row.message):
         return False
     return any(
         one.required and one.name not in row.message and not one.at.startswith(f"{record.at}/") for one in record.fields
