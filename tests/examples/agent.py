@@ -13,7 +13,7 @@ class Agent(peers.Agent):
         self.host = AgentHost(lambda method, params: self.connection.notify(method, params))
 
     async def initialize(self, _: v1.InitializeRequest, /) -> v1.InitializeResponse:
-        return v1.InitializeResponse(protocol_version=1, agent_capabilities=self.host.capabilities(self))
+        return v1.InitializeResponse(protocol_version=1, agent_capabilities=self.host.capabilities())
 
     async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
         return await self.host.new(params)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from acp_bindings import ErrorResponse, Request, Response, v1
-from acp_bindings.v1 import peers
 
 from acp_session.agent_host import AgentHost, Turn
 from acp_session.client_host import ClientHost
@@ -445,39 +443,6 @@ def test_no_command_starts_between_the_cancellation_of_a_turn_and_its_end(tmp_pa
 
 def yes(_: Prompt) -> str:
     return "yes"
-
-
-def test_a_cancellation_counts_until_the_answer_to_the_prompt_is_on_its_way(tmp_path: Path) -> None:
-    """Also where the work has just ended: the client that cancelled is told so."""
-
-    async def main() -> None:
-        host = AgentHost(lambda method, params: None)
-        session = (await host.new(v1.NewSessionRequest(cwd=str(tmp_path), mcp_servers=[]))).session_id
-
-        async def work(turn: Turn) -> Any:
-            asyncio.get_running_loop().call_soon(host.cancel, v1.CancelNotification(session_id=session))
-            return "refusal"
-
-        request = v1.PromptRequest(session_id=session, prompt=[])
-        assert (await host.prompt(request, work)).stop_reason == "cancelled"
-        await host.aclose()
-
-    asyncio.run(main())
-
-
-def test_an_agent_advertises_what_it_serves(tmp_path: Path) -> None:
-    class Lister(peers.Agent):
-        async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
-            return await host.list_sessions(params)
-
-    host = AgentHost(lambda method, params: None)
-    told = json.loads(v1.encode(host.capabilities(Lister())))
-    assert not told.get("loadSession")
-    offered = {name for name, value in told["sessionCapabilities"].items() if value is not None}
-    assert offered == {"list", "additionalDirectories"}
-    everything = json.loads(v1.encode(host.capabilities()))
-    assert everything["loadSession"]
-    assert len(everything["sessionCapabilities"]) == 6
 
 
 def test_the_next_turn_after_a_cancelled_one_asks_again(tmp_path: Path) -> None:

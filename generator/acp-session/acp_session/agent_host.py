@@ -22,7 +22,6 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from acp_bindings import MISSING, v1
-from acp_bindings.v1 import peers
 
 from .errors import NOT_FOUND, RequestError, invalid_params
 from .hooks import awaited
@@ -42,8 +41,8 @@ MOST_HISTORY: Final = 100_000
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn`,
-    `is_cancelled` and `notify` are the host's.
+    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
+    `notify` are the host's.
     """
 
     id: str
@@ -55,7 +54,6 @@ class Session:
     modes: v1.SessionModeState | None = None
     options: list[v1.SessionConfigOption] | None = None
     bound: RootSet | None = None
-    is_cancelled: bool = False
     turn: asyncio.Task[v1.StopReason] | None = None
     notify: Notify = lambda method, params: None
 
@@ -109,19 +107,18 @@ class AgentHost:
         self.workspace = AgentWorkspace(advertised=advertised, grant=grant)
         self.sessions: dict[str, Session] = {}
 
-    def capabilities(self, agent: peers.Agent | None = None) -> v1.AgentCapabilities:
-        """What this object can do of what agents may advertise; with `agent`, of that only the methods that its class overrides."""
+    def capabilities(self) -> v1.AgentCapabilities:
+        """What this object can do of what agents may advertise."""
+        roots = v1.SessionAdditionalDirectoriesCapabilities() if self.workspace.advertised else None
         sessions = v1.SessionCapabilities(
-            list_=v1.SessionListCapabilities() if _serves(agent, "session_list") else None,
-            delete=v1.SessionDeleteCapabilities() if _serves(agent, "session_delete") else None,
-            resume=v1.SessionResumeCapabilities() if _serves(agent, "session_resume") else None,
-            close=v1.SessionCloseCapabilities() if _serves(agent, "session_close") else None,
-            fork=v1.SessionForkCapabilities() if _serves(agent, "session_fork") else None,
-            additional_directories=(
-                v1.SessionAdditionalDirectoriesCapabilities() if self.workspace.advertised else None
-            ),
+            list_=v1.SessionListCapabilities(),
+            delete=v1.SessionDeleteCapabilities(),
+            resume=v1.SessionResumeCapabilities(),
+            close=v1.SessionCloseCapabilities(),
+            fork=v1.SessionForkCapabilities(),
+            additional_directories=roots,
         )
-        return v1.AgentCapabilities(load_session=_serves(agent, "session_load"), session_capabilities=sessions)
+        return v1.AgentCapabilities(load_session=True, session_capabilities=sessions)
 
     def roots(self, session_id: str) -> RootSet:
         """The roots that are in force. Raises `RequestError` -32602 for a session that has none."""
@@ -200,7 +197,6 @@ class AgentHost:
         if session.turn is not None:
             raise invalid_params("the session is in a turn", pointer="/sessionId")
         turn = Turn(session, tuple(request.prompt))
-        session.is_cancelled = False
         session.turn = asyncio.ensure_future(_run(run, turn))
         stopped = session.turn
         try:
@@ -210,7 +206,7 @@ class AgentHost:
             raise
         finally:
             session.turn = None
-        if session.is_cancelled or stopped.cancelled() or stopped.cancelling():
+        if stopped.cancelled() or stopped.cancelling():
             if not stopped.cancelled():
                 stopped.exception()  # looked at, so that nobody complains
             return v1.PromptResponse(stop_reason="cancelled")
@@ -220,7 +216,6 @@ class AgentHost:
         """Handle `session/cancel`: cancel the turn. Where none is under way, nothing happens."""
         session = self.sessions.get(params.session_id)
         if session is not None and session.turn is not None:
-            session.is_cancelled = True  # also where the work has ended, and nobody has been told yet
             session.turn.cancel()
 
     # --- parts
@@ -247,7 +242,6 @@ class AgentHost:
 
     async def _closed(self, session: Session) -> None:
         if session.turn is not None:
-            session.is_cancelled = True
             await _ended(session.turn)
         if session.bound is not None:
             session.bound.close()
@@ -265,10 +259,6 @@ class AgentHost:
             updated_at=session.updated_at or None,
             **fields,
         )
-
-
-def _serves(agent: peers.Agent | None, name: str) -> bool:
-    return agent is None or getattr(type(agent), name) is not getattr(peers.Agent, name)
 
 
 async def _run(run: Run, turn: Turn) -> v1.StopReason:
