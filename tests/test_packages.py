@@ -73,18 +73,24 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
+    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
-    "adapter": {"diffs", "errors", "permission", "permission_folding"},
-    "agent_host": {"errors", "hooks", "scope", "workspace"},
+    "adapter": {"diffs", "endings", "errors", "permission", "permission_folding"},
+    "agent_base": {"errors", "scope", "workspace"},
+    "agent_host": {"agent_base", "agent_session", "errors", "turn", "workspace"},
+    "agent_session": {"agent_base", "hooks"},
     "approval": {"errors", "hooks"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
+    "bounded": set(),
+    "client_base": {"errors", "workspace"},
     "client_host": {
         "approval",
+        "client_base",
         "errors",
         "filesystem",
         "hooks",
@@ -92,16 +98,16 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
         "store",
         "terminals",
         "transcript",
-        "workspace",
     },
     "containment": {"handles", "mechanism"},
     "diffs": set(),
     "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
+    "endings": set(),
     "errors": set(),
     "filesystem": {"approval", "disk", "errors", "hooks", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "hooks": set(),
-    "hosted": {"client_host", "errors"},
+    "hosted": {"agent_host", "client_host", "errors", "turn"},
     "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
     "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
     "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},
@@ -121,7 +127,12 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "tail": set(),
     "terminals": {"approval", "containment", "errors", "hooks", "processes", "tail", "workers", "workspace"},
     "text": set(),
-    "transcript": set(),
+    "transcript": {"bounded"},
+    "turn": {"agent_session", "permission"},
+    "v2": {
+        *("agent_base", "bounded", "client_base", "endings", "errors", "hooks", "hosted", "permission", "transcript"),
+        "workspace",
+    },
     "versioning": set(),
     "workers": set(),
     "workspace": {"containment", "errors", "scope"},
@@ -181,7 +192,7 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
 OUTSIDE: Final = {
-    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"},
+    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
     SESSION: {*BINDINGS, "acp_session", "pydantic"},
 }
 """What the modules of a package may need besides the standard library."""

@@ -294,7 +294,7 @@ def test_when_the_agent_dies_in_a_turn_the_turn_ends_and_so_does_the_connection(
     async def down() -> None:
         async def die(agent: Agent2, session: str) -> Any:
             await agent.connection.transport.close()
-            await asyncio.sleep(0)
+            await asyncio.sleep(60)
 
         client, setting = Client1(), Setting()
         async with client1_with_agent2(client, Agent2(die), setting) as (calls, _):

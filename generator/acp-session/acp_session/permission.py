@@ -147,6 +147,16 @@ class Prompt:
     command: v2.CommandPermissionSubject | None = None
     is_understood: bool = True
 
+    def numbered(self, typed: str) -> str | None:
+        """The id of the option with this number, counted from 1, as a person types it; `None` for anything else.
+
+        >>> options = (v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),)
+        >>> Prompt("s1", "Send the log?", None, options).numbered(" 1 ")
+        'yes'
+        """
+        numbers = {str(number): option.option_id for number, option in enumerate(self.options, 1)}
+        return numbers.get(typed.strip())
+
 
 def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> Prompt | None:
     """The prompt of a request; `None` where the policy declines subjects that this version does not know (RFD: "show a generic
