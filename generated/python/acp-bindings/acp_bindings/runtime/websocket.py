@@ -296,8 +296,23 @@ async def serve(
             server, f"{'ws' if ssl is None else 'wss'}://{shown}:{number}{path or '/'}"
         )
     finally:
-        server.close()
-        await server.wait_closed()
+        await _stopped(server, served)
+
+
+async def _stopped(server: Server, served: set[ServerConnection]) -> None:
+    """Stop a server, and wait for its connections to end. Whoever cancels this cuts them."""
+    server.close()
+    ending = asyncio.ensure_future(server.wait_closed())
+    cancelled: asyncio.CancelledError | None = None
+    while not ending.done():
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError as error:
+            cancelled = error
+            for socket in served:
+                socket.transport.abort()
+    if cancelled is not None:
+        raise cancelled
 
 
 def _require_end(closed: ConnectionClosed, limit: int) -> None:
