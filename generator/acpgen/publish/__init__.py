@@ -24,7 +24,7 @@ from acpgen.targets.docs.rule_notes import NO_RULES
 from acpgen.targets.python import construct
 from acpgen.targets.python.construct import Constructor
 
-__all__ = ["Entry", "Version", "documents", "navigation"]
+__all__ = ["Entry", "Version", "documents", "navigation", "sources"]
 
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
@@ -84,7 +84,10 @@ def documents(
     for old, new in successions(versions):
         path = changes.name(old, new)
         files[path] = changes.page(old, new, path)
-        files[_guide(old, new)] = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+        try:
+            files[_guide(old, new)] = guide(Revised(old.protocol, old.bundle), Revised(new.protocol, new.bundle))
+        except Faults as caught:
+            raise Faults([replace(fault, at=new.at(fault.at)) for fault in caught.faults]) from None
     files[RULES] = catalogue.as_markdown(linked=True)
     files.update(rule_pages.pages())
     if any(map(monitoring.is_known, versions)):
@@ -145,6 +148,18 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     rules += [("Monitor rules", monitoring.PAGE)] if any(map(monitoring.is_known, versions)) else []
     told: list[Entry] = [(entry.id, entry.page) for entry in catalogue.catalogue()]
     return [*found, ("Rules", [*rules, ("Compatibility rules", [("All rules", RULES), *told])])]
+
+
+def sources(versions: Sequence[Version], material: Material = NONE) -> Mapping[str, str]:
+    """The file that a page is made from, where it is one that people edit: schema files of methods, types and areas, pages by hand."""
+    found = {path: pages.source(material, path) for path in material.pages}
+    for version in versions:
+        where = docs.places_of(version.protocol, version.bundle)
+        definitions = version.protocol.definitions
+        files = {where.types[name]: definitions[name].at for name in definitions}
+        files |= {where.methods[method.name]: method.at for method in version.protocol.methods}
+        found |= {version.path(path): version.at(at).partition("#")[0] for path, at in files.items() if at}
+    return found
 
 
 def _snippets(version: Version) -> docs.Snippets | None:

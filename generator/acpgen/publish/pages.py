@@ -54,5 +54,10 @@ def _dangling(material: Material, path: str, files: Mapping[str, str]) -> Iterat
             )
 
 
+def source(material: Material, path: str) -> str:
+    """The file of a page that the project adds."""
+    return _at(material, path)
+
+
 def _at(material: Material, path: str) -> str:
     return f"{material.root}/{PAGES}/{path}".lstrip("/")
