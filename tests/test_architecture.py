@@ -303,6 +303,7 @@ KIT = frozenset({"interface", "options", "outside", "process"})
 
 READERS = frozenset(
     {
+        "acpgen.targets.python.formatted",
         "adopt",
         "among",
         "probe",

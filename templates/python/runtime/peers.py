@@ -104,7 +104,7 @@ class Side:
         else:
             await getattr(self, name)(params)
 
-    async def extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002 - for those who override it
+    async def extension_request(self, method: str, params: Any) -> Any:  # for those who override it
         """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
         raise unserved(method)
 

@@ -79,7 +79,9 @@ class Side:
     def attach(self, connection: Connection) -> None:
         """Serve this connection, and no other. Raises `RuntimeError` where there is one already."""
         if self._connection is not None and not self._connection.is_ended:
-            raise RuntimeError(f"this {self.side} is connected already; each connection needs an object of its own")
+            raise RuntimeError(
+                f"this {self.side} is connected already; each connection needs an object of its own"
+            )
         self._connection = connection
 
     async def serve(self, method: str, params: Any) -> Any:
@@ -92,8 +94,14 @@ class Side:
         if result is None and row is not None and row.result is not None:
             if not (row.null_result or row.optional_result):
                 raise TypeError(f"{type(self).__name__}.{name} returned nothing")
-        elif row is not None and isinstance(row.result, type) and not isinstance(result, row.result):
-            raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}")
+        elif (
+            row is not None
+            and isinstance(row.result, type)
+            and not isinstance(result, row.result)
+        ):
+            raise TypeError(
+                f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}"
+            )
         return result
 
     async def heed(self, method: str, params: Any) -> None:
@@ -104,7 +112,9 @@ class Side:
         else:
             await getattr(self, name)(params)
 
-    async def extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002 - for those who override it
+    async def extension_request(
+        self, method: str, params: Any
+    ) -> Any:  # for those who override it
         """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
         raise unserved(method)
 
@@ -114,7 +124,10 @@ class Side:
 
 @asynccontextmanager
 async def connected(
-    handler: Side, remote: Callable[[Connection], FarEnd], transport: Transport, **options: Unpack[Options]
+    handler: Side,
+    remote: Callable[[Connection], FarEnd],
+    transport: Transport,
+    **options: Unpack[Options],
 ) -> AsyncGenerator[FarEnd]:
     """Connect over a transport. At the end everything that runs for the connection is ended, and the transport closed."""
     try:
@@ -144,12 +157,16 @@ async def spawned(
     """Start a command and connect to its standard input and output. At the end its input is closed; it is terminated, then killed, if it
     has not ended after `grace` seconds each. `cwd` and `env` are its own, and its standard error is ours.
     """
-    child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
+    child = await Child.start(
+        command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0)
+    )
     async with connected(handler, remote, child, **options) as found:
         yield found
 
 
-async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]) -> None:
+async def run(
+    handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]
+) -> None:
     """Serve on this process's standard input and output until the input ends. What is printed meanwhile goes to standard error."""
     transport = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
     try:
@@ -181,6 +198,8 @@ async def joined(
 
 
 def _attached(handler: Side, transport: Transport, options: Options) -> Connection:
-    connection = Connection(handler.wire, handler.side, handler.other, handler, transport, **options)
+    connection = Connection(
+        handler.wire, handler.side, handler.other, handler, transport, **options
+    )
     handler.attach(connection)
     return connection

@@ -127,7 +127,11 @@ class Headers:
     def end(self) -> list[Frame]:
         """See `Framing`."""
         is_cut = bool(self._buffer) or self._length is not None or self._skip > 0
-        return [Unreadable("the stream ends inside a message", is_last=True)] if is_cut and not self._is_lost else []
+        return (
+            [Unreadable("the stream ends inside a message", is_last=True)]
+            if is_cut and not self._is_lost
+            else []
+        )
 
     def write(self, message: bytes) -> bytes:
         """See `Framing`."""
@@ -140,7 +144,9 @@ class Headers:
             del self._buffer[: end + 4]
             lengths = [match[1] for line in lines if (match := _LENGTH.fullmatch(line))]
             if len(lengths) != 1:
-                return self._lose(found, "a header must tell the length of its message once")
+                return self._lose(
+                    found, "a header must tell the length of its message once"
+                )
             length = int(lengths[0])
             if length <= self._limit:
                 self._length = length
