@@ -31,7 +31,8 @@ SCHEMES = ("light", "dark")
 JUDGED = ((400, "dark"), (1400, "light"))
 """Each width and each scheme once: what fits a window does not depend on colours, nor colours on the window."""
 
-BY_HAND = {page.with_suffix(".html").name for page in (ROOT / "schema" / "pages").iterdir()}
+HAND = ROOT / "schema" / "pages"
+BY_HAND = {page.relative_to(HAND).with_suffix(".html").as_posix() for page in HAND.rglob("*.md")}
 """Pages that may name sources elsewhere."""
 
 LOOKED_AT = (

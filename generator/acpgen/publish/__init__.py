@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from acpgen.errors import Fault, Faults
 from acpgen.kept import NOTHING, Kept
@@ -18,6 +18,7 @@ from acpgen.publish import changelog, changes, pages, requirements, timelines
 from acpgen.publish import monitor as monitoring
 from acpgen.publish.counterparts import beside
 from acpgen.publish.demands import demands
+from acpgen.publish.pages import Entry
 from acpgen.publish.versions import INDEX, Version, successions
 from acpgen.targets import docs
 from acpgen.targets.docs.rule_notes import NO_RULES
@@ -29,9 +30,6 @@ __all__ = ["Entry", "Version", "documents", "navigation", "sources"]
 HOME: Final = INDEX
 RULES: Final = "compatibility.md"
 MACHINES: Final = "llms.txt"
-
-Entry: TypeAlias = "tuple[str, str | list[Entry]]"
-"""A title in the navigation, and the page or the entries below it."""
 
 
 def documents(
@@ -107,8 +105,7 @@ def navigation(versions: Sequence[Version], material: Material = NONE) -> list[E
     """How the pages hang together: a section for each version with its methods and, by area, its types."""
     from acpgen.compat import catalogue
 
-    found: list[Entry] = [("Home", HOME)]
-    found += [(title_of(text) or path, path) for path, text in material.pages.items() if path != HOME]
+    found: list[Entry] = [("Home", HOME), *pages.navigation(material)]
     for version in versions:
         where = docs.places_of(version.protocol, version.bundle)
         areas: list[Entry] = []
