@@ -217,7 +217,7 @@ def test_a_site_with_an_address_says_on_each_page_where_it_stands_and_lists_all_
 
 def test_a_site_without_an_address_has_no_site_map_and_no_canonical_address(built: Path) -> None:
     assert not (built / "sitemap.xml").exists()
-    assert "canonical" not in (built / "index.html").read_text("utf-8")
+    assert 'rel="canonical"' not in (built / "index.html").read_text("utf-8")
 
 
 def test_every_page_has_a_description_of_its_own(built: Path) -> None:

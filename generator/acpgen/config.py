@@ -45,7 +45,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -82,6 +82,7 @@ _REFERENCE: Final = "an absolute address without a fragment, and the file that i
 _RESERVED: Final = f"a protocol outside the folders {' and '.join(RESERVED)}, which hold material for the docs"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^#\s]+#?")
 _WEB: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s?#\"<>]*)?")
+_WEB_ADDRESS: Final = "an address that begins with 'https://' or 'http://'"
 _OUTPUT_KEYS: Final = (
     *("target", "distribution", "version", "license", "packages", "protocols"),
     *("options", "shared"),
@@ -277,6 +278,23 @@ def is_package(name: str) -> bool:
     return all(part.isascii() and part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
 
 
+def published(said: Published, *, url: str = "", source: str = "") -> Published:
+    """What a project says of its site, with what the command line says in its place. Raises `Faults`."""
+    url, source = url or said.url, source or said.source
+    faults: list[Fault] = [
+        BadSetting(at="acpgen docs build", key=key, expected=_WEB_ADDRESS)
+        for key, address in (("--url", url), ("--source", source))
+        if address and not is_web_address(address)
+    ]
+    if faults:
+        raise Faults(faults)
+    return replace(said, url=_folder_address(url), source=_folder_address(source))
+
+
+def _folder_address(address: str) -> str:
+    return address and f"{address.rstrip('/')}/"
+
+
 def is_web_address(text: str) -> bool:
     """Whether `text` is an address on the web without query and fragment."""
     return _WEB.fullmatch(text) is not None
@@ -327,9 +345,9 @@ class _Reader:
         for name in ("url", "source"):
             given = table.get(name, "")
             if not isinstance(given, str) or not (given == "" or is_web_address(given)):
-                self.wrong(f"{key}.{name}", "an address that begins with 'https://' or 'http://'")
+                self.wrong(f"{key}.{name}", _WEB_ADDRESS)
             else:
-                addresses[name] = given and f"{given.rstrip('/')}/"
+                addresses[name] = _folder_address(given)
         reference: dict[str, str] = {}
         for module, folder in self.table(table.get("reference", {}), f"{key}.reference", None).items():
             if not is_package(module):

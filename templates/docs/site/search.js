@@ -5,7 +5,7 @@
   const PAGE = 10;
   const FIELDS = { title: 9, path: 3, text: 1 };
   const WORD = /-?\d{4,}|[\p{L}\p{N}_$]+/gu;
-  let items, config, postings, terms, weights;
+  let items, config, postings, terms, weights, names;
 
   const stem = (word) =>
     word.length < 5 ? word : word.replace(/(ss|us|is)$|ies$|(?:ing|ed|es|s)$/, (end, kept) => kept || (end === "ies" ? "y" : ""));
@@ -25,6 +25,11 @@
   const blank = (html) => html.replace(/<[^>]*>|&\w+;/g, (tag) => " ".repeat(tag.length));
   const textOf = (item, field) => (field === "path" ? item.path.join("") : item[field] || "");
 
+  const squeezed = (text) => blank(text).toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+
+  // A page that is called just as the query, or as a word of it, is meant before pages whose names only hold it.
+  const exact = (name, whole, words) => (!name ? 1 : name === whole ? 3 : words.includes(name) ? 1.5 : 1);
+
   const weightOf = (location) => {
     const found = config.weights.find(([pattern]) => new RegExp(pattern).test(location));
     return found ? found[1] : 1;
@@ -40,14 +45,16 @@
     config = { weights: [], keywords: [], synonyms: {}, ignored: [], ...index.config };
     postings = new Map();
     weights = items.map((item) => weightOf(item.location) * (item.location.includes("#") ? 1 : 1.6));
+    names = items.map((item) => (item.location.includes("#") ? "" : squeezed(item.title.replace(/ in \S+$/, ""))));
     items.forEach((item, doc) => {
       const said = config.keywords.filter(([pattern]) => new RegExp(pattern).test(item.location)).map(([, words]) => words);
       for (const field of [...Object.keys(FIELDS), "keywords"]) {
         const counts = new Map();
         let length = 0;
         for (const [word] of (field === "keywords" ? said.join(" ") : blank(textOf(item, field))).matchAll(WORD)) {
-          length++;
-          for (const part of parts(word)) counts.set(stem(part), (counts.get(stem(part)) || 0) + 1);
+          const all = parts(word);
+          length += Math.max(1, all.length - 1);
+          for (const part of all) counts.set(stem(part), (counts.get(stem(part)) || 0) + 1);
         }
         for (const [term, count] of counts) {
           const often = field === "text" ? count / (count + 1.5) : 1 / Math.sqrt(Math.max(1, length / 3));
@@ -115,6 +122,7 @@
   const answer = (query) => {
     const input = typeof query.input === "string" ? query.input : "";
     const words = asked(input);
+    const whole = squeezed(input);
     const scores = new Map();
     words.forEach((word, index) => {
       const best = new Map();
@@ -130,7 +138,7 @@
     });
     const ranked = [...scores]
       .filter(([, [, count]]) => count * 2 >= words.length)
-      .map(([doc, [sum, count]]) => [doc, sum * (count / words.length) ** 4 * weights[doc]])
+      .map(([doc, [sum, count]]) => [doc, sum * (count / words.length) ** 4 * weights[doc] * exact(names[doc], whole, words)])
       .sort((a, b) => b[1] - a[1] || a[0] - b[0]);
     const from = (query.page && query.page.from) || 0;
     const page = (at) => ({ id: (query.page && query.page.id) || Date.now(), size: PAGE, from: at });
