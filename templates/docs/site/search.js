@@ -30,6 +30,10 @@
   // A page that is called just as the query, or as a word of it, is meant before pages whose names only hold it.
   const exact = (name, whole, words) => (!name ? 1 : name === whole ? 3 : words.includes(name) ? 1.5 : 1);
 
+  // Whoever types the name of a field wants the tables that have it.
+  const TABLE = /#(?:fields|params|result)$/;
+  const isName = (input) => /^[a-z]\w*$/.test(input) && parts(input).length > 1 && postings.has(input.toLowerCase());
+
   const weightOf = (location) => {
     const found = config.weights.find(([pattern]) => new RegExp(pattern).test(location));
     return found ? found[1] : 1;
@@ -123,6 +127,7 @@
     const input = typeof query.input === "string" ? query.input : "";
     const words = asked(input);
     const whole = squeezed(input);
+    const tables = isName(input.trim()) ? 20 : 1;
     const scores = new Map();
     words.forEach((word, index) => {
       const best = new Map();
@@ -138,7 +143,10 @@
     });
     const ranked = [...scores]
       .filter(([, [, count]]) => count * 2 >= words.length)
-      .map(([doc, [sum, count]]) => [doc, sum * (count / words.length) ** 4 * weights[doc] * exact(names[doc], whole, words)])
+      .map(([doc, [sum, count]]) => {
+        const fit = (count / words.length) ** 4 * exact(names[doc], whole, words);
+        return [doc, sum * fit * weights[doc] * (TABLE.test(items[doc].location) ? tables : 1)];
+      })
       .sort((a, b) => b[1] - a[1] || a[0] - b[0]);
     const from = (query.page && query.page.from) || 0;
     const page = (at) => ({ id: (query.page && query.page.id) || Date.now(), size: PAGE, from: at });
