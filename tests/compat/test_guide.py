@@ -375,8 +375,8 @@ def move(**more: Any) -> dict[str, Any]:
 
 
 def test_what_moved_is_told_with_the_reason_both_messages_and_a_checklist_for_each_reader(tmp_path: Path) -> None:
-    before = {"jsonrpc": "2.0", "id": 1, "method": "told", "params": {}}
-    after = {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"kind": "a"}}
+    before: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "told", "params": {}}
+    after: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"kind": "a"}}
     told = move(to=["ask"], does={"agents": "Answer `ask`.", "SDKs": "Drop it."}, before=[before], after=[after])
     text = small_guide(tmp_path, **{"x-migration": {"told": told}})
     part = text.partition("## What moved, and why\n")[2].partition("\n## What the schemas say")[0]

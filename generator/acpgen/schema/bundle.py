@@ -972,5 +972,6 @@ def _migration(files: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 
 def _moved(path: str, key: str, said: Any) -> Moved:
-    told = {**said, **{part: tuple(said[part]) for part in ("to", "before", "after") if part in said}}
+    told: dict[str, Any] = dict(said)
+    told.update({part: tuple(said[part]) for part in ("to", "before", "after") if part in said})
     return Moved(at=f"{path}{pointer(MIGRATION, key)}", **told)
