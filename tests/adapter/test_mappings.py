@@ -32,22 +32,22 @@ def downward() -> Downward:
 
 # --- there and back --------------------------------------------------------------------------------------------------
 
-NAMES = st.sampled_from(["a", "b", "c"])
-TEXTS = st.text(alphabet="ab \n\u00e9`", max_size=6)
-META = st.one_of(st.just({}), st.fixed_dictionaries({"_meta": st.dictionaries(NAMES, st.integers(), max_size=2)}))
-BLOCKS = st.one_of(
-    st.builds(lambda text, meta: {"type": "text", "text": text, **meta}, TEXTS, META),
-    st.just({"type": "image", "data": "AAAA", "mimeType": "image/png"}),
-    st.just({"type": "resource_link", "name": "a", "uri": "file:///a", "size": 3}),
-    st.just({"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}}),
+drawn: Final[Any] = st
+NAMES: Final[Any] = drawn.sampled_from(["a", "b", "c"])
+TEXTS: Final[Any] = drawn.text(alphabet="ab \n\u00e9`", max_size=6)
+META: Final[Any] = {"_meta": drawn.dictionaries(NAMES, drawn.integers(), max_size=2)}
+BLOCKS: Final[Any] = drawn.one_of(
+    drawn.fixed_dictionaries({"type": drawn.just("text"), "text": TEXTS}, optional=META),
+    drawn.just({"type": "image", "data": "AAAA", "mimeType": "image/png"}),
+    drawn.just({"type": "resource_link", "name": "a", "uri": "file:///a", "size": 3}),
+    drawn.just({"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}}),
 )
-DIFFS = st.builds(
-    lambda old, new: {"type": "diff", "path": "/w/a", "newText": new, **({} if old is None else {"oldText": old})},
-    st.one_of(st.none(), TEXTS),
-    TEXTS,
+DIFFS: Final[Any] = drawn.fixed_dictionaries(
+    {"type": drawn.just("diff"), "path": drawn.just("/w/a"), "newText": TEXTS}, optional={"oldText": TEXTS}
 )
-ITEMS = st.lists(st.one_of(st.builds(lambda block: {"type": "content", "content": block}, BLOCKS), DIFFS), max_size=3)
-OPTION = {
+CONTENTS: Final[Any] = drawn.fixed_dictionaries({"type": drawn.just("content"), "content": BLOCKS})
+ITEMS: Final[Any] = drawn.lists(drawn.one_of(CONTENTS, DIFFS), max_size=3)
+OPTION: Final[dict[str, Any]] = {
     "id": "m",
     "name": "Model",
     "category": "model",
@@ -55,35 +55,26 @@ OPTION = {
     "currentValue": "a",
     "options": [{"group": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}],
 }
-DETAILS = st.fixed_dictionaries(
+DETAILS: Final[Any] = drawn.fixed_dictionaries(
     {},
     optional={
-        "kind": st.sampled_from(["read", "edit", "execute"]),
-        "status": st.sampled_from(["pending", "in_progress", "completed", "failed"]),
+        "kind": drawn.sampled_from(["read", "edit", "execute"]),
+        "status": drawn.sampled_from(["pending", "in_progress", "completed", "failed"]),
         "content": ITEMS,
-        "locations": st.just([{"path": "/w/a", "line": 2}]),
-        "rawInput": st.dictionaries(NAMES, st.integers(), max_size=2),
+        "locations": drawn.just([{"path": "/w/a", "line": 2}]),
+        "rawInput": drawn.dictionaries(NAMES, drawn.integers(), max_size=2),
         "name": NAMES,
     },
 )
-OTHERS = st.one_of(
-    st.builds(
-        lambda kind, name, block, meta: {"sessionUpdate": kind, "messageId": name, "content": block, **meta},
-        st.sampled_from(["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]),
-        NAMES,
-        BLOCKS,
-        META,
+CHUNKS: Final[Any] = drawn.sampled_from(["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"])
+STEP: Final[Any] = {"content": TEXTS, "priority": drawn.just("high"), "status": drawn.just("pending")}
+OTHERS: Final[Any] = drawn.one_of(
+    drawn.fixed_dictionaries({"sessionUpdate": CHUNKS, "messageId": NAMES, "content": BLOCKS}, optional=META),
+    drawn.fixed_dictionaries(
+        {"sessionUpdate": drawn.just("plan"), "entries": drawn.lists(drawn.fixed_dictionaries(STEP), max_size=2)},
+        optional=META,
     ),
-    st.builds(
-        lambda content, meta: {
-            "sessionUpdate": "plan",
-            "entries": [{"content": content, "priority": "high", "status": "pending"}],
-            **meta,
-        },
-        TEXTS,
-        META,
-    ),
-    st.sampled_from(
+    drawn.sampled_from(
         [
             {"sessionUpdate": "available_commands_update", "availableCommands": [{"name": "x", "description": "y"}]},
             {
@@ -100,13 +91,13 @@ OTHERS = st.one_of(
 )
 
 
-@st.composite
+@drawn.composite
 def conversations(draw: Any) -> list[dict[str, Any]]:
     """Updates of v1 that v2 has a place for."""
     known: set[str] = set()
     updates: list[dict[str, Any]] = []
-    for _ in range(draw(st.integers(1, 6))):
-        if draw(st.booleans()):
+    for _ in range(draw(drawn.integers(1, 6))):
+        if draw(drawn.booleans()):
             updates.append(draw(OTHERS))
             continue
         call = draw(NAMES)
@@ -132,7 +123,7 @@ def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(updates: list[dic
     assert losses == []
 
 
-HELLO = {
+HELLO: Final[dict[str, Any]] = {
     "protocolVersion": 1,
     "clientInfo": {"name": "a", "version": "1"},
     "clientCapabilities": {
@@ -142,7 +133,7 @@ HELLO = {
         "_meta": {"x": 1},
     },
 }
-ANSWER = {
+ANSWER: Final[dict[str, Any]] = {
     "protocolVersion": 1,
     "agentInfo": {"name": "a", "version": "1"},
     "agentCapabilities": {
@@ -178,8 +169,8 @@ def _notification(params: bytes) -> Any:
 
 def within(version: int, kind: str, value: Any) -> Any | None:
     """An update that holds a value of one of the types that updates are made of."""
-    call = {"sessionUpdate": "tool_call_update", "toolCallId": "c"}
-    plan = {"sessionUpdate": "plan", "entries": [value]}
+    call: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": "c"}
+    plan: dict[str, Any] = {"sessionUpdate": "plan", "entries": [value]}
     if version == 2:
         plan = {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": [value]}}
     return {
