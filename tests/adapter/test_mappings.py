@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 from acp_bindings import Refused, v1, v2
@@ -91,35 +91,38 @@ OTHERS: Final[Any] = drawn.one_of(
 )
 
 
-@drawn.composite
-def conversations(draw: Any) -> list[dict[str, Any]]:
-    """Updates of v1 that v2 has a place for."""
+CONVERSATIONS: Final[Any] = drawn.lists(drawn.one_of(OTHERS, drawn.tuples(NAMES, DETAILS)), min_size=1, max_size=6)
+"""Updates of v1 that v2 has a place for; a pair is a tool call and its details."""
+
+
+def told(parts: list[Any]) -> list[dict[str, Any]]:
+    """The updates: a tool call is announced by the first of its own."""
     known: set[str] = set()
     updates: list[dict[str, Any]] = []
-    for _ in range(draw(drawn.integers(1, 6))):
-        if draw(drawn.booleans()):
-            updates.append(draw(OTHERS))
+    for part in parts:
+        if isinstance(part, dict):
+            updates.append(cast("dict[str, Any]", part))
             continue
-        call = draw(NAMES)
+        call, details = part
         kind = {"sessionUpdate": "tool_call_update"} if call in known else {"sessionUpdate": "tool_call", "title": "T"}
         known.add(call)
-        updates.append({**kind, "toolCallId": call, **draw(DETAILS)})
+        updates.append({**kind, "toolCallId": call, **details})
     return updates
 
 
 @SETTLED
-@given(conversations())
-def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(updates: list[dict[str, Any]]) -> None:
+@given(CONVERSATIONS)
+def test_what_both_versions_have_goes_to_v2_and_back_as_it_was(parts: list[Any]) -> None:
     losses, at = place()
     up, down = Upward({}), downward()
-    for update in updates:
-        told: list[Any] = []
+    for update in told(parts):
+        back: list[Any] = []
         for one in up.update(update, at):
             made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
             assert not v2.validate(_notification(v2.encode(made)), sender="agent")
-            told += down.update(as_json(made)["update"], at) or []
-        back = [as_json(into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)) for one in told]
-        assert [one["update"] for one in back] == [update]
+            back += down.update(as_json(made)["update"], at) or []
+        final = [as_json(into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)) for one in back]
+        assert [one["update"] for one in final] == [update]
     assert losses == []
 
 
@@ -210,8 +213,8 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
     for params in rows(1):
         losses, at = place()
         update = as_json(v1.decode_as(v1.SessionNotification, params))["update"]
-        told = Upward({}).update(update, at)
-        for one in told:
+        found = Upward({}).update(update, at)
+        for one in found:
             try:
                 made = into_v2(v2.UpdateSessionNotification, {"sessionId": "s", "update": one}, at)
             except Refused:
@@ -219,7 +222,7 @@ def test_every_update_of_v1_becomes_right_ones_of_v2_or_a_loss() -> None:
                 continue
             assert not v2.validate(_notification(v2.encode(made)), sender="agent"), (update, one)
             seen += 1
-        assert told or losses, update
+        assert found or losses, update
     assert seen > 50
 
 
@@ -230,8 +233,8 @@ def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_stat
         update = as_json(v2.decode_as(v2.UpdateSessionNotification, params))["update"]
         if update["sessionUpdate"] == "state_update":
             continue
-        told = downward().update(update, at)
-        for one in told or []:
+        found = downward().update(update, at)
+        for one in found or []:
             try:
                 made = into_v1(v1.SessionNotification, {"sessionId": "s", "update": one}, at)
             except Refused:
@@ -239,7 +242,7 @@ def test_every_update_of_v2_becomes_right_ones_of_v1_or_a_loss_or_is_one_of_stat
                 continue
             assert not v1.validate(_notification(v1.encode(made)), sender="agent"), (update, one)
             seen += 1
-        assert told or losses or _says_nothing(update), update
+        assert found or losses or _says_nothing(update), update
     assert seen > 50
 
 
