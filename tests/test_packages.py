@@ -48,6 +48,7 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "described": {"constructing"},
     "envelopes": {"dap", "failures", "jsonrpc"},
     "errors": set(),
+    "former": set(),
     "explain": {"contract", "errors", "json_types", "pointers", "strict"},
     "failures": {"errors", "strict"},
     "framing": set(),

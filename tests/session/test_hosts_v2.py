@@ -111,7 +111,7 @@ async def busy(_: Agent, turn: Turn) -> str:
     await turn.say("One ", "a")
     await turn.say("moment.", "a")
     await session.tell(sessionUpdate="tool_call_update", toolCallId="c", title="Run", kind="execute")
-    subject = v2.ToolCallRequestPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c", status="pending"))
+    subject = v2.ToolCallPermissionSubject(tool_call=v2.ToolCallUpdate(tool_call_id="c", status="pending"))
     request = v2.RequestPermissionRequest(session_id=session.id, title="Run", subject=subject, options=[YES])
     if not (await turn.ask(request)).allowed:
         return "refusal"

@@ -3,7 +3,7 @@
     host = ClientHost(call, notify, granted=["/srv/app"], permission=ask_the_user)
     await host.initialize()
     session = await host.new("/srv/app")
-    reply = await host.prompt(session.id, [v1.TextContentBlock(text="Hello")])
+    reply = await host.prompt(session.id, [v1.TextContent(text="Hello")])
 
 Give requests of the agent to `answer` and notifications to `notice`; `call` and `notify` send. All parts ask this object which roots a
 session has, so that they cannot disagree: roots change with the answer to `session/load` or `resume` for all of them at once,
@@ -207,9 +207,7 @@ class ClientHost(ClientSessions[Transcript]):
         session.is_in_turn = True
         session.stopped.clear()
         try:
-            blocks: list[v1.ContentBlock] = (
-                [v1.TextContentBlock(text=prompt)] if isinstance(prompt, str) else list(prompt)
-            )
+            blocks: list[v1.ContentBlock] = [v1.TextContent(text=prompt)] if isinstance(prompt, str) else list(prompt)
             request = v1.PromptRequest(session_id=session_id, prompt=blocks)
             result: v1.PromptResponse = await self._call("session/prompt", request)
             return result

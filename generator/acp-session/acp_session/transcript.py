@@ -33,10 +33,10 @@ class Message:
     def text(self) -> str:
         """The text of all pieces that are text.
 
-        >>> Message("agent", pieces=[v1.TextContentBlock(text="high "), v1.TextContentBlock(text="tide")]).text
+        >>> Message("agent", pieces=[v1.TextContent(text="high "), v1.TextContent(text="tide")]).text
         'high tide'
         """
-        return "".join(piece.text for piece in self.pieces if isinstance(piece, v1.TextContentBlock))
+        return "".join(piece.text for piece in self.pieces if isinstance(piece, v1.TextContent))
 
 
 @dataclass(slots=True)
@@ -209,6 +209,6 @@ _NEAR: Final = 1000
 
 def _size(model: Any) -> int:
     """Characters of a piece, about: those of its long texts."""
-    if isinstance(model, v1.TextContentBlock):
+    if isinstance(model, v1.TextContent):
         return len(model.text) + 64
     return len(v1.encode(model))

@@ -89,7 +89,7 @@ class Turn:
     @property
     def text(self) -> str:
         """What the user typed: the text blocks of the prompt, one after another."""
-        return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContentBlock))
+        return "\n".join(block.text for block in self.prompt if isinstance(block, v2.TextContent))
 
     async def say(self, text: str, message_id: str) -> None:
         """Send a piece of a message of the agent."""

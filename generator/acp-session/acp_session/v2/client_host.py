@@ -107,7 +107,7 @@ class ClientHost(ClientSessions[Transcript]):
         from now on; where the agent refuses, those that it had before stay.
         """
         return await self._resumed(
-            session_id, cwd, additional, mcp_servers, Transcript(), {"replay_from": v2.StartReplayFrom()}
+            session_id, cwd, additional, mcp_servers, Transcript(), {"replay_from": v2.ReplayFromStart()}
         )
 
     async def resume(
@@ -186,7 +186,7 @@ class ClientHost(ClientSessions[Transcript]):
         """
         session = self._session(session_id)
         session.stopped.clear()
-        blocks: list[v2.ContentBlock] = [v2.TextContentBlock(text=prompt)] if isinstance(prompt, str) else list(prompt)
+        blocks: list[v2.ContentBlock] = [v2.TextContent(text=prompt)] if isinstance(prompt, str) else list(prompt)
         request = v2.PromptRequest(session_id=session_id, prompt=blocks)
         result: v2.PromptResponse = await self._call("session/prompt", request)
         return result

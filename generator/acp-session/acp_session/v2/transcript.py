@@ -36,7 +36,7 @@ class Message:
     @property
     def text(self) -> str:
         """The text of all pieces that are text."""
-        return "".join(piece.text for piece in self.pieces if isinstance(piece, v2.TextContentBlock))
+        return "".join(piece.text for piece in self.pieces if isinstance(piece, v2.TextContent))
 
 
 @dataclass(slots=True)
@@ -307,6 +307,6 @@ _TERMINAL: Final = {
 
 def _size(model: Any) -> int:
     """Characters of a piece, about: those of its long texts."""
-    if isinstance(model, v2.TextContentBlock):
+    if isinstance(model, v2.TextContent):
         return len(model.text) + 64
     return len(v2.encode(model))
