@@ -4,7 +4,7 @@
 summaries of others, so that each process of an engine summarises its share.
 """
 
-from acpgen.recordings.judging import judge
+from acpgen.recordings.reached import judge
 from acpgen.recordings.standard import Standard
 from acpgen.recordings.stores import Recording, find
 from acpgen.recordings.summary import Summary, summarise

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Final, TypeAlias
 
 from acpgen import orphans
-from acpgen.recordings.judging import judge
+from acpgen.recordings.reached import judge
 from acpgen.recordings.standard import Standard
 from acpgen.recordings.stores import Recording
 from acpgen.recordings.verdict import Verdict
