@@ -74,17 +74,24 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
+    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
-    "agent_host": {"errors", "hooks", "scope", "workspace"},
+    "adapter": {"diffs", "endings", "errors", "permission", "permission_folding"},
+    "agent_base": {"errors", "scope", "workspace"},
+    "agent_host": {"agent_base", "agent_session", "errors", "turn", "workspace"},
+    "agent_session": {"agent_base", "hooks"},
     "approval": {"errors", "hooks"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
+    "bounded": set(),
+    "client_base": {"errors", "workspace"},
     "client_host": {
         "approval",
+        "client_base",
         "errors",
         "filesystem",
         "hooks",
@@ -92,22 +99,25 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
         "store",
         "terminals",
         "transcript",
-        "workspace",
     },
     "containment": {"handles", "mechanism"},
+    "diffs": set(),
     "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
+    "endings": set(),
     "errors": set(),
     "filesystem": {"approval", "disk", "errors", "hooks", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "hooks": set(),
-    "hosted": {"client_host", "errors"},
+    "hosted": {"agent_host", "client_host", "errors", "turn"},
     "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
     "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
     "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},
     "mcp_uris": {"scope"},
     "mechanism": set(),
     "monitor": set(),
-    "permission": {"errors", "permission_folding"},
+    "negotiation": {"adapter", "opening"},
+    "opening": {"diffs", "errors"},
+    "permission": {"diffs", "errors", "permission_folding"},
     "permission_folding": set(),
     "policy": {"atomic", "containment", "sensitive"},
     "processes": {"tail"},
@@ -118,7 +128,12 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "tail": set(),
     "terminals": {"approval", "containment", "errors", "hooks", "processes", "tail", "workers", "workspace"},
     "text": set(),
-    "transcript": set(),
+    "transcript": {"bounded"},
+    "turn": {"agent_session", "permission"},
+    "v2": {
+        *("agent_base", "bounded", "client_base", "endings", "errors", "hooks", "hosted", "permission", "transcript"),
+        "workspace",
+    },
     "versioning": set(),
     "workers": set(),
     "workspace": {"containment", "errors", "scope"},
@@ -177,7 +192,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 }
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
-OUTSIDE: Final = {RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"}, SESSION: {*BINDINGS, "pydantic"}}
+OUTSIDE: Final = {
+    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
+    SESSION: {*BINDINGS, "acp_session", "pydantic"},
+}
 """What the modules of a package may need besides the standard library."""
 
 
@@ -185,6 +203,8 @@ def neighbours(path: Path, folder: Path) -> set[str]:
     """What a module imports of its own package: modules directly in `folder`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{folder.name}."):
+            found.add((node.module or "").split(".")[1])
         if isinstance(node, ast.ImportFrom) and node.level:
             place = path.parents[node.level - 1].relative_to(folder).parts
             names = [node.module] if node.module else [alias.name for alias in node.names]

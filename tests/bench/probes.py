@@ -23,8 +23,9 @@ from acpgen.probe import driver
 from acpgen.probe.conformance import Conformance
 
 HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
 RESULTS: Final = HERE / "probes.json"
-PAGE: Final = HERE.parents[1] / "schema" / "pages" / "agents.md"
+PAGE: Final = ROOT / "schema" / "pages" / "agents.md"
 SEED: Final = 1
 
 
@@ -46,6 +47,12 @@ SHIPPED: Final = {
     "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp")),
 }
 PYTHON_SDK: Final = "0.12.1"
+TYPESCRIPT_SDK: Final = Shipped("@agentclientprotocol/sdk", "0.28.1", ())
+TYPESCRIPT_EXAMPLE: Final = "dist/examples/agent.js"
+OURS: Final = ("-m", "examples.agent")
+OWN_PATH: Final = "PYTHONPATH=" + ":".join(
+    str(ROOT / folder) for folder in ("generated/python/acp-bindings", "generator/acp-session", "tests")
+)
 
 
 def main() -> None:
@@ -58,13 +65,22 @@ def main() -> None:
     if not names or "Python SDK" in names:
         title = f"agent-client-protocol {PYTHON_SDK}, `examples/agent.py`"
         keep(rows, "Python SDK", title, python_example(folder))
+    if not names or "TypeScript SDK" in names:
+        title = (
+            f"{TYPESCRIPT_SDK.package} {TYPESCRIPT_SDK.version}, `{TYPESCRIPT_EXAMPLE}`; newer packages ship no example"
+        )
+        keep(rows, "TypeScript SDK", title, typescript_example(folder))
+    if not names or "acpgen" in names:
+        keep(rows, "acpgen", f"the agent of the README, `{OURS[-1]}`", (sys.executable, *OURS), (OWN_PATH,))
     RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     PAGE.write_text(page(rows), "utf-8")
 
 
-def keep(rows: dict[str, Any], name: str, package: str, command: Sequence[str]) -> None:
+def keep(
+    rows: dict[str, Any], name: str, package: str, command: Sequence[str], variables: tuple[str, ...] = ()
+) -> None:
     """Probe a program and keep the outcome."""
-    report = driver.run(driver.Wanted(tuple(command), seed=SEED))
+    report = driver.run(driver.Wanted(tuple(command), seed=SEED, variables=variables))
     print(f"{name}: {report.verdict}, {dict(report.counts)}, {report.seconds:.0f} s", flush=True)
     rows[name] = {"package": package, "measured": datetime.now(UTC).date().isoformat(), **outcome(report)}
 
@@ -136,6 +152,12 @@ def installed(folder: Path, shipped: Shipped) -> Path:
         options = ("--no-audit", "--no-fund", "--loglevel=error")
         subprocess.run(["npm", "install", *options, f"{shipped.package}@{shipped.version}"], cwd=own, check=True)
     return own / "node_modules" / ".bin"
+
+
+def typescript_example(folder: Path) -> tuple[str, ...]:
+    """The command of the example agent in the package of the TypeScript SDK."""
+    modules = installed(folder, TYPESCRIPT_SDK).parent
+    return ("node", str(modules / TYPESCRIPT_SDK.package / TYPESCRIPT_EXAMPLE))
 
 
 def python_example(folder: Path) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import evidence
 from acpgen import ir
+from acpgen.schema.walk import is_object
 from bindings.meaning import Path
 from bindings.subjects import Subject
 
@@ -58,7 +59,7 @@ def _row(line: str) -> Row:
 def is_part(subject: Subject, row: Row) -> bool:
     """Whether a row is a body without fields that the union of its variant demands: of those no message is made."""
     record = subject.protocol.definitions.get(row.type or "")
-    if row.is_message or not isinstance(record, ir.Record) or not isinstance(row.message, dict):
+    if row.is_message or not isinstance(record, ir.Record) or not is_object(row.message):
         return False
     return any(
         one.required and one.name not in row.message and not one.at.startswith(f"{record.at}/") for one in record.fields
@@ -67,7 +68,7 @@ def is_part(subject: Subject, row: Row) -> bool:
 
 def tagged(subject: Subject, row: Row) -> Row:
     """A row whose definition is the body of one variant alone, with the tags that this has: there a body never stands without."""
-    if row.is_message or row.type is None or not isinstance(row.message, dict):
+    if row.is_message or row.type is None or not is_object(row.message):
         return row
     if row.type not in subject.bundle.former.values():
         return row

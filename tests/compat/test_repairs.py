@@ -212,6 +212,20 @@ def test_earlier_drafts_get_no_keyword_that_they_do_not_know(tmp_path: Path) -> 
     ]
 
 
+def test_an_openrpc_document_is_repaired_at_the_params_of_the_method(tmp_path: Path) -> None:
+    def document(*names: str, more: bool) -> Any:
+        params = [{"name": name, "required": True, "schema": {"type": "string"}} for name in names]
+        methods: list[Any] = [{"name": "new", "params": []}] if more else []
+        methods.append({"name": "copy", "params": params, "result": {"name": "done", "schema": {"type": "boolean"}}})
+        return {"openrpc": "1.3.2", "info": {"title": "Files", "version": "1"}, "methods": methods}
+
+    old, new = document("from", "to", more=False), document("to", "from", more=True)
+    found = pair(tmp_path, old, new)
+    assert operations(only(found)) == [
+        {"op": "replace", "path": "/methods/1/params", "value": old["methods"][0]["params"]}
+    ]
+
+
 def test_a_folder_of_files_is_repaired_file_by_file(tmp_path: Path) -> None:
     def written(side: str, thing: Any) -> Path:
         folder = tmp_path / side
@@ -287,3 +301,15 @@ def test_what_two_files_call_differently_is_not_repaired_by_turning_one_definiti
     new = protocol({"GoRequest": go({"a": {"$ref": "#/$defs/B"}}), "A": record("x"), "B": record("y")})
     for finding in bad(pair(tmp_path, old, new).report):
         assert {each["path"] for each in operations(finding)} == {"/$defs/GoRequest/properties/a/$ref"}
+
+
+def test_a_finding_that_only_gets_another_name_is_not_gone(tmp_path: Path) -> None:
+    """A list that gains the properties of the object it replaced is a type of its own, and refuses the object all the same."""
+    inner = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
+    listed = {"type": "array", "items": {"type": "string"}, "maxItems": 2}
+    old, new = (
+        protocol({"GoRequest": go({"t": {"$ref": "#/$defs/T"}}), "T": go({"b": each})}) for each in (inner, listed)
+    )
+    found = pair(tmp_path, old, new)
+    assert found.report.fix is not None
+    assert found.report.fix.verdict in BETTER

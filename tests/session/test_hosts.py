@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from acp_bindings import ErrorResponse, Request, Response, v1
 
-from acp_session.agent_host import AgentHost, Turn
+from acp_session.agent_host import AgentHost
 from acp_session.client_host import ClientHost
 from acp_session.containment import guarantees
 from acp_session.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_session.filesystem import FileEvent
 from acp_session.permission import Prompt
 from acp_session.terminals import TerminalPolicy
+from acp_session.turn import Turn
 from acp_session.workspace import RootSet
 from session.conftest import descriptors
 
@@ -222,7 +223,7 @@ def test_a_load_tells_the_history_again_and_a_resume_does_not(tmp_path: Path) ->
 
 
 def test_sessions_are_listed_in_pages_by_their_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_session.agent_host.PAGE", 2)
+    monkeypatch.setattr("acp_session.agent_base.PAGE", 2)
 
     async def work(pair: Pair) -> None:
         ids = [(await pair.client.new(pair.app, [pair.lib] if number % 2 else [])).id for number in range(5)]

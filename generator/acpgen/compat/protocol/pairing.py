@@ -341,8 +341,9 @@ class _Comparing:
         admitted = [{True, False} if is_free else found for is_free, found in zip(free, known, strict=True)]
         before, after = admitted
         words = _set(before), _set(after)
-        self._fact(*leaves.limits("enum", sorted(before - after, key=str), *words, "old", self._at()))
-        self._fact(*leaves.limits("enum", sorted(after - before, key=str), *words, "new", self._at()))
+        gone = leaves.limits("enum", sorted(before - after, key=str), *words, "old", self._at())
+        come = leaves.limits("enum", sorted(after - before, key=str), *words, "new", self._at())
+        self._fact(*leaves.together([*gone, *come]))
 
     def _scalars(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
         old_values, new_values = _merged(old), _merged(new)
@@ -406,7 +407,7 @@ class _Comparing:
                 self._child(step, old, new)
                 return
             self._child(Step("item", old=old, new=new), old.items, new.items)
-            self._fact(*leaves.array_limits(old, new, self._at()))
+            self._fact(*leaves.together(leaves.array_limits(old, new, self._at())))
             return
         if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
             self._child(step, type_of_object(old), type_of_object(new))
@@ -521,6 +522,10 @@ class _Comparing:
             if other is not None:
                 if name in called:
                     self._fact(FieldRenamed(old, new, one, other, old_at=one.at or old_at, new_at=other.at or new_at))
+                    if not isinstance(new.extra, ir.Anything | ir.Nothing):
+                        self._child(Step("field", name, old_at=one.at, new_at=new_at), one.type, new.extra)
+                    if not isinstance(old.extra, ir.Anything | ir.Nothing):
+                        self._child(Step("field", other.name, old_at=old_at, new_at=other.at), old.extra, other.type)
                 self._field(one, other)
                 continue
             self._fact(FieldRemoved(old, new, one, seems.get(name), old_at=one.at or old_at, new_at=new_at))

@@ -127,9 +127,13 @@ def close_during_turn(trial: Trial) -> None:
     id_ = connection.call("session/prompt", {"sessionId": session, "prompt": [_LONG]})
     index = len(connection.rows) - 1
     connection.wait(lambda: bool(trial.updates(session, index)), connection.clock.answer)
+    close = connection.call("session/close", {"sessionId": session})
+    asked = len(connection.rows) - 1
     trial.client.cancelled.add(session)
     connection.hurry()
-    closing = trial.expect("session/close", {"sessionId": session}, seconds=trial.slow)
+    closing = connection.answer(close, trial.slow)
+    if closing is None:
+        trial.due(close, asked, "session/close", CLOSED)
     trial.memory["sessions"].remove(session)
     found = connection.answer(id_, trial.slow)
     if found is None:
@@ -190,7 +194,10 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         trial.memory.setdefault("no prompts", reason)
         raise trial.skip(reason)
     if found is not None and trial.version == 2:
-        found = _idle(trial, session, index)
+        accepted, found = found, _idle(trial, session, index)
+        if found is not None and found.index < accepted.index and _has_run(trial, session, index, found.index):
+            sentence = "the prompt was answered only when its work had ended"
+            trial.fail(sentence, index, found.index, accepted.index, clause=ACCEPTED, place="answered late")
         if found is not None and found.value["params"]["update"].get("stopReason") is None:
             trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause=ACCEPTED)
     if found is None:
@@ -215,6 +222,11 @@ def _idle(trial: Trial, session: str, since: int) -> Heard | None:
 
     trial.connection.wait(lambda: bool(ends()), trial.slow)
     return ends()[0] if ends() else None
+
+
+def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
+    """Whether work of a session was reported as running between two places of the transcript."""
+    return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
 
 
 def _state(heard: Heard) -> Any:
@@ -279,8 +291,8 @@ def ended_turns(trial: Trial, session: str, since: int) -> list[Heard]:
 
 def _stop(trial: Trial, session: str) -> int:
     """Cancel the turn of a session, as a client does: open questions of it are answered so."""
-    trial.client.cancelled.add(session)
     index = trial.connection.notify("session/cancel", {"sessionId": session})
+    trial.client.cancelled.add(session)  # only now: what had come before was answered as if nothing was
     trial.connection.hurry()
     return index
 

@@ -84,19 +84,19 @@ from .models import (
     Annotations,
     AudioContent,
     AuthCapabilities,
-    AuthMethodAgent,
-    AuthMethodTerminal,
     AuthenticateRequest,
     AuthenticateResponse,
+    AuthMethodAgent,
+    AuthMethodTerminal,
     AvailableCommand,
     AvailableCommandsUpdate,
     BlobResourceContents,
     BooleanConfigOptionCapabilities,
     BooleanPropertySchema,
     BooleanSetSessionConfigOptionRequest,
+    CancelledPermissionOutcome,
     CancelNotification,
     CancelRequestNotification,
-    CancelledPermissionOutcome,
     ClientCapabilities,
     ClientSessionCapabilities,
     CloseSessionRequest,
@@ -236,47 +236,120 @@ from .strict import validate, validate_as
 if _TYPE_CHECKING:
     from ._former import (
         AcceptCreateElicitationResponse as AcceptCreateElicitationResponse,
+    )
+    from ._former import (
         ArrayElicitationPropertySchema as ArrayElicitationPropertySchema,
+    )
+    from ._former import (
         AudioContentBlock as AudioContentBlock,
+    )
+    from ._former import (
         AvailableCommandsUpdateSessionUpdate as AvailableCommandsUpdateSessionUpdate,
+    )
+    from ._former import (
         BooleanElicitationPropertySchema as BooleanElicitationPropertySchema,
+    )
+    from ._former import (
         BooleanSessionConfigOption as BooleanSessionConfigOption,
+    )
+    from ._former import (
         CompactionSummaryChunkSessionUpdate as CompactionSummaryChunkSessionUpdate,
+    )
+    from ._former import (
         CompactionUpdateSessionUpdate as CompactionUpdateSessionUpdate,
+    )
+    from ._former import (
         ConfigOptionUpdateSessionUpdate as ConfigOptionUpdateSessionUpdate,
+    )
+    from ._former import (
         ContentToolCallContent as ContentToolCallContent,
+    )
+    from ._former import (
         CurrentModeUpdateSessionUpdate as CurrentModeUpdateSessionUpdate,
+    )
+    from ._former import (
         DiffToolCallContent as DiffToolCallContent,
+    )
+    from ._former import (
         FormCreateElicitationRequest as FormCreateElicitationRequest,
+    )
+    from ._former import (
         HttpMcpServer as HttpMcpServer,
+    )
+    from ._former import (
         ImageContentBlock as ImageContentBlock,
+    )
+    from ._former import (
         IntegerElicitationPropertySchema as IntegerElicitationPropertySchema,
+    )
+    from ._former import (
         MultiSelectItemsStringVariant as MultiSelectItemsStringVariant,
+    )
+    from ._former import (
         NoticeSessionUpdate as NoticeSessionUpdate,
+    )
+    from ._former import (
         NumberElicitationPropertySchema as NumberElicitationPropertySchema,
+    )
+    from ._former import (
         PlanSessionUpdate as PlanSessionUpdate,
+    )
+    from ._former import (
         RequestFormCreateElicitationRequest as RequestFormCreateElicitationRequest,
+    )
+    from ._former import (
         RequestUrlCreateElicitationRequest as RequestUrlCreateElicitationRequest,
+    )
+    from ._former import (
         ResourceContentBlock as ResourceContentBlock,
+    )
+    from ._former import (
         ResourceLinkContentBlock as ResourceLinkContentBlock,
-        SelectSessionConfigOption as SelectSessionConfigOption,
+    )
+    from ._former import (
         SelectedRequestPermissionOutcome as SelectedRequestPermissionOutcome,
+    )
+    from ._former import (
+        SelectSessionConfigOption as SelectSessionConfigOption,
+    )
+    from ._former import (
         SessionFormCreateElicitationRequest as SessionFormCreateElicitationRequest,
+    )
+    from ._former import (
         SessionInfoUpdateSessionUpdate as SessionInfoUpdateSessionUpdate,
+    )
+    from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
+    )
+    from ._former import (
         SseMcpServer as SseMcpServer,
+    )
+    from ._former import (
         StringElicitationPropertySchema as StringElicitationPropertySchema,
+    )
+    from ._former import (
         TerminalAuthMethod as TerminalAuthMethod,
+    )
+    from ._former import (
         TerminalToolCallContent as TerminalToolCallContent,
+    )
+    from ._former import (
         TextContentBlock as TextContentBlock,
+    )
+    from ._former import (
         ToolCallSessionUpdate as ToolCallSessionUpdate,
+    )
+    from ._former import (
         ToolCallUpdateSessionUpdate as ToolCallUpdateSessionUpdate,
+    )
+    from ._former import (
         UrlCreateElicitationRequest as UrlCreateElicitationRequest,
+    )
+    from ._former import (
         UsageUpdateSessionUpdate as UsageUpdateSessionUpdate,
     )
 else:
-    from acp_bindings.runtime.former import former_names as _former_names
-
+    from ..runtime.former import former_names as _former_names
     from ._former import FORMER as _FORMER
 
     __getattr__ = _former_names(__name__, _FORMER)

@@ -10,59 +10,59 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
+from ..runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
+    "AbsolutePath",
     "AuthMethod",
     "AuthMethodId",
     "AvailableCommandInput",
     "CompactionId",
     "CompactionStatus",
-    "SetSessionConfigOptionRequest",
-    "SessionConfigOption",
-    "SessionConfigSelectOptions",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionConfigGroupId",
-    "SessionConfigOptionCategory",
     "ContentBlock",
-    "EmbeddedResourceResource",
-    "Role",
     "CreateElicitationRequest",
     "CreateElicitationResponse",
-    "ElicitationFormMode",
-    "ElicitationUrlMode",
     "ElicitationContentValue",
-    "ElicitationSchemaType",
-    "ElicitationPropertySchema",
-    "StringFormat",
-    "MultiSelectItems",
+    "ElicitationFormMode",
     "ElicitationId",
-    "Meta",
+    "ElicitationPropertySchema",
+    "ElicitationSchemaType",
+    "ElicitationUrlMode",
+    "EmbeddedResourceResource",
+    "ErrorCode",
+    "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "ExtNotification",
-    "ProtocolVersion",
-    "RequestId",
-    "ErrorCode",
     "McpServer",
+    "MessageId",
+    "Meta",
+    "MultiSelectItems",
     "NoticeSeverity",
-    "AbsolutePath",
-    "RequestPermissionOutcome",
     "PermissionOptionId",
     "PermissionOptionKind",
     "PlanEntryPriority",
     "PlanEntryStatus",
-    "StopReason",
-    "SessionModeId",
+    "ProtocolVersion",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "Role",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
     "SessionId",
-    "TerminalId",
-    "ToolCallId",
-    "ToolKind",
-    "ToolCallStatus",
-    "ToolCallContent",
+    "SessionModeId",
     "SessionUpdate",
-    "MessageId",
+    "SetSessionConfigOptionRequest",
+    "StopReason",
+    "StringFormat",
+    "TerminalId",
+    "ToolCallContent",
+    "ToolCallId",
+    "ToolCallStatus",
+    "ToolKind",
 ]
 
 AuthMethod = TypeAliasType(
@@ -79,7 +79,9 @@ runs itself. A method of another type is kept and never taken for one of these.
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
+AuthMethodId = TypeAliasType(
+    "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
+)
 """Name of an authentication method, unique among those of the agent."""
 
 AvailableCommandInput = TypeAliasType(
@@ -88,7 +90,9 @@ AvailableCommandInput = TypeAliasType(
 )
 """What may follow the name of a command."""
 
-CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
+CompactionId = TypeAliasType(
+    "CompactionId", Annotated["str", Defined(__name__, "CompactionId")]
+)
 """Identifies a compaction within a session. The agent chooses it."""
 
 CompactionStatus = TypeAliasType(
@@ -117,7 +121,14 @@ SetSessionConfigOptionRequest = TypeAliasType(
         | UnknownSetSessionConfigOptionRequest
         | ValueIdSetSessionConfigOptionRequest
         )""",
-        Tagged("type", ("boolean",), fallbacks=1, default=True, default_tag="value_id", closed=True),
+        Tagged(
+            "type",
+            ("boolean",),
+            fallbacks=1,
+            default=True,
+            default_tag="value_id",
+            closed=True,
+        ),
         Defined(__name__, "SetSessionConfigOptionRequest"),
     ],
 )
@@ -151,7 +162,9 @@ SessionConfigSelectOptions = TypeAliasType(
 )
 """The values of a selection, either all flat or all in groups. An empty list fits both and is read as flat."""
 
-SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
+SessionConfigId = TypeAliasType(
+    "SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")]
+)
 """Identifies a setting within a session."""
 
 SessionConfigValueId = TypeAliasType(
@@ -196,7 +209,9 @@ ContentBlock = TypeAliasType(
         | EmbeddedResource
         | UnknownContentBlock
         )""",
-        Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Tagged(
+            "type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1
+        ),
         Defined(__name__, "ContentBlock"),
     ],
 )
@@ -216,7 +231,10 @@ EmbeddedResourceResource = TypeAliasType(
 )
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
+Role = TypeAliasType(
+    "Role",
+    Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")],
+)
 """A party to the conversation. Unknown parties are kept.
 
 - `assistant`: The agent and its model.
@@ -312,7 +330,9 @@ ElicitationPropertySchema = TypeAliasType(
         | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
-        Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Tagged(
+            "type", ("string", "number", "integer", "boolean", "array"), fallbacks=1
+        ),
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
@@ -352,37 +372,51 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
+ElicitationId = TypeAliasType(
+    "ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")]
+)
 """Identifies an elicitation by web page. The agent chooses it."""
 
-Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
+Meta = TypeAliasType(
+    "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
+)
 """Data of an implementation, attached to an object of the protocol. Receivers keep what they do not know and read no
 meaning into it; null and absence both mean none. The keys `traceparent`, `tracestate` and `baggage` are reserved
 for W3C trace context.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
+ExtRequest = TypeAliasType(
+    "ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")]
+)
 """Parameters of a request outside the protocol, in any form. Its method begins with `_`; a peer that does not know it
 answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
+ExtResponse = TypeAliasType(
+    "ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")]
+)
 """Result of a request outside the protocol, in any form."""
 
-ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
+ExtNotification = TypeAliasType(
+    "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
+)
 """Payload of a notification outside the protocol, in any form. Its method begins with `_`; a peer that does not know
 it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
     "ProtocolVersion",
-    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+    Annotated[
+        "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
+    ],
 )
 """Major version of the protocol, 1 for this schema. It rises only when peers of the older version would break;
 everything else is added behind capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")]
+)
 """Ties a response to its request. The sender of the request chooses it, unique among its requests that still await an
 answer, and the receiver returns it unchanged.
 """
@@ -419,7 +453,14 @@ McpServer = TypeAliasType(
     "McpServer",
     Annotated[
         "McpServerHttp | McpServerSse | UnknownMcpServer | McpServerStdio",
-        Tagged("type", ("http", "sse"), fallbacks=1, default=True, default_tag="stdio", closed=True),
+        Tagged(
+            "type",
+            ("http", "sse"),
+            fallbacks=1,
+            default=True,
+            default_tag="stdio",
+            closed=True,
+        ),
         Defined(__name__, "McpServer"),
     ],
 )
@@ -431,7 +472,11 @@ Unknown values of `type` are kept as `UnknownMcpServer`.
 
 NoticeSeverity = TypeAliasType(
     "NoticeSeverity",
-    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+    Annotated[
+        'Literal["info", "warning", "error"] | str',
+        Open(),
+        Defined(__name__, "NoticeSeverity"),
+    ],
 )
 """How serious a notice is. Receivers show unknown values in a neutral way.
 
@@ -489,7 +534,11 @@ PermissionOptionKind = TypeAliasType(
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
+    Annotated[
+        'Literal["high", "medium", "low"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryPriority"),
+    ],
 )
 """How much a step matters. Unknown values are kept.
 
@@ -535,7 +584,9 @@ StopReason = TypeAliasType(
   some operation fail.
 """
 
-SessionModeId = TypeAliasType("SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")])
+SessionModeId = TypeAliasType(
+    "SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")]
+)
 """Identifies a mode within a session."""
 
 SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "SessionId")])
@@ -543,10 +594,14 @@ SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "Sessi
 session is refused with -32002, unless the method says otherwise.
 """
 
-TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
+TerminalId = TypeAliasType(
+    "TerminalId", Annotated["str", Defined(__name__, "TerminalId")]
+)
 """Names a terminal. The client chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
+ToolCallId = TypeAliasType(
+    "ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")]
+)
 """Identifies a tool call within a session."""
 
 ToolKind = TypeAliasType(
@@ -630,7 +685,22 @@ SessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "sessionUpdate",
-            ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"),
+            (
+                "user_message_chunk",
+                "agent_message_chunk",
+                "agent_thought_chunk",
+                "tool_call",
+                "tool_call_update",
+                "plan",
+                "available_commands_update",
+                "current_mode_update",
+                "config_option_update",
+                "session_info_update",
+                "usage_update",
+                "notice",
+                "compaction_update",
+                "compaction_summary_chunk",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "SessionUpdate"),
@@ -645,70 +715,71 @@ Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
 """Identifies a message within a session."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    AudioContent,
-    AuthMethodAgent,
-    AuthMethodTerminal,
-    AvailableCommandsUpdate,
-    BlobResourceContents,
-    BooleanPropertySchema,
-    BooleanSetSessionConfigOptionRequest,
-    CancelledPermissionOutcome,
-    CompactionSummaryChunk,
-    CompactionUpdate,
-    ConfigOptionUpdate,
-    Content,
-    CurrentModeUpdate,
-    Diff,
-    ElicitationAcceptAction,
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    EmbeddedResource,
-    ImageContent,
-    IntegerPropertySchema,
-    McpServerHttp,
-    McpServerSse,
-    McpServerStdio,
-    MultiSelectPropertySchema,
-    Notice,
-    NumberPropertySchema,
-    Plan,
-    RequestElicitationFormMode,
-    RequestElicitationUrlMode,
-    RequestUnknownCreateElicitationRequest,
-    ResourceLink,
-    SelectedPermissionOutcome,
-    SessionConfigBoolean,
-    SessionConfigSelect,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionElicitationFormMode,
-    SessionElicitationUrlMode,
-    SessionInfoUpdate,
-    SessionToolCallUpdate,
-    SessionUnknownCreateElicitationRequest,
-    StringMultiSelectItems,
-    StringPropertySchema,
-    Terminal,
-    TextContent,
-    TextResourceContents,
-    TitledMultiSelectItems,
-    ToolCall,
-    UnknownAuthMethod,
-    UnknownContentBlock,
-    UnknownCreateElicitationResponse,
-    UnknownElicitationPropertySchema,
-    UnknownMcpServer,
-    UnknownMultiSelectItems,
-    UnknownSessionConfigOption,
-    UnknownSessionUpdate,
-    UnknownSetSessionConfigOptionRequest,
-    UnknownToolCallContent,
-    UnstructuredCommandInput,
-    UsageUpdate,
-    UserMessageChunk,
-    ValueIdSetSessionConfigOptionRequest,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        AgentMessageChunk,
+        AgentThoughtChunk,
+        AudioContent,
+        AuthMethodAgent,
+        AuthMethodTerminal,
+        AvailableCommandsUpdate,
+        BlobResourceContents,
+        BooleanPropertySchema,
+        BooleanSetSessionConfigOptionRequest,
+        CancelledPermissionOutcome,
+        CompactionSummaryChunk,
+        CompactionUpdate,
+        ConfigOptionUpdate,
+        Content,
+        CurrentModeUpdate,
+        Diff,
+        ElicitationAcceptAction,
+        ElicitationCancelAction,
+        ElicitationDeclineAction,
+        EmbeddedResource,
+        ImageContent,
+        IntegerPropertySchema,
+        McpServerHttp,
+        McpServerSse,
+        McpServerStdio,
+        MultiSelectPropertySchema,
+        Notice,
+        NumberPropertySchema,
+        Plan,
+        RequestElicitationFormMode,
+        RequestElicitationUrlMode,
+        RequestUnknownCreateElicitationRequest,
+        ResourceLink,
+        SelectedPermissionOutcome,
+        SessionConfigBoolean,
+        SessionConfigSelect,
+        SessionConfigSelectGroup,
+        SessionConfigSelectOption,
+        SessionElicitationFormMode,
+        SessionElicitationUrlMode,
+        SessionInfoUpdate,
+        SessionToolCallUpdate,
+        SessionUnknownCreateElicitationRequest,
+        StringMultiSelectItems,
+        StringPropertySchema,
+        Terminal,
+        TextContent,
+        TextResourceContents,
+        TitledMultiSelectItems,
+        ToolCall,
+        UnknownAuthMethod,
+        UnknownContentBlock,
+        UnknownCreateElicitationResponse,
+        UnknownElicitationPropertySchema,
+        UnknownMcpServer,
+        UnknownMultiSelectItems,
+        UnknownSessionConfigOption,
+        UnknownSessionUpdate,
+        UnknownSetSessionConfigOptionRequest,
+        UnknownToolCallContent,
+        UnstructuredCommandInput,
+        UsageUpdate,
+        UserMessageChunk,
+        ValueIdSetSessionConfigOptionRequest,
+    )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from acp_bindings.runtime import MISSING, Model, Number, Unknown
-from acp_bindings.v2.unions import (
+from pydantic import Field
+
+from ..runtime import MISSING, Model, Number, Unknown
+from .unions import (
     AbsolutePath,
     AuthMethod,
     AuthMethodId,
@@ -63,13 +65,12 @@ from acp_bindings.v2.unions import (
     ToolCallStatus,
     ToolKind,
 )
-from pydantic import Field
 
 
 class AgentAuthCapabilities(Model):
     """Extras of authentication that an agent offers. There are none yet but `_meta`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -88,7 +89,7 @@ class AgentCapabilities(Model):
     `authMethods`. Null and omission both mean that there are none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -98,9 +99,11 @@ class AgentMessage(Model):
     message.
     """
 
-    session_update: Annotated[Literal['agent_message'], Field(alias='sessionUpdate')] = "agent_message"
+    session_update: Annotated[
+        Literal["agent_message"], Field(alias="sessionUpdate")
+    ] = "agent_message"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -109,7 +112,7 @@ class AgentMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -123,9 +126,11 @@ class AgentThought(Model):
     a new thought.
     """
 
-    session_update: Annotated[Literal['agent_thought'], Field(alias='sessionUpdate')] = "agent_thought"
+    session_update: Annotated[
+        Literal["agent_thought"], Field(alias="sessionUpdate")
+    ] = "agent_thought"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which thought this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -134,7 +139,7 @@ class AgentThought(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the thought. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -148,7 +153,7 @@ class Annotations(Model):
     audience: list[Role] | None = None
     """For whom the content is. Null and omission both mean that it is for everybody."""
 
-    last_modified: Annotated[str | None, Field(alias='lastModified')] = None
+    last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the content last changed, as an ISO 8601 time such as `2026-03-29T18:04:00Z`. Null and omission both mean
     that this is not known.
     """
@@ -158,34 +163,34 @@ class Annotations(Model):
     mean that nothing is said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AudioContent(Model):
     """A sound recording, carried in the message."""
 
-    type: Literal['audio'] = "audio"
+    type: Literal["audio"] = "audio"
 
     data: str
     """The bytes of the recording in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `audio/wav`."""
 
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AuthMethodAgent(Model):
     """Login by the agent itself, with `auth/login`."""
 
-    type: Literal['agent'] = "agent"
+    type: Literal["agent"] = "agent"
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -194,7 +199,7 @@ class AuthMethodAgent(Model):
     description: str | None = None
     """More about this way to log in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -204,9 +209,9 @@ class AuthMethodTerminal(Model):
     `auth.terminal`.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -223,45 +228,47 @@ class AuthMethodTerminal(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AvailableCommandsUpdate(Model):
     """Says which commands the user can call from now on."""
 
-    session_update: Annotated[Literal['available_commands_update'], Field(alias='sessionUpdate')] = (
-        "available_commands_update"
-    )
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
 
-    available_commands: Annotated[list[AvailableCommand], Field(alias='availableCommands')]
+    available_commands: Annotated[
+        list[AvailableCommand], Field(alias="availableCommands")
+    ]
     """All commands, in place of the old list. `[]` means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundTerminal(Model):
     """A process that runs in the background."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal of the process."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundToolCall(Model):
     """A tool call that goes on in the background."""
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -274,17 +281,17 @@ class BlobResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BooleanPropertySchema(Model):
     """A field for yes or no."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -295,22 +302,22 @@ class BooleanPropertySchema(Model):
     default: bool | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
     """Switches a `boolean` option."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: bool
@@ -323,12 +330,12 @@ class CancelRequestNotification(Model):
     result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
     """
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request to cancel, one that the sender of this notification has sent itself. Requests of the other side with
     the same id are not meant.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -339,10 +346,10 @@ class CancelSessionNotification(Model):
     Late answers to withdrawn requests change nothing.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -352,13 +359,13 @@ class CancelTerminalRequest(Model):
     with -32602. Neither the session's state nor the status of a tool call changes by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the terminal belongs."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose process is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -367,7 +374,7 @@ class CancelTerminalResponse(Model):
     `terminal_update` with an `exitStatus`; the terminal remains and can still be shown.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -377,13 +384,13 @@ class CancelToolCallRequest(Model):
     -32602. The state of the session does not change by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the tool call belongs."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -392,16 +399,16 @@ class CancelToolCallResponse(Model):
     with a final status: `cancelled`, unless the work was quicker and has `completed` or `failed`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CancelledPermissionOutcome(Model):
     """The request ended without a choice, which the agent takes as a refusal."""
 
-    outcome: Literal['cancelled'] = "cancelled"
+    outcome: Literal["cancelled"] = "cancelled"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -411,11 +418,15 @@ class CancelledStopReason(Model):
     of its own reports another.
     """
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -423,7 +434,7 @@ class CancelledStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -435,7 +446,7 @@ class ClientAuthCapabilities(Model):
     user logs in. Null and omission both mean that it cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -452,7 +463,7 @@ class ClientCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -463,24 +474,24 @@ class CloseSessionRequest(Model):
     -32800.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to close. One that is not active counts as closed, and a client takes error -32002 for success too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CloseSessionResponse(Model):
     """Says that the session is closed. The agent sends nothing more for it on this connection."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class Command(Model):
     """A command that the user calls with a `/`."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
     name: str
     """The name, without the `/` and without spaces. No two commands have the same."""
@@ -491,14 +502,14 @@ class Command(Model):
     input: AvailableCommandInput | None = None
     """What the user can write after the name. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CommandPermissionSubject(Model):
     """The command for which permission is asked."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
     command: str
     """The command line as it will run, shown to the user in full."""
@@ -506,13 +517,13 @@ class CommandPermissionSubject(Model):
     cwd: AbsolutePath
     """The directory in which the command will run."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call to which the command belongs. Null and omission both mean that none is known."""
 
-    terminal_id: Annotated[TerminalId | None, Field(alias='terminalId')] = None
+    terminal_id: Annotated[TerminalId | None, Field(alias="terminalId")] = None
     """The terminal in which the command will run. Null and omission both mean that there is none yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -521,17 +532,17 @@ class CompactionSummaryChunk(Model):
     progress.
     """
 
-    session_update: Annotated[Literal['compaction_summary_chunk'], Field(alias='sessionUpdate')] = (
-        "compaction_summary_chunk"
-    )
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
     content: ContentBlock
     """The block to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -541,9 +552,11 @@ class CompactionUpdate(Model):
     a value takes the place of the old one.
     """
 
-    session_update: Annotated[Literal['compaction_update'], Field(alias='sessionUpdate')] = "compaction_update"
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """Which compaction this is about."""
 
     status: CompactionStatus
@@ -561,7 +574,7 @@ class CompactionUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the compaction. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -574,60 +587,66 @@ class CompleteElicitationNotification(Model):
     done. It does not change the state of the session.
     """
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """The elicitation that is done."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ConfigOptionUpdate(Model):
     """Says that the options of the session have changed other than by the client's request."""
 
-    session_update: Annotated[Literal['config_option_update'], Field(alias='sessionUpdate')] = "config_option_update"
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options with their current values, in place of the old list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class Content(Model):
     """A content block as part of a tool call's content."""
 
-    type: Literal['content'] = "content"
+    type: Literal["content"] = "content"
 
     content: ContentBlock
     """The content block."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ContentChunk(Model):
     """A piece of a message, appended to what has arrived of it. Pieces of several messages may alternate."""
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece belongs to. An unknown one starts a new message."""
 
     content: ContentBlock
     """The piece to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AgentMessageChunk(ContentChunk):
     """A further piece of a message of the agent."""
 
-    session_update: Annotated[Literal['agent_message_chunk'], Field(alias='sessionUpdate')] = "agent_message_chunk"
+    session_update: Annotated[
+        Literal["agent_message_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
     """A further piece of the agent's reasoning."""
 
-    session_update: Annotated[Literal['agent_thought_chunk'], Field(alias='sessionUpdate')] = "agent_thought_chunk"
+    session_update: Annotated[
+        Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_thought_chunk"
 
 
 class Cost(Model):
@@ -639,7 +658,7 @@ class Cost(Model):
     currency: str
     """The unit: for money a code of ISO 4217 such as `EUR`, otherwise a word such as `credits`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -648,17 +667,17 @@ class DeleteSessionRequest(Model):
     again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to remove."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DeleteSessionResponse(Model):
     """Says that the session no longer appears in the list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -667,7 +686,7 @@ class Diff(Model):
     text to show and must not contradict it. Clients cope without a patch.
     """
 
-    type: Literal['diff'] = "diff"
+    type: Literal["diff"] = "diff"
 
     changes: list[DiffChange]
     """Every file that the diff touches, one entry a file, readable without parsing the patch."""
@@ -677,7 +696,7 @@ class Diff(Model):
     mean that there is none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -690,7 +709,7 @@ class DiffPatch(Model):
     text: str
     """The patch itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -704,64 +723,64 @@ class DiffPathChange(Model):
 class DiffAdd(DiffPathChange):
     """The file is new."""
 
-    operation: Literal['add'] = "add"
+    operation: Literal["add"] = "add"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffDelete(DiffPathChange):
     """The file is gone."""
 
-    operation: Literal['delete'] = "delete"
+    operation: Literal["delete"] = "delete"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffModify(DiffPathChange):
     """The file has new content in its old place."""
 
-    operation: Literal['modify'] = "modify"
+    operation: Literal["modify"] = "modify"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffPathPairChange(Model):
     """The two paths of an operation that leads from one file to another."""
 
-    old_path: Annotated[AbsolutePath, Field(alias='oldPath')]
+    old_path: Annotated[AbsolutePath, Field(alias="oldPath")]
     """Where the file was, or what it was copied from."""
 
     path: AbsolutePath
@@ -771,61 +790,61 @@ class DiffPathPairChange(Model):
 class DiffCopy(DiffPathPairChange):
     """The file came about as a copy of another."""
 
-    operation: Literal['copy'] = "copy"
+    operation: Literal["copy"] = "copy"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffMove(DiffPathPairChange):
     """The file has a new place or name, and perhaps new content."""
 
-    operation: Literal['move'] = "move"
+    operation: Literal["move"] = "move"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationAcceptAction(Model):
     """What goes with the answer `accept`."""
 
-    action: Literal['accept'] = "accept"
+    action: Literal["accept"] = "accept"
 
     content: dict[str, ElicitationContentValue] | None = None
     """What the user filled in, by property of the requested schema. Null and omission both mean that there is nothing,
     as after a visit to a web page.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationCancelAction(Model):
     """The question was closed without an answer."""
 
-    action: Literal['cancel'] = "cancel"
+    action: Literal["cancel"] = "cancel"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -840,30 +859,30 @@ class ElicitationCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationDeclineAction(Model):
     """The user said no."""
 
-    action: Literal['decline'] = "decline"
+    action: Literal["decline"] = "decline"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationFormCapabilities(Model):
     """That a client can show forms to the user. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationRequestScope(Model):
     """An elicitation that belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
@@ -885,17 +904,17 @@ class ElicitationSchema(Model):
     description: str | None = None
     """What the form is for, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationSessionScope(Model):
     """An elicitation that belongs to a session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -904,14 +923,14 @@ class ElicitationSessionScope(Model):
 class ElicitationUrlCapabilities(Model):
     """That a client can send the user to a web page. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EmbeddedResource(Model):
     """A resource together with its contents."""
 
-    type: Literal['resource'] = "resource"
+    type: Literal["resource"] = "resource"
 
     resource: EmbeddedResourceResource
     """The contents, as text or as bytes."""
@@ -919,18 +938,20 @@ class EmbeddedResource(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -938,7 +959,7 @@ class EndTurnStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -954,7 +975,7 @@ class EnumOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -967,7 +988,7 @@ class EnvVariable(Model):
     value: str
     """The value of the variable."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -989,11 +1010,13 @@ class Error(Model):
 class ErrorStopReason(Model):
     """What goes with the reason `error`."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
     error: Error | None = None
@@ -1006,7 +1029,7 @@ class ErrorStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1016,13 +1039,15 @@ class ForkSessionRequest(Model):
     the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session from which to start."""
 
     cwd: AbsolutePath
     """The working directory of the new session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. The
     original's roots are not inherited: omission and `[]` both mean that the new session has none.
@@ -1030,30 +1055,36 @@ class ForkSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for the new session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ForkSessionResponse(Model):
     """The agent's answer to `session/fork`."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1066,7 +1097,7 @@ class HttpHeader(Model):
     value: str
     """The value of the header."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1078,7 +1109,7 @@ class Icon(Model):
     follow no redirect to another scheme or origin.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the picture, for when its source names none or too broad a one. Null and omission both mean
     that the source is right.
     """
@@ -1091,22 +1122,22 @@ class Icon(Model):
     theme: IconTheme | None = None
     """The background for which the picture is made. Null and omission both mean that it serves on every one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IdSetSessionConfigOptionRequest(Model):
     """Chooses one of the values of a `select` option."""
 
-    type: Literal['id'] = "id"
+    type: Literal["id"] = "id"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: SessionConfigValueId
@@ -1116,12 +1147,12 @@ class IdSetSessionConfigOptionRequest(Model):
 class ImageContent(Model):
     """An image, carried in the message."""
 
-    type: Literal['image'] = "image"
+    type: Literal["image"] = "image"
 
     data: str
     """The bytes of the image in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `image/png`."""
 
     uri: str | None = None
@@ -1130,7 +1161,7 @@ class ImageContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1146,7 +1177,7 @@ class Implementation(Model):
     version: str
     """The version of the program, such as `2.1.0`, for display, logs and bug reports."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1155,26 +1186,28 @@ class InitializeRequest(Model):
     both sides speak and what each of them can do.
     """
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
 
     info: Implementation
     """The program that speaks for the client side."""
 
-    capabilities: ClientCapabilities = Field(default_factory=lambda: ClientCapabilities())
+    capabilities: ClientCapabilities = Field(
+        default_factory=lambda: ClientCapabilities()
+    )
     """What the client offers to the agent. Omission means nothing beyond the basics.
 
     Omitted means {}.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class InitializeResponse(Model):
     """The agent's answer to `initialize`."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The version for this connection: the newest that the agent speaks and that is not newer than the client's. Where
     there is none, the request fails with -32022. A client that does not speak it closes the connection.
     """
@@ -1188,19 +1221,21 @@ class InitializeResponse(Model):
     Omitted means {}.
     """
 
-    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias='authMethods')] = MISSING
+    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias="authMethods")] = (
+        MISSING
+    )
     """The ways to log in. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list is empty
     or omitted, it has neither.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IntegerPropertySchema(Model):
     """A field for a whole number."""
 
-    type: Literal['integer'] = "integer"
+    type: Literal["integer"] = "integer"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -1217,7 +1252,7 @@ class IntegerPropertySchema(Model):
     default: int | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1231,7 +1266,9 @@ class ListSessionsRequest(Model):
     normalise paths before it compares them. Null and omission both mean sessions of every directory.
     """
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Only sessions with exactly these additional roots, in this order. `[]` finds the sessions that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1241,7 +1278,7 @@ class ListSessionsRequest(Model):
     cursor: SessionListCursor | None = None
     """Where to go on, taken from `nextCursor` of the page before. Null and omission both ask for the first page."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1251,12 +1288,12 @@ class ListSessionsResponse(Model):
     sessions: list[SessionInfo]
     """The sessions of this page."""
 
-    next_cursor: Annotated[SessionListCursor | None, Field(alias='nextCursor')] = None
+    next_cursor: Annotated[SessionListCursor | None, Field(alias="nextCursor")] = None
     """What to send as `cursor` for the next page. Null and omission both mean that this page is the last; an empty
     string is a cursor like any other.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1269,13 +1306,15 @@ class LoadSessionRequest(Model):
     where both peers have `session/resume`, prefer that.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to open."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -1283,12 +1322,14 @@ class LoadSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1297,12 +1338,14 @@ class LoadSessionResponse(Model):
     has neither; see `session/resume`.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1311,17 +1354,17 @@ class LoginAuthRequest(Model):
     listed at least one way to log in, and never with one of type `terminal`.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """The way to log in, one of those in `authMethods`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LoginAuthResponse(Model):
     """Says that the user is logged in."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1330,25 +1373,29 @@ class LogoutAuthRequest(Model):
     agent listed at least one way to log in.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LogoutAuthResponse(Model):
     """Says that the user is logged out."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1356,18 +1403,22 @@ class MaxTokensStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1375,7 +1426,7 @@ class MaxTurnRequestsStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1392,21 +1443,21 @@ class McpCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpHttpCapabilities(Model):
     """That an agent can reach MCP servers over HTTP. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpServerHttp(Model):
     """An MCP server that is reached over HTTP."""
 
-    type: Literal['http'] = "http"
+    type: Literal["http"] = "http"
 
     name: str
     """What the server is called, shown to the user."""
@@ -1419,14 +1470,14 @@ class McpServerHttp(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpServerStdio(Model):
     """An MCP server that the agent starts as a process."""
 
-    type: Literal['stdio'] = "stdio"
+    type: Literal["stdio"] = "stdio"
 
     name: str
     """What the server is called, shown to the user."""
@@ -1442,21 +1493,21 @@ class McpServerStdio(Model):
     last value counts. Omission means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpStdioCapabilities(Model):
     """That an agent can start MCP servers as processes. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MultiSelectPropertySchema(Model):
     """A field for a choice of several."""
 
-    type: Literal['array'] = "array"
+    type: Literal["array"] = "array"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -1464,10 +1515,10 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_items: Annotated[int | None, Field(alias='minItems', ge=0)] = None
+    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """How many values must be chosen at least. Null and omission both mean no limit."""
 
-    max_items: Annotated[int | None, Field(alias='maxItems', ge=0)] = None
+    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
     """How many values may be chosen at most. Null and omission both mean no limit."""
 
     items: MultiSelectItems
@@ -1476,7 +1527,7 @@ class MultiSelectPropertySchema(Model):
     default: list[str] | None = None
     """The values that are chosen before the user touches the field. Null and omission both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1489,7 +1540,9 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """The main root of the session, and the only directory against which relative paths are resolved."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. Omission and
     `[]` both mean that there are none.
@@ -1497,10 +1550,12 @@ class NewSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1509,39 +1564,45 @@ class NewSessionResponse(Model):
     overtake this answer, it does not undo what they said.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NoStopReason(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
 
@@ -1550,7 +1611,9 @@ class Notice(Model):
     count on its being seen, and no capability is needed to send it.
     """
 
-    session_update: Annotated[Literal['notice'], Field(alias='sessionUpdate')] = "notice"
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
     severity: NoticeSeverity
     """How serious it is, which guides how it looks."""
@@ -1561,14 +1624,14 @@ class Notice(Model):
     description: str | None = None
     """Details or advice, in plain text. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NumberPropertySchema(Model):
     """A field for a number."""
 
-    type: Literal['number'] = "number"
+    type: Literal["number"] = "number"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -1585,14 +1648,14 @@ class NumberPropertySchema(Model):
     default: Number | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PermissionOption(Model):
     """One answer that the user can give to a permission request."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """What the client sends back when the user chooses this option. No other option of the request has it."""
 
     name: str
@@ -1603,7 +1666,7 @@ class PermissionOption(Model):
     it.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1619,41 +1682,43 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """How far the step has come."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanItems(Model):
     """A plan as a list of steps."""
 
-    type: Literal['items'] = "items"
+    type: Literal["items"] = "items"
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order. What is missing is no longer part of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanUpdate(Model):
     """Creates a plan or replaces its content."""
 
-    session_update: Annotated[Literal['plan_update'], Field(alias='sessionUpdate')] = "plan_update"
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
     plan: PlanUpdateContent
     """The plan, complete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptAudioCapabilities(Model):
     """That prompts may hold sound recordings. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1668,33 +1733,35 @@ class PromptCapabilities(Model):
     audio: PromptAudioCapabilities | None = None
     """Present, if only as `{}`, when prompts may hold sound recordings. Null and omission both mean that they may not."""
 
-    embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, Field(alias='embeddedContext')] = None
+    embedded_context: Annotated[
+        PromptEmbeddedContextCapabilities | None, Field(alias="embeddedContext")
+    ] = None
     """Present, if only as `{}`, when prompts may hold resources with their contents. Null and omission both mean that
     they may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptEmbeddedContextCapabilities(Model):
     """That prompts may hold resources with their contents. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptImageCapabilities(Model):
     """That prompts may hold images. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptRequest(Model):
     """Parameters of `session/prompt`, by which the client hands the user's message to the agent."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which the message is said."""
 
     prompt: Annotated[list[ContentBlock], Field(min_length=1)]
@@ -1703,7 +1770,7 @@ class PromptRequest(Model):
     itself.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1712,23 +1779,25 @@ class PromptResponse(Model):
     the work goes and when it ends is told by `state_update`.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The id under which the message appears in the conversation. The agent echoes the message with this id in an
     update, before or after this answer, and uses it again in every playback.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RefusalStopReason(Model):
     """The agent declined to go on."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1736,40 +1805,40 @@ class RefusalStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ReplayFromStart(Model):
     """Playback of everything that the agent has kept. It has no settings."""
 
-    type: Literal['start'] = "start"
+    type: Literal["start"] = "start"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestElicitationFormMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestElicitationUrlMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -1778,7 +1847,7 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1789,7 +1858,7 @@ class RequestPermissionRequest(Model):
     allows it was chosen.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work waits for the answer."""
 
     title: str
@@ -1812,7 +1881,7 @@ class RequestPermissionRequest(Model):
     the same `optionId`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1822,7 +1891,7 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """What became of the question. Only a selected option that allows the operation is a permission."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1832,23 +1901,25 @@ class RequiresActionStateUpdate(Model):
     agent says `running` or `idle` next.
     """
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ResourceLink(Model):
     """A pointer to a resource, such as a file, without its contents."""
 
-    type: Literal['resource_link'] = "resource_link"
+    type: Literal["resource_link"] = "resource_link"
 
     name: str
     """What the resource is called, shown when there is no `title`."""
@@ -1867,7 +1938,7 @@ class ResourceLink(Model):
     that there are none.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the resource. Null and omission both mean that it is not known."""
 
     size: Annotated[int | None, Field(ge=0)] = None
@@ -1876,7 +1947,7 @@ class ResourceLink(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1885,13 +1956,15 @@ class ResumeSessionRequest(Model):
     history again. The request fails with -32000 if the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to take up."""
 
     cwd: AbsolutePath
     """The session's own working directory. An agent may refuse any other with -32602."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -1899,17 +1972,19 @@ class ResumeSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    replay_from: Annotated[ReplayFrom | None, Field(alias='replayFrom')] = None
+    replay_from: Annotated[ReplayFrom | None, Field(alias="replayFrom")] = None
     """From where to play back the conversation, that place included. Null and omission both mean no playback. An agent
     refuses a place that it does not support with -32602 rather than choose another.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1918,17 +1993,21 @@ class ResumeSessionResponse(Model):
     the current state; the answer itself says nothing about that.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1937,35 +2016,37 @@ class RunningStateUpdate(Model):
     instance while a hook runs.
     """
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SelectedPermissionOutcome(Model):
     """The option that the user chose."""
 
-    outcome: Literal['selected'] = "selected"
+    outcome: Literal["selected"] = "selected"
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The `optionId` of the chosen option, exactly as the request had it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
     """That sessions can have roots besides `cwd`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1986,7 +2067,8 @@ class SessionCapabilities(Model):
     """Present, if only as `{}`, when the agent has `session/delete`. Null and omission both mean that it has not."""
 
     additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, Field(alias='additionalDirectories')
+        SessionAdditionalDirectoriesCapabilities | None,
+        Field(alias="additionalDirectories"),
     ] = None
     """Present, if only as `{}`, when a session can have roots besides `cwd`. Clients then may send
     `additionalDirectories`, and every session that the agent lists states its own. Null and omission both mean that
@@ -1999,19 +2081,19 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigBoolean(Model):
     """An option that is on or off."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    current_value: Annotated[bool, Field(alias='currentValue')]
+    current_value: Annotated[bool, Field(alias="currentValue")]
     """`true` when the option is on."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2025,22 +2107,22 @@ class SessionConfigBoolean(Model):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelect(Model):
     """An option whose value is chosen from a list."""
 
-    type: Literal['select'] = "select"
+    type: Literal["select"] = "select"
 
-    current_value: Annotated[SessionConfigValueId, Field(alias='currentValue')]
+    current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """The value in force, one of those in `options`."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, at least one. No two have the same `value`, not even in different groups."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2054,14 +2136,14 @@ class SessionConfigSelect(Model):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelectGroup(Model):
     """A group of values under one heading."""
 
-    group_id: Annotated[SessionConfigGroupId, Field(alias='groupId')]
+    group_id: Annotated[SessionConfigGroupId, Field(alias="groupId")]
     """What identifies the group within the option."""
 
     name: str
@@ -2070,7 +2152,7 @@ class SessionConfigSelectGroup(Model):
     options: Annotated[list[SessionConfigSelectOption], Field(min_length=1)]
     """The values of the group, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2086,38 +2168,38 @@ class SessionConfigSelectOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionDeleteCapabilities(Model):
     """That an agent has `session/delete`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionElicitationFormMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionElicitationUrlMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2126,14 +2208,14 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionForkCapabilities(Model):
     """That an agent has `session/fork`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2142,13 +2224,15 @@ class SessionInfo(Model):
     touch.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session, as `session/load` and `session/resume` take it."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The additional roots of the session, complete and in order. An agent that advertises additional roots states
     them for every session, with `[]` where there are none.
 
@@ -2158,10 +2242,10 @@ class SessionInfo(Model):
     title: str | None = None
     """What the session is called, shown to the user. Null and omission both mean that it has no title."""
 
-    updated_at: Annotated[str | None, Field(alias='updatedAt')] = None
+    updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
     """When something last happened in the session, in RFC 3339. Null and omission both mean that this is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2170,7 +2254,9 @@ class SessionInfoUpdate(Model):
     place of the old one.
     """
 
-    session_update: Annotated[Literal['session_info_update'], Field(alias='sessionUpdate')] = "session_info_update"
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
 
     title: str | None | MISSING = MISSING
     """What the session is called, shown to the user. Null removes the title.
@@ -2178,13 +2264,13 @@ class SessionInfoUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    updated_at: Annotated[str | None | MISSING, Field(alias='updatedAt')] = MISSING
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
     """When something last happened in the session, in RFC 3339. Null removes the time.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the session. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -2195,39 +2281,39 @@ class SessionInfoUpdate(Model):
 class SessionNotFoundErrorData(Model):
     """What goes with error -32002 when the session that a request names is unknown or not active."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the request named."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SetSessionConfigOptionResponse(Model):
     """The agent's answer to `session/set_config_option`."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options after the change. Setting one may have altered, added or removed others."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StringMultiSelectItems(Model):
     """Values without titles."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
     enum: Annotated[list[str], Field(min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StringPropertySchema(Model):
     """A field for text or, with `enum` or `oneOf`, a choice of one."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -2235,10 +2321,10 @@ class StringPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_length: Annotated[int | None, Field(alias='minLength', ge=0)] = None
+    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int | None, Field(alias='maxLength', ge=0)] = None
+    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -2255,12 +2341,14 @@ class StringPropertySchema(Model):
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias='oneOf', min_length=1)] = None
+    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf", min_length=1)] = (
+        None
+    )
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2269,12 +2357,12 @@ class Terminal(Model):
     `terminal_update` and `terminal_output_chunk`.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to show."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2283,14 +2371,14 @@ class TerminalAuthCapabilities(Model):
     so `{}` says all.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalCancelCapabilities(Model):
     """That the process in a terminal can be stopped with `terminal/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2304,14 +2392,14 @@ class TerminalCapabilities(Model):
     mean that it may not; agents withdraw it once the process has ended.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalExitStatus(Model):
     """How the process in a terminal ended. That this object is there says that it has, even with nothing in it."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode')] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode")] = None
     """The number that the process returned, which may be negative on some systems. Null and omission both mean that
     there is none or that it is not known.
     """
@@ -2321,7 +2409,7 @@ class TerminalExitStatus(Model):
     mean that there was none or that it is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2331,22 +2419,24 @@ class TerminalOutput(Model):
     data: str
     """All bytes of the output, in base64."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalOutputChunk(Model):
     """Adds bytes to the end of a terminal's output."""
 
-    session_update: Annotated[Literal['terminal_output_chunk'], Field(alias='sessionUpdate')] = "terminal_output_chunk"
+    session_update: Annotated[
+        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
+    ] = "terminal_output_chunk"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose output grows."""
 
     data: str
     """The bytes in base64, encoded by themselves. A chunk may end within a character or an escape sequence."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2359,7 +2449,7 @@ class TerminalSize(Model):
     rows: Annotated[int, Field(ge=1, le=65535)]
     """How many lines there are."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2369,9 +2459,11 @@ class TerminalUpdate(Model):
     the client only shows it.
     """
 
-    session_update: Annotated[Literal['terminal_update'], Field(alias='sessionUpdate')] = "terminal_update"
+    session_update: Annotated[
+        Literal["terminal_update"], Field(alias="sessionUpdate")
+    ] = "terminal_update"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Which terminal this is about."""
 
     command: str | None | MISSING = MISSING
@@ -2392,7 +2484,9 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    exit_status: Annotated[TerminalExitStatus | None | MISSING, Field(alias='exitStatus')] = MISSING
+    exit_status: Annotated[
+        TerminalExitStatus | None | MISSING, Field(alias="exitStatus")
+    ] = MISSING
     """How the process ended. Any object, even `{}`, says that it has ended; null takes that back.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2412,7 +2506,7 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the terminal. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -2423,19 +2517,19 @@ class TerminalUpdate(Model):
 class TextCommandInput(Model):
     """Free text after the name of a command."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
     hint: str
     """What to show in the place of the input while it is empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TextContent(Model):
     """A piece of text."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
     text: str
     """The text, in Markdown or plain."""
@@ -2443,7 +2537,7 @@ class TextContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2456,27 +2550,27 @@ class TextResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TitledMultiSelectItems(Model):
     """Values with titles."""
 
-    any_of: Annotated[list[EnumOption], Field(alias='anyOf', min_length=1)]
+    any_of: Annotated[list[EnumOption], Field(alias="anyOf", min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallCancelCapabilities(Model):
     """That a tool call can be stopped with `tool_call/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2490,7 +2584,7 @@ class ToolCallCapabilities(Model):
     mean that it may not; agents withdraw it once the status is final.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2499,17 +2593,17 @@ class ToolCallContentChunk(Model):
     `tool_call_update`.
     """
 
-    session_update: Annotated[Literal['tool_call_content_chunk'], Field(alias='sessionUpdate')] = (
-        "tool_call_content_chunk"
-    )
+    session_update: Annotated[
+        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
+    ] = "tool_call_content_chunk"
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call whose content grows."""
 
     content: ToolCallContent
     """The item to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2522,21 +2616,21 @@ class ToolCallLocation(Model):
     line: Annotated[int | None, Field(ge=1)] = None
     """The line, counted from 1. Null and omission both mean the file as a whole."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallPermissionSubject(Model):
     """The tool call for which permission is asked."""
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias='toolCall')]
+    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The tool call, in the form of a `tool_call_update`. The client first applies it to what it has stored, in order
     of arrival, and then shows the prompt; a new `toolCallId` starts a new tool call.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2547,7 +2641,7 @@ class ToolCallUpdate(Model):
     have their defaults.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Which tool call this is about."""
 
     name: str | None | MISSING = MISSING
@@ -2590,13 +2684,13 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_input: Annotated[Any | MISSING, Field(alias='rawInput')] = MISSING
+    raw_input: Annotated[Any | MISSING, Field(alias="rawInput")] = MISSING
     """The input given to the tool, as any JSON value, for inspection. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_output: Annotated[Any | MISSING, Field(alias='rawOutput')] = MISSING
+    raw_output: Annotated[Any | MISSING, Field(alias="rawOutput")] = MISSING
     """The output of the tool before it was prepared for display, as any JSON value. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2609,7 +2703,7 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the tool call. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -2620,7 +2714,9 @@ class ToolCallUpdate(Model):
 class SessionToolCallUpdate(ToolCallUpdate):
     """A tool call, new or changed."""
 
-    session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
 
 class UnknownAuthMethod(Unknown):
@@ -2636,7 +2732,7 @@ class UnknownAuthMethod(Unknown):
     a later version of the protocol.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -2698,7 +2794,9 @@ class UnknownContentBlock(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"text", "image", "audio", "resource_link", "resource"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"text", "image", "audio", "resource_link", "resource"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -2717,7 +2815,7 @@ class UnknownCreateElicitationRequest(Unknown):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     mode: str
@@ -2729,17 +2827,17 @@ class UnknownCreateElicitationRequest(Unknown):
 class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
 class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -2753,7 +2851,7 @@ class UnknownCreateElicitationResponse(Unknown):
     unknown_tag_field: ClassVar[str] = "action"
     known_tags: ClassVar[frozenset[str]] = frozenset({"accept", "decline", "cancel"})
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     action: str
@@ -2768,19 +2866,21 @@ class UnknownDiffChange(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "operation"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"add", "delete", "modify", "move", "copy"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"add", "delete", "modify", "move", "copy"}
+    )
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     operation: str
@@ -2795,7 +2895,9 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"string", "number", "integer", "boolean", "array"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"string", "number", "integer", "boolean", "array"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -2809,23 +2911,25 @@ class UnknownIdleStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2872,7 +2976,7 @@ class UnknownPlanUpdateContent(Unknown):
     a later version of the protocol.
     """
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
 
@@ -2926,7 +3030,7 @@ class UnknownSessionConfigOption(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"select", "boolean"})
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2940,7 +3044,7 @@ class UnknownSessionConfigOption(Unknown):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -2955,11 +3059,31 @@ class UnknownSessionUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "user_message",
+            "agent_message_chunk",
+            "agent_message",
+            "agent_thought_chunk",
+            "agent_thought",
+            "state_update",
+            "tool_call_content_chunk",
+            "tool_call_update",
+            "terminal_update",
+            "terminal_output_chunk",
+            "plan_update",
+            "available_commands_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+        }
     )
 
-    session_update: Annotated[str, Field(alias='sessionUpdate')]
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -2973,13 +3097,13 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"id", "boolean"})
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -2998,9 +3122,13 @@ class UnknownStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action"}
+    )
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     state: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3031,7 +3159,7 @@ class UnsupportedProtocolVersionErrorData(Model):
     supported: list[ProtocolVersion]
     """All versions that the agent speaks."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3040,20 +3168,22 @@ class UpdateSessionNotification(Model):
     calls, plans, states and more. It may come whenever the session exists, during playback of its history too.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which it happens."""
 
     update: SessionUpdate
     """What happens."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class UsageUpdate(Model):
     """How full the context of the language model is, and what the session has cost so far."""
 
-    session_update: Annotated[Literal['usage_update'], Field(alias='sessionUpdate')] = "usage_update"
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
 
     used: Annotated[int, Field(ge=0)]
     """The tokens in the context at this moment."""
@@ -3067,7 +3197,7 @@ class UsageUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3076,9 +3206,11 @@ class UserMessage(Model):
     included, and later chunks are appended to it; omitted content stays as it is, or begins empty in a new message.
     """
 
-    session_update: Annotated[Literal['user_message'], Field(alias='sessionUpdate')] = "user_message"
+    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
+        "user_message"
+    )
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -3087,7 +3219,7 @@ class UserMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -3098,4 +3230,6 @@ class UserMessage(Model):
 class UserMessageChunk(ContentChunk):
     """A further piece of a message of the user."""
 
-    session_update: Annotated[Literal['user_message_chunk'], Field(alias='sessionUpdate')] = "user_message_chunk"
+    session_update: Annotated[
+        Literal["user_message_chunk"], Field(alias="sessionUpdate")
+    ] = "user_message_chunk"

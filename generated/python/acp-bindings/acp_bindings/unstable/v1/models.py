@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from acp_bindings.runtime import MISSING, Excluding, Model, Number, Unknown
-from acp_bindings.unstable.v1.unions import (
+from pydantic import Field
+
+from ...runtime import MISSING, Excluding, Model, Number, Unknown
+from .unions import (
     AbsolutePath,
     AuthMethod,
     AuthMethodId,
@@ -64,7 +66,6 @@ from acp_bindings.unstable.v1.unions import (
     ToolCallStatus,
     ToolKind,
 )
-from pydantic import Field
 
 
 class AgentAuthCapabilities(Model):
@@ -73,7 +74,7 @@ class AgentAuthCapabilities(Model):
     logout: LogoutCapabilities | None = None
     """`{}` says that the client may call `logout`. Null and absence both mean that it may not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     status: AuthStatusCapabilities | None = None
@@ -87,32 +88,32 @@ class AgentAuthCapabilities(Model):
 class AgentCapabilities(Model):
     """Everything optional that an agent offers. Clients use only what is advertised here."""
 
-    load_session: Annotated[bool, Field(alias='loadSession')] = False
+    load_session: Annotated[bool, Field(alias="loadSession")] = False
     """True if the client may call `session/load`. This marker stands outside `sessionCapabilities` for historical
     reasons.
 
     Omitted means false.
     """
 
-    prompt_capabilities: Annotated[PromptCapabilities, Field(alias='promptCapabilities')] = Field(
-        default_factory=lambda: PromptCapabilities()
-    )
+    prompt_capabilities: Annotated[
+        PromptCapabilities, Field(alias="promptCapabilities")
+    ] = Field(default_factory=lambda: PromptCapabilities())
     """Kinds of content that the agent takes in prompts beside text and resource links.
 
     Omitted means {"image": false, "audio": false, "embeddedContext": false}.
     """
 
-    mcp_capabilities: Annotated[McpCapabilities, Field(alias='mcpCapabilities')] = Field(
-        default_factory=lambda: McpCapabilities()
+    mcp_capabilities: Annotated[McpCapabilities, Field(alias="mcpCapabilities")] = (
+        Field(default_factory=lambda: McpCapabilities())
     )
     """MCP transports that the agent speaks beside stdio.
 
     Omitted means {"http": false, "sse": false, "acp": false}.
     """
 
-    session_capabilities: Annotated[SessionCapabilities, Field(alias='sessionCapabilities')] = Field(
-        default_factory=lambda: SessionCapabilities()
-    )
+    session_capabilities: Annotated[
+        SessionCapabilities, Field(alias="sessionCapabilities")
+    ] = Field(default_factory=lambda: SessionCapabilities())
     """Optional session methods and fields that the agent supports.
 
     Omitted means {}.
@@ -124,7 +125,7 @@ class AgentCapabilities(Model):
     Omitted means {}.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     providers: ProvidersCapabilities | None = None
@@ -140,7 +141,7 @@ class Annotations(Model):
     audience: list[Role] | None = None
     """Whom the content is for. Null and absence both mean that nothing is said."""
 
-    last_modified: Annotated[str | None, Field(alias='lastModified')] = None
+    last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the underlying thing last changed, in ISO 8601. Null and absence both mean unknown."""
 
     priority: Number | None = None
@@ -148,7 +149,7 @@ class Annotations(Model):
     that nothing is said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -157,24 +158,24 @@ class ArchiveSessionRequest(Model):
     progress is cancelled and the session closed first. An archived session may be archived again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to archive."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ArchiveSessionResponse(Model):
     """Result of `session/archive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AudioContent(Model):
     """A recording, carried in the message."""
 
-    type: Literal['audio'] = "audio"
+    type: Literal["audio"] = "audio"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -182,10 +183,10 @@ class AudioContent(Model):
     data: str
     """Bytes of the recording in Base64."""
 
-    mime_type: Annotated[str, Field(alias='mimeType')]
+    mime_type: Annotated[str, Field(alias="mimeType")]
     """Format of the recording, such as `audio/wav`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -211,7 +212,7 @@ class AuthAccount(Model):
     organization: str | None = None
     """Name of the organization or team. Null and absence both mean that none is told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -225,7 +226,7 @@ class AuthCapabilities(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -250,7 +251,7 @@ class AuthEnvVar(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -266,7 +267,7 @@ class AuthMethodAgent(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -275,7 +276,7 @@ class AuthMethodEnvVar(Model):
     variables. Upstream has withdrawn it in favour of `agent` and `terminal`; shipped agents still offer it.
     """
 
-    type: Literal['env_var'] = "env_var"
+    type: Literal["env_var"] = "env_var"
 
     id: AuthMethodId
     """Identifies the method among those of the agent."""
@@ -292,7 +293,7 @@ class AuthMethodEnvVar(Model):
     link: str | None = None
     """A page where the user gets the credentials. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -301,7 +302,7 @@ class AuthMethodTerminal(Model):
     status zero means signed in, any other end means failure; `authenticate` is not called.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
     id: AuthMethodId
     """Identifies the method among those of the agent."""
@@ -318,14 +319,14 @@ class AuthMethodTerminal(Model):
     env: dict[str, str] | MISSING = MISSING
     """Environment variables set on top of the agent's usual ones, winning over those of equal name. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AuthStatusCapabilities(Model):
     """Present, if only as `{}`, when the agent has `auth/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -334,7 +335,7 @@ class AuthStatusRequest(Model):
     never refused with -32000.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -349,7 +350,7 @@ class AuthStatusResponse(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -366,7 +367,7 @@ class AuthStatusUpdateNotification(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -375,17 +376,17 @@ class AuthenticateRequest(Model):
     are never passed here, since the client carries them out by itself.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """One of the ids that the agent listed during initialization."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AuthenticateResponse(Model):
     """Result of `authenticate`, sent once the user is signed in. From then on sessions can be created."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -401,21 +402,23 @@ class AvailableCommand(Model):
     input: AvailableCommandInput | None = None
     """What may follow the name. Null and absence both mean that the command takes no input."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AvailableCommandsUpdate(Model):
     """The commands that the user can run from now on."""
 
-    session_update: Annotated[Literal['available_commands_update'], Field(alias='sessionUpdate')] = (
-        "available_commands_update"
-    )
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
 
-    available_commands: Annotated[list[AvailableCommand], Field(alias='availableCommands')]
+    available_commands: Annotated[
+        list[AvailableCommand], Field(alias="availableCommands")
+    ]
     """All commands; those that are not in it are no longer offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -425,27 +428,27 @@ class BlobResourceContents(Model):
     blob: str
     """All of the bytes in Base64."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the bytes. Null and absence both mean unknown."""
 
     uri: str
     """Address that the bytes were read from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class BooleanConfigOptionCapabilities(Model):
     """Marker by which a client accepts on/off configuration options. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class BooleanPropertySchema(Model):
     """A field to tick or leave unticked."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -456,22 +459,22 @@ class BooleanPropertySchema(Model):
     default: bool | None = None
     """State to start with. Null and absence both mean that nothing is chosen yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
     """Turns an on/off setting on or off. Only for clients that advertised boolean options."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: bool
@@ -484,10 +487,10 @@ class CancelNotification(Model):
     request likewise.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose turn is to end."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -497,10 +500,10 @@ class CancelRequestNotification(Model):
     error -32800.
     """
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the request to cancel, which the sender of this notification sent earlier."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -509,21 +512,23 @@ class CancelledPermissionOutcome(Model):
     request.
     """
 
-    outcome: Literal['cancelled'] = "cancelled"
+    outcome: Literal["cancelled"] = "cancelled"
 
 
 class CancelledStopReason(Model):
     """The work was cancelled."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -554,7 +559,7 @@ class ClientCapabilities(Model):
     elicitation: ElicitationCapabilities | None = None
     """Ways in which the agent may ask the user for input. Null and absence both mean that it may not ask at all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     subagents: SubagentCapabilities | None = None
@@ -580,7 +585,9 @@ class ClientSessionCapabilities(Model):
     that it does not, and the agent sends no such updates.
     """
 
-    config_options: Annotated[SessionConfigOptionsCapabilities | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        SessionConfigOptionsCapabilities | None, Field(alias="configOptions")
+    ] = None
     """Kinds of configuration options that the client can show beside plain selection lists. Null and absence both mean
     none.
     """
@@ -590,7 +597,7 @@ class ClientSessionCapabilities(Model):
     agent sends none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -599,17 +606,17 @@ class CloseSessionRequest(Model):
     after `session/cancel`, and frees what the session holds.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The open session to close."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CloseSessionResponse(Model):
     """Result of `session/close`, sent once nothing of the session runs any more."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -622,17 +629,17 @@ class CompactionSummaryChunk(Model):
     a compaction in progress.
     """
 
-    session_update: Annotated[Literal['compaction_summary_chunk'], Field(alias='sessionUpdate')] = (
-        "compaction_summary_chunk"
-    )
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
     content: ContentBlock
     """The block to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Extension data of this block alone. Null and absence both mean none."""
 
 
@@ -641,9 +648,11 @@ class CompactionUpdate(Model):
     conversation. In the fields with a patch meaning absence changes nothing and null removes the value.
     """
 
-    session_update: Annotated[Literal['compaction_update'], Field(alias='sessionUpdate')] = "compaction_update"
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction that is created or changed."""
 
     status: CompactionStatus
@@ -661,7 +670,7 @@ class CompactionUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Extension data of the compaction. Null removes it; absent leaves it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -673,10 +682,10 @@ class CompleteElicitationNotification(Model):
     can close its prompt. Clients ignore ids that they do not know.
     """
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """The elicitation that is done."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -685,24 +694,26 @@ class ConfigOptionUpdate(Model):
     to another model.
     """
 
-    session_update: Annotated[Literal['config_option_update'], Field(alias='sessionUpdate')] = "config_option_update"
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class Content(Model):
     """An ordinary content block as output of a tool."""
 
-    type: Literal['content'] = "content"
+    type: Literal["content"] = "content"
 
     content: ContentBlock
     """The block."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -712,25 +723,29 @@ class ContentChunk(Model):
     content: ContentBlock
     """The piece itself."""
 
-    message_id: Annotated[MessageId | None, Field(alias='messageId')] = None
+    message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
     """Message that the piece belongs to. Pieces of one message share it, and a different id begins a new message. Null
     and absence both mean that the agent does not number its messages.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AgentMessageChunk(ContentChunk):
     """A piece of the agent's answer."""
 
-    session_update: Annotated[Literal['agent_message_chunk'], Field(alias='sessionUpdate')] = "agent_message_chunk"
+    session_update: Annotated[
+        Literal["agent_message_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
     """A piece of the model's reasoning, which clients may hide."""
 
-    session_update: Annotated[Literal['agent_thought_chunk'], Field(alias='sessionUpdate')] = "agent_thought_chunk"
+    session_update: Annotated[
+        Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_thought_chunk"
 
 
 class Cost(Model):
@@ -742,7 +757,7 @@ class Cost(Model):
     currency: str
     """What the amount counts: three letters of ISO 4217 for money, or a word such as `credits`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -751,7 +766,7 @@ class CreateTerminalRequest(Model):
     command runs on.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
     command: str
@@ -766,109 +781,113 @@ class CreateTerminalRequest(Model):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and absence both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int | None, Field(alias='outputByteLimit', ge=0)] = None
+    output_byte_limit: Annotated[int | None, Field(alias="outputByteLimit", ge=0)] = (
+        None
+    )
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and absence both mean that the client decides.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CreateTerminalResponse(Model):
     """Result of `terminal/create`."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Names the terminal until it is released."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CurrentModeUpdate(Model):
     """The session has changed its mode, on the agent's initiative or the client's."""
 
-    session_update: Annotated[Literal['current_mode_update'], Field(alias='sessionUpdate')] = "current_mode_update"
+    session_update: Annotated[
+        Literal["current_mode_update"], Field(alias="sessionUpdate")
+    ] = "current_mode_update"
 
-    current_mode_id: Annotated[SessionModeId, Field(alias='currentModeId')]
+    current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force from now on."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DeleteSessionRequest(Model):
     """Parameters of `session/delete`: the client removes a session from what `session/list` returns."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to delete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DeleteSessionResponse(Model):
     """Result of `session/delete`, sent once the session is gone from the list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class Diff(Model):
     """The change of one file, given as its text before and after."""
 
-    type: Literal['diff'] = "diff"
+    type: Literal["diff"] = "diff"
 
     path: AbsolutePath
     """The file that changes."""
 
-    old_text: Annotated[str | None, Field(alias='oldText')] = None
+    old_text: Annotated[str | None, Field(alias="oldText")] = None
     """Text of the file before. Null and absence both mean that the file is new."""
 
-    new_text: Annotated[str, Field(alias='newText')]
+    new_text: Annotated[str, Field(alias="newText")]
     """Text of the file after."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DisableProviderRequest(Model):
     """Parameters of `providers/disable`: the agent stops using one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to disable. One that is `required` cannot be."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DisableProviderResponse(Model):
     """Result of `providers/disable`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationAcceptAction(Model):
     """What comes with consent."""
 
-    action: Literal['accept'] = "accept"
+    action: Literal["accept"] = "accept"
 
     content: dict[str, ElicitationContentValue] | None = None
     """The values entered, by property name, fitting the schema of the form. Null and absence both mean that there are
     none, as with a web page.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationCancelAction(Model):
     """The user turned away without a decision, for instance by closing the dialog."""
 
-    action: Literal['cancel'] = "cancel"
+    action: Literal["cancel"] = "cancel"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -881,30 +900,30 @@ class ElicitationCapabilities(Model):
     url: ElicitationUrlCapabilities | None = None
     """`{}` says that the client can send the user to a web page. Null and absence both mean that it cannot."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationDeclineAction(Model):
     """The user said no."""
 
-    action: Literal['decline'] = "decline"
+    action: Literal["decline"] = "decline"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationFormCapabilities(Model):
     """Marker by which a client accepts form elicitations. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationRequestScope(Model):
     """Says that a question belongs to a request and not to a session, as during sign-in, when there is none yet."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the client's request that the agent is still handling."""
 
 
@@ -932,7 +951,7 @@ class ElicitationSchema(Model):
     description: str | None = None
     """Text under the heading. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -941,24 +960,24 @@ class ElicitationSessionScope(Model):
     while one of its tools runs.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
 
 
 class ElicitationUrlCapabilities(Model):
     """Marker by which a client accepts URL elicitations. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class EmbeddedResource(Model):
     """A resource that travels with the message, content included."""
 
-    type: Literal['resource'] = "resource"
+    type: Literal["resource"] = "resource"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -966,22 +985,22 @@ class EmbeddedResource(Model):
     resource: EmbeddedResourceResource
     """Address and content."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class EndTurnStopReason(Model):
     """The work was done."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -997,7 +1016,7 @@ class EnumOption(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1010,7 +1029,7 @@ class EnvVariable(Model):
     value: str
     """Value of the variable."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1033,16 +1052,16 @@ class ErrorMessageMcpResponse(Model):
     error: McpError
     """Why."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ErrorStopReason(Model):
     """What failed."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     error: Error | None = None
@@ -1051,26 +1070,26 @@ class ErrorStopReason(Model):
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class FileSystemCapabilities(Model):
     """Which file methods a client implements. A client advertises only what it really handles."""
 
-    read_text_file: Annotated[bool, Field(alias='readTextFile')] = False
+    read_text_file: Annotated[bool, Field(alias="readTextFile")] = False
     """True if the agent may call `fs/read_text_file`.
 
     Omitted means false.
     """
 
-    write_text_file: Annotated[bool, Field(alias='writeTextFile')] = False
+    write_text_file: Annotated[bool, Field(alias="writeTextFile")] = False
     """True if the agent may call `fs/write_text_file`.
 
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1080,26 +1099,30 @@ class ForkSessionRequest(Model):
     first. Not yet stable.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to copy."""
 
     cwd: AbsolutePath
     """Primary workspace root of the new session, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots of the new session. Absent and `[]` both mean none; the agent does
     not take roots over from the source session. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """MCP servers that the agent connects to for the new session. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -1110,18 +1133,20 @@ class ForkSessionRequest(Model):
 class ForkSessionResponse(Model):
     """Result of `session/fork`. Not yet stable."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Names the new session, not the one that was copied."""
 
     modes: SessionModeState | None = None
     """The new session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The new session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1134,14 +1159,14 @@ class HttpHeader(Model):
     value: str
     """Value of the header."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ImageContent(Model):
     """A picture, carried in the message."""
 
-    type: Literal['image'] = "image"
+    type: Literal["image"] = "image"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -1149,13 +1174,13 @@ class ImageContent(Model):
     data: str
     """Bytes of the picture in Base64."""
 
-    mime_type: Annotated[str, Field(alias='mimeType')]
+    mime_type: Annotated[str, Field(alias="mimeType")]
     """Format of the picture, such as `image/png`."""
 
     uri: str | None = None
     """Where the picture comes from. Null and absence both mean that it has no address."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1171,66 +1196,68 @@ class Implementation(Model):
     version: str
     """Version of the software in its own scheme, for display, debugging and statistics."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class InitializeRequest(Model):
     """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
 
-    client_capabilities: Annotated[ClientCapabilities, Field(alias='clientCapabilities')] = Field(
-        default_factory=lambda: ClientCapabilities()
-    )
+    client_capabilities: Annotated[
+        ClientCapabilities, Field(alias="clientCapabilities")
+    ] = Field(default_factory=lambda: ClientCapabilities())
     """What the client can do for the agent. Absent means that it offers nothing beyond the baseline.
 
     Omitted means {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false, "auth": {"terminal":
     false}}.
     """
 
-    client_info: Annotated[Implementation | None, Field(alias='clientInfo')] = None
+    client_info: Annotated[Implementation | None, Field(alias="clientInfo")] = None
     """Name and version of the client software. Null and absence both mean that it is not told; clients should tell it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class InitializeResponse(Model):
     """Result of `initialize`: the version to use from now on, and what the agent offers."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The client's version if the agent speaks it, otherwise the newest that the agent speaks. A client that cannot
     speak the version given here closes the connection.
     """
 
-    agent_capabilities: Annotated[AgentCapabilities, Field(alias='agentCapabilities')] = Field(
-        default_factory=lambda: AgentCapabilities()
-    )
+    agent_capabilities: Annotated[
+        AgentCapabilities, Field(alias="agentCapabilities")
+    ] = Field(default_factory=lambda: AgentCapabilities())
     """What the agent can do. Absent means that it offers nothing beyond the baseline.
 
     Omitted means {"loadSession": false, "promptCapabilities": {"image": false, "audio": false, "embeddedContext":
     false}, "mcpCapabilities": {"http": false, "sse": false, "acp": false}, "sessionCapabilities": {}, "auth": {}}.
     """
 
-    auth_methods: Annotated[list[AuthMethod], Field(alias='authMethods')] = []
+    auth_methods: Annotated[list[AuthMethod], Field(alias="authMethods")] = Field(
+        default_factory=lambda: list[AuthMethod]()
+    )
     """Ways to authenticate that the agent offers to this client. Absent and `[]` both mean none.
 
     Omitted means [].
     """
 
-    agent_info: Annotated[Implementation | None, Field(alias='agentInfo')] = None
+    agent_info: Annotated[Implementation | None, Field(alias="agentInfo")] = None
     """Name and version of the agent software. Null and absence both mean that it is not told; agents should tell it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class IntegerPropertySchema(Model):
     """A field for a whole number."""
 
-    type: Literal['integer'] = "integer"
+    type: Literal["integer"] = "integer"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -1247,7 +1274,7 @@ class IntegerPropertySchema(Model):
     default: int | None = None
     """Value to start with. Null and absence both mean an empty field."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1256,27 +1283,27 @@ class KillTerminalRequest(Model):
     timeout is a typical reason.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose command is stopped."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class KillTerminalResponse(Model):
     """Result of `terminal/kill`, sent once the command has been told to stop. The terminal still needs to be released."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ListProvidersRequest(Model):
     """Parameters of `providers/list`: the client asks which providers of language models it can configure."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1286,7 +1313,7 @@ class ListProvidersResponse(Model):
     providers: list[ProviderInfo]
     """All providers that can be configured, each with what is in force for it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1296,7 +1323,9 @@ class ListSessionsRequest(Model):
     cwd: AbsolutePath | None = None
     """Only sessions with exactly this primary root. Null and absence both mean any root."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; absent
     means no filter. A malformed list of roots is refused with -32602.
 
@@ -1306,7 +1335,7 @@ class ListSessionsRequest(Model):
     cursor: str | None = None
     """Where to go on: the `nextCursor` of the page before. Null and absence both mean the first page."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archived: SessionArchiveFilter | None = None
@@ -1323,10 +1352,10 @@ class ListSessionsResponse(Model):
     sessions: list[SessionInfo]
     """The sessions of this page, possibly none."""
 
-    next_cursor: Annotated[str | None, Field(alias='nextCursor')] = None
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
     """Opaque mark to send back for the next page. Null and absence both mean that this page is the last."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1336,13 +1365,15 @@ class LoadSessionRequest(Model):
     -32000 if the user must sign in first.
     """
 
-    mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
+    mcp_servers: Annotated[list[McpServer], Field(alias="mcpServers")]
     """MCP servers that the agent connects to for this session; `[]` for none."""
 
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
     mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
     malformed list of roots is refused with -32602.
@@ -1350,13 +1381,13 @@ class LoadSessionRequest(Model):
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The stored session to load."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -1372,19 +1403,21 @@ class LoadSessionResponse(Model):
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class LogoutCapabilities(Model):
     """Marker for `logout`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1393,44 +1426,48 @@ class LogoutRequest(Model):
     again; what becomes of open ones is up to the agent.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class LogoutResponse(Model):
     """Result of `logout`, sent once the user is signed out."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model was reached."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1449,7 +1486,7 @@ class McpCapabilities(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     acp: bool = False
@@ -1477,22 +1514,22 @@ class McpServerAcp(Model):
     `mcp/message`.
     """
 
-    type: Literal['acp'] = "acp"
+    type: Literal["acp"] = "acp"
 
     name: str
     """Label of the server."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """Names the server in `mcp/message`. Its provider gives each one an id of its own."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class McpServerHttp(Model):
     """An MCP server reached by streamable HTTP."""
 
-    type: Literal['http'] = "http"
+    type: Literal["http"] = "http"
 
     name: str
     """Label of the server, for people."""
@@ -1503,14 +1540,14 @@ class McpServerHttp(Model):
     headers: list[HttpHeader]
     """Headers to send with each request; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class McpServerSse(Model):
     """An MCP server reached by server-sent events, a transport that MCP has deprecated."""
 
-    type: Literal['sse'] = "sse"
+    type: Literal["sse"] = "sse"
 
     name: str
     """Label of the server, for people."""
@@ -1521,7 +1558,7 @@ class McpServerSse(Model):
     headers: list[HttpHeader]
     """Headers to send with each request; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1540,7 +1577,7 @@ class McpServerStdio(Model):
     env: list[EnvVariable]
     """Variables to set for the program; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1549,10 +1586,10 @@ class MessageMcpNotification(Model):
     request under way.
     """
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -1561,17 +1598,17 @@ class MessageMcpNotification(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MessageMcpRequest(Model):
     """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client provides."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -1580,14 +1617,14 @@ class MessageMcpRequest(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MultiSelectPropertySchema(Model):
     """A field where the user may choose several values."""
 
-    type: Literal['array'] = "array"
+    type: Literal["array"] = "array"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -1595,10 +1632,10 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and absence both mean that there is none."""
 
-    min_items: Annotated[int | None, Field(alias='minItems', ge=0)] = None
+    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """Fewest values to choose. Null and absence both mean no lower limit."""
 
-    max_items: Annotated[int | None, Field(alias='maxItems', ge=0)] = None
+    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
     """Most values to choose. Null and absence both mean no upper limit."""
 
     items: MultiSelectItems
@@ -1607,7 +1644,7 @@ class MultiSelectPropertySchema(Model):
     default: list[str] | None = None
     """Values that are chosen at the start. Null and absence both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1619,20 +1656,22 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots, in order after `cwd`. Absent and `[]` both mean none. The agent refuses the request
     when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
+    mcp_servers: Annotated[list[McpServer], Field(alias="mcpServers")]
     """MCP servers that the agent connects to for this session; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -1643,33 +1682,35 @@ class NewSessionRequest(Model):
 class NewSessionResponse(Model):
     """Result of `session/new`."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Names the new session in everything that follows."""
 
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class NoneIdleStateUpdate(Model):
     """No reason is told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1678,7 +1719,9 @@ class Notice(Model):
     agent cannot count on its being seen; to a client without notices it may send an ordinary message instead.
     """
 
-    session_update: Annotated[Literal['notice'], Field(alias='sessionUpdate')] = "notice"
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
     severity: NoticeSeverity
     """How serious it is, for presentation."""
@@ -1689,7 +1732,7 @@ class Notice(Model):
     description: str | None = None
     """Details or advice in plain text. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Extension data of this notice alone. Null and absence both mean none."""
 
 
@@ -1700,7 +1743,7 @@ class NoticeCapabilities(Model):
 class NumberPropertySchema(Model):
     """A field for a number, whole or not."""
 
-    type: Literal['number'] = "number"
+    type: Literal["number"] = "number"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -1717,14 +1760,14 @@ class NumberPropertySchema(Model):
     default: Number | None = None
     """Value to start with. Null and absence both mean an empty field."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PermissionOption(Model):
     """One choice in a permission request."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """Identifies the choice within the request."""
 
     name: str
@@ -1733,7 +1776,7 @@ class PermissionOption(Model):
     kind: PermissionOptionKind
     """What the choice means, so that clients can choose icons and act by policy."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1742,19 +1785,19 @@ class Plan(Model):
     showed before.
     """
 
-    session_update: Annotated[Literal['plan'], Field(alias='sessionUpdate')] = "plan"
+    session_update: Annotated[Literal["plan"], Field(alias="sessionUpdate")] = "plan"
 
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanCapabilities(Model):
     """Present, if only as `{}`, when the client understands `plan_update` and `plan_removed`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1770,76 +1813,80 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """How far the step has come."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanFile(Model):
     """A plan that stands in a file."""
 
-    type: Literal['file'] = "file"
+    type: Literal["file"] = "file"
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     uri: str
     """Where the file is."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanItems(Model):
     """A plan as a list of steps. All of them are sent each time."""
 
-    type: Literal['items'] = "items"
+    type: Literal["items"] = "items"
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanMarkdown(Model):
     """A plan as Markdown."""
 
-    type: Literal['markdown'] = "markdown"
+    type: Literal["markdown"] = "markdown"
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     content: str
     """The text of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanRemoved(Model):
     """A plan is gone."""
 
-    session_update: Annotated[Literal['plan_removed'], Field(alias='sessionUpdate')] = "plan_removed"
+    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
+        "plan_removed"
+    )
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanUpdate(Model):
     """What a plan holds now. A session may have several, each with an id of its own."""
 
-    session_update: Annotated[Literal['plan_update'], Field(alias='sessionUpdate')] = "plan_update"
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
     plan: PlanUpdateContent
     """The plan, complete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1860,13 +1907,13 @@ class PromptCapabilities(Model):
     Omitted means false.
     """
 
-    embedded_context: Annotated[bool, Field(alias='embeddedContext')] = False
+    embedded_context: Annotated[bool, Field(alias="embeddedContext")] = False
     """True if prompts may contain `resource` blocks, which carry the text or bytes of a resource along.
 
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1875,7 +1922,7 @@ class PromptRequest(Model):
     works it streams `session/update` notifications; the response comes at the end of the turn.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the message belongs to."""
 
     prompt: list[ContentBlock]
@@ -1884,17 +1931,17 @@ class PromptRequest(Model):
     request.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PromptResponse(Model):
     """Result of `session/prompt`, sent when the turn is over."""
 
-    stop_reason: Annotated[StopReason, Field(alias='stopReason')]
+    stop_reason: Annotated[StopReason, Field(alias="stopReason")]
     """Why the turn is over."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     usage: Usage | None = None
@@ -1907,20 +1954,20 @@ class PromptResponse(Model):
 class ProviderCurrentConfig(Model):
     """Where the requests to a provider go."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol that is spoken there."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address below which the protocol's paths lie."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ProviderInfo(Model):
     """A provider that can be configured."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """Names the provider in `providers/set` and `providers/disable`."""
 
     supported: list[LlmProtocol]
@@ -1934,14 +1981,14 @@ class ProviderInfo(Model):
     disabled.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ProvidersCapabilities(Model):
     """Present, if only as `{}`, when the agent has the methods below `providers/`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1954,7 +2001,7 @@ class ProxySuccessorNotification(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1969,7 +2016,7 @@ class ProxySuccessorRequest(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1978,7 +2025,7 @@ class ReadTextFileRequest(Model):
     editor included. The client refuses paths outside the session's workspace roots.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose roots apply."""
 
     path: AbsolutePath
@@ -1993,7 +2040,7 @@ class ReadTextFileRequest(Model):
     limit: Annotated[int | None, Field(ge=0)] = None
     """How many lines to return at most. Null and absence both mean all that remain."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2003,22 +2050,22 @@ class ReadTextFileResponse(Model):
     content: str
     """The text, or the part asked for."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RefusalStopReason(Model):
     """The agent declined to go on."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2027,44 +2074,44 @@ class ReleaseTerminalRequest(Model):
     is void from then on; tool calls that show the terminal go on showing its output.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to give up."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ReleaseTerminalResponse(Model):
     """Result of `terminal/release`, sent once the terminal is gone."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestElicitationFormMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestElicitationUrlMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -2073,7 +2120,7 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2083,16 +2130,16 @@ class RequestPermissionRequest(Model):
     turn.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the tool call belongs to."""
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias='toolCall')]
+    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The call that needs consent, with the details that the user should see."""
 
     options: list[PermissionOption]
     """The choices, in the order in which to show them."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2102,23 +2149,23 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """What the user decided, or that nobody did."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequiresActionStateUpdate(Model):
     """The subagent waits for the user."""
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ResourceLink(Model):
     """A resource named by its address, without its content."""
 
-    type: Literal['resource_link'] = "resource_link"
+    type: Literal["resource_link"] = "resource_link"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -2126,7 +2173,7 @@ class ResourceLink(Model):
     description: str | None = None
     """What the resource holds, for people. Null and absence both mean that it is not described."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the resource. Null and absence both mean unknown."""
 
     name: str
@@ -2141,7 +2188,7 @@ class ResourceLink(Model):
     uri: str
     """Address of the resource, such as a `file://` URI."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2151,7 +2198,7 @@ class ResultMessageMcpResponse(Model):
     result: Any
     """What it returned; null is a result too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2161,13 +2208,15 @@ class ResumeSessionRequest(Model):
     must sign in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The stored session to resume."""
 
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
     mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
     malformed list of roots is refused with -32602.
@@ -2175,13 +2224,15 @@ class ResumeSessionRequest(Model):
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """MCP servers that the agent connects to for this session. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -2195,40 +2246,42 @@ class ResumeSessionResponse(Model):
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RunningStateUpdate(Model):
     """The subagent works."""
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SelectedPermissionOutcome(Model):
     """The choice of the user."""
 
-    outcome: Literal['selected'] = "selected"
+    outcome: Literal["selected"] = "selected"
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The option chosen, one of those in the request."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
     """Marker for extra workspace roots. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2237,14 +2290,14 @@ class SessionArchiveCapabilities(Model):
     lists by `archived`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionCancelCapabilities(Model):
     """Present, if only as `{}`, when the client may cancel the work of the session."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2253,14 +2306,15 @@ class SessionCapabilities(Model):
     `session/update` without a marker; loading is advertised by `loadSession` one level up.
     """
 
-    list_: Annotated[SessionListCapabilities | None, Field(alias='list')] = None
+    list_: Annotated[SessionListCapabilities | None, Field(alias="list")] = None
     """`{}` says that the client may call `session/list`. Null and absence both mean that it may not."""
 
     delete: SessionDeleteCapabilities | None = None
     """`{}` says that the client may call `session/delete`. Null and absence both mean that it may not."""
 
     additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, Field(alias='additionalDirectories')
+        SessionAdditionalDirectoriesCapabilities | None,
+        Field(alias="additionalDirectories"),
     ] = None
     """`{}` says that the client may send extra workspace roots when it creates, loads, resumes, forks or lists
     sessions. An agent that also lists sessions then reports their roots on each of them. Null and absence both mean
@@ -2279,7 +2333,7 @@ class SessionCapabilities(Model):
     close: SessionCloseCapabilities | None = None
     """`{}` says that the client may call `session/close`. Null and absence both mean that it may not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archive: SessionArchiveCapabilities | None = None
@@ -2301,7 +2355,9 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    system_prompt: Annotated[SessionSystemPromptCapabilities | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[
+        SessionSystemPromptCapabilities | None, Field(alias="systemPrompt")
+    ] = None
     """`{}` says that the client may send a system prompt with a session. Null and absence both mean that it may not.
 
     Unstable: may change in any version.
@@ -2311,16 +2367,16 @@ class SessionCapabilities(Model):
 class SessionCloseCapabilities(Model):
     """Marker for `session/close`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionConfigBoolean(Model):
     """The part of a setting that is specific to switches."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    current_value: Annotated[bool, Field(alias='currentValue')]
+    current_value: Annotated[bool, Field(alias="currentValue")]
     """True if the switch is on."""
 
     id: SessionConfigId
@@ -2337,7 +2393,7 @@ class SessionConfigBoolean(Model):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2349,16 +2405,16 @@ class SessionConfigOptionsCapabilities(Model):
     that the agent must not offer any.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionConfigSelect(Model):
     """The part of a setting that is specific to selections."""
 
-    type: Literal['select'] = "select"
+    type: Literal["select"] = "select"
 
-    current_value: Annotated[SessionConfigValueId, Field(alias='currentValue')]
+    current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """Id of the value in force."""
 
     options: SessionConfigSelectOptions
@@ -2378,7 +2434,7 @@ class SessionConfigSelect(Model):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2394,7 +2450,7 @@ class SessionConfigSelectGroup(Model):
     options: list[SessionConfigSelectOption]
     """The values of the group."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2410,38 +2466,38 @@ class SessionConfigSelectOption(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionDeleteCapabilities(Model):
     """Marker for `session/delete`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionElicitationFormMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionElicitationUrlMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -2450,27 +2506,29 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionForkCapabilities(Model):
     """Marker for `session/fork`, which is not yet stable. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionInfo(Model):
     """What an agent tells about one stored session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """What to pass to `session/load` or `session/resume`."""
 
     cwd: AbsolutePath
     """Primary workspace root of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots of the session, complete and in order; together with `cwd` they are its authoritative
     root set. An agent that advertised the capability sends the list for every session, `[]` included; others leave
     it out.
@@ -2481,10 +2539,10 @@ class SessionInfo(Model):
     title: str | None = None
     """What the session is about, for people. Null and absence both mean that it has no title."""
 
-    updated_at: Annotated[str | None, Field(alias='updatedAt')] = None
+    updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
     """When something last happened in the session, in ISO 8601. Null and absence both mean unknown."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archived: bool | None = None
@@ -2500,7 +2558,9 @@ class SessionInfoUpdate(Model):
     cannot change while a session is open.
     """
 
-    session_update: Annotated[Literal['session_info_update'], Field(alias='sessionUpdate')] = "session_info_update"
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
 
     title: str | None | MISSING = MISSING
     """The new title; null removes it.
@@ -2508,20 +2568,20 @@ class SessionInfoUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    updated_at: Annotated[str | None | MISSING, Field(alias='updatedAt')] = MISSING
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
     """When something last happened in the session, in ISO 8601; null makes it unknown.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionListCapabilities(Model):
     """Marker for `session/list`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2530,30 +2590,40 @@ class SessionMessage(Model):
     same id change it.
     """
 
-    session_update: Annotated[Literal['session_message'], Field(alias='sessionUpdate')] = "session_message"
+    session_update: Annotated[
+        Literal["session_message"], Field(alias="sessionUpdate")
+    ] = "session_message"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Identifies the message within this session."""
 
-    sender_session_id: Annotated[SessionId | None | MISSING, Field(alias='senderSessionId')] = MISSING
+    sender_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="senderSessionId")
+    ] = MISSING
     """The session that sent it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_session_id: Annotated[SessionId | None | MISSING, Field(alias='recipientSessionId')] = MISSING
+    recipient_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="recipientSessionId")
+    ] = MISSING
     """The session that gets it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    sender_message_id: Annotated[MessageId | None | MISSING, Field(alias='senderMessageId')] = MISSING
+    sender_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="senderMessageId")
+    ] = MISSING
     """The id that the message has in the sender's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_message_id: Annotated[MessageId | None | MISSING, Field(alias='recipientMessageId')] = MISSING
+    recipient_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="recipientMessageId")
+    ] = MISSING
     """The id that the message has in the recipient's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2565,22 +2635,24 @@ class SessionMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionMessageChunk(Model):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
-    session_update: Annotated[Literal['session_message_chunk'], Field(alias='sessionUpdate')] = "session_message_chunk"
+    session_update: Annotated[
+        Literal["session_message_chunk"], Field(alias="sessionUpdate")
+    ] = "session_message_chunk"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece is added to."""
 
     content: ContentBlock
     """The piece."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2598,20 +2670,20 @@ class SessionMode(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionModeState(Model):
     """The modes of a session and the one in force."""
 
-    current_mode_id: Annotated[SessionModeId, Field(alias='currentModeId')]
+    current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force; one of `availableModes`."""
 
-    available_modes: Annotated[list[SessionMode], Field(alias='availableModes')]
+    available_modes: Annotated[list[SessionMode], Field(alias="availableModes")]
     """All modes to choose from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2620,27 +2692,27 @@ class SessionNotification(Model):
     `session/cancel`, until the prompt is answered.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the update is about."""
 
     update: SessionUpdate
     """What has happened."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionResumeCapabilities(Model):
     """Marker for `session/resume`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionStatusCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2649,10 +2721,10 @@ class SessionStatusRequest(Model):
     nothing. A session that the agent does not know is refused with -32002.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to look at."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2662,7 +2734,7 @@ class SessionStatusResponse(Model):
     status: SessionStatus
     """Whether the agent holds the session in memory. Clients read a value that they do not know as `saved`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2672,7 +2744,7 @@ class SessionSystemPromptCapabilities(Model):
     mode: SessionSystemPromptModeCapabilities | None = None
     """The modes beside `append`. Null and absence both mean that there is no other."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2682,77 +2754,77 @@ class SessionSystemPromptModeCapabilities(Model):
     override: SessionSystemPromptOverrideCapabilities | None = None
     """`{}` says that the agent takes `override`. Null and absence both mean that it does not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionSystemPromptOverrideCapabilities(Model):
     """Present, if only as `{}`, when a system prompt may take the place of the agent's own instructions."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionTitleCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/set_title`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetProviderRequest(Model):
     """Parameters of `providers/set`: they replace the whole configuration of one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to configure."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol to speak."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address to send requests to."""
 
     headers: dict[str, str] | MISSING = MISSING
     """All headers that each request shall carry, secrets included. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetProviderResponse(Model):
     """Result of `providers/set`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionConfigOptionResponse(Model):
     """Result of `session/set_config_option`. One change may alter other settings too, so all of them come back."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionModeRequest(Model):
     """Parameters of `session/set_mode`: the client switches the mode of a session, whether a turn is running or not."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose mode changes."""
 
-    mode_id: Annotated[SessionModeId, Field(alias='modeId')]
+    mode_id: Annotated[SessionModeId, Field(alias="modeId")]
     """One of the session's available modes."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionModeResponse(Model):
     """Result of `session/set_mode`, sent once the mode is in force."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2761,13 +2833,13 @@ class SetSessionTitleRequest(Model):
     title by one that it makes itself.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to name."""
 
     title: str
     """The new title. The agent may trim or shorten it, and refuses one that is empty then with -32602."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2777,7 +2849,7 @@ class SetSessionTitleResponse(Model):
     title: str
     """The title as the agent stored it. Clients show this one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2787,7 +2859,9 @@ class StateUpdateFallback(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action", "unknown"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action", "unknown"}
+    )
 
     state: str
     """The tag, which is not defined here. A leading `_` marks an extension of some implementation, any other a later
@@ -2798,19 +2872,19 @@ class StateUpdateFallback(Unknown):
 class StringMultiSelectItems(Model):
     """Values of a multiple choice that are their own labels."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
     enum: list[str]
     """The values."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class StringPropertySchema(Model):
     """A field for text. With `enum` or `oneOf` it becomes a choice of one value."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
     title: str | None = None
     """Label of the field. Null and absence both mean that the property's name is shown."""
@@ -2818,10 +2892,10 @@ class StringPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and absence both mean that there is none."""
 
-    min_length: Annotated[int | None, Field(alias='minLength', ge=0)] = None
+    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """Fewest characters allowed. Null and absence both mean no lower limit."""
 
-    max_length: Annotated[int | None, Field(alias='maxLength', ge=0)] = None
+    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
     """Most characters allowed. Null and absence both mean no upper limit."""
 
     pattern: str | None = None
@@ -2836,17 +2910,17 @@ class StringPropertySchema(Model):
     enum: list[str] | None = None
     """Values to choose from, shown as they are. Null and absence both mean that this list is not used."""
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias='oneOf')] = None
+    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf")] = None
     """Values to choose from, each with a label. Null and absence both mean that this list is not used."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SubagentCapabilities(Model):
     """Present, if only as `{}`, when the client understands sessions of subagents, and messages between sessions."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2860,7 +2934,7 @@ class SubagentSessionCapabilities(Model):
     may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2869,9 +2943,11 @@ class SubagentUpdate(Model):
     anything else is said of it; later ones change what is told of it.
     """
 
-    session_update: Annotated[Literal['subagent_update'], Field(alias='sessionUpdate')] = "subagent_update"
+    session_update: Annotated[
+        Literal["subagent_update"], Field(alias="sessionUpdate")
+    ] = "subagent_update"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session of the subagent."""
 
     title: str | None | MISSING = MISSING
@@ -2906,7 +2982,9 @@ class SubagentUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    additional_directories: Annotated[list[str] | None | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[str] | None | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots of the subagent, absolute paths, complete. Absent leaves it as it was, null clears it.
     Without it they are those of the session above.
 
@@ -2914,7 +2992,7 @@ class SubagentUpdate(Model):
     `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2929,45 +3007,45 @@ class SystemPrompt(Model):
     content: list[ContentBlock]
     """The instructions: text alone, and never empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class Terminal(Model):
     """Places a terminal into the output of a tool call. The agent does so before it releases the terminal."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """A terminal that `terminal/create` has returned."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TerminalExitStatus(Model):
     """How a command ended."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode', ge=0)] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
     """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
     """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TerminalOutputRequest(Model):
     """Parameters of `terminal/output`: the agent asks what a command has printed so far, without waiting for its end."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to look at."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2980,17 +3058,17 @@ class TerminalOutputResponse(Model):
     truncated: bool
     """True if older output was dropped to stay within the limit."""
 
-    exit_status: Annotated[TerminalExitStatus | None, Field(alias='exitStatus')] = None
+    exit_status: Annotated[TerminalExitStatus | None, Field(alias="exitStatus")] = None
     """How the command ended. Null and absence both mean that it still runs."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TextContent(Model):
     """Plain or Markdown text."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
@@ -2998,14 +3076,14 @@ class TextContent(Model):
     text: str
     """The text."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TextResourceContents(Model):
     """A resource whose content is text."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the text, such as `text/x-python`. Null and absence both mean unknown."""
 
     text: str
@@ -3014,17 +3092,17 @@ class TextResourceContents(Model):
     uri: str
     """Address that the text was read from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TitledMultiSelectItems(Model):
     """Values of a multiple choice with labels."""
 
-    any_of: Annotated[list[EnumOption], Field(alias='anyOf')]
+    any_of: Annotated[list[EnumOption], Field(alias="anyOf")]
     """The values with their labels."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3033,9 +3111,11 @@ class ToolCall(Model):
     same id.
     """
 
-    session_update: Annotated[Literal['tool_call'], Field(alias='sessionUpdate')] = "tool_call"
+    session_update: Annotated[Literal["tool_call"], Field(alias="sessionUpdate")] = (
+        "tool_call"
+    )
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Identifies the call within the session."""
 
     title: str
@@ -3056,13 +3136,13 @@ class ToolCall(Model):
     locations: list[ToolCallLocation] | MISSING = MISSING
     """Files that the call touches, so that the client can follow along. Absent means none yet."""
 
-    raw_input: Annotated[Any, Field(alias='rawInput')] = None
+    raw_input: Annotated[Any, Field(alias="rawInput")] = None
     """Arguments as they are passed to the tool, in any form. Null and absence both mean that they are not shown."""
 
-    raw_output: Annotated[Any, Field(alias='rawOutput')] = None
+    raw_output: Annotated[Any, Field(alias="rawOutput")] = None
     """Output as the tool returned it, in any form. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3075,14 +3155,14 @@ class ToolCallLocation(Model):
     line: Annotated[int | None, Field(ge=0)] = None
     """Line in the file; the first line is 1. Null and absence both mean the file as a whole."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ToolCallUpdate(Model):
     """Changes a tool call. Only fields with a value change anything; null and absence both leave a field as it was."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The call that changes."""
 
     kind: ToolKind | None = None
@@ -3103,36 +3183,38 @@ class ToolCallUpdate(Model):
     locations: list[ToolCallLocation] | None = None
     """All files that the call touches, in place of the earlier list. Null and absence both mean no change."""
 
-    raw_input: Annotated[Any, Field(alias='rawInput')] = None
+    raw_input: Annotated[Any, Field(alias="rawInput")] = None
     """Arguments passed to the tool, in place of the earlier ones. Null and absence both mean no change."""
 
-    raw_output: Annotated[Any, Field(alias='rawOutput')] = None
+    raw_output: Annotated[Any, Field(alias="rawOutput")] = None
     """Output of the tool, in place of what was there. Null and absence both mean no change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionToolCallUpdate(ToolCallUpdate):
     """A tool call that is already known changes."""
 
-    session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
 
 class UnarchiveSessionRequest(Model):
     """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to bring back."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class UnarchiveSessionResponse(Model):
     """Result of `session/unarchive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3151,7 +3233,7 @@ class UnknownAuthMethod(Unknown):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3159,7 +3241,9 @@ class UnknownContentBlock(Unknown):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"text", "image", "audio", "resource_link", "resource"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"text", "image", "audio", "resource_link", "resource"}
+    )
 
     type: str
     """The unknown tag."""
@@ -3167,7 +3251,7 @@ class UnknownContentBlock(Unknown):
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3182,7 +3266,7 @@ class UnknownCreateElicitationRequest(Unknown):
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     mode: str
@@ -3192,17 +3276,17 @@ class UnknownCreateElicitationRequest(Unknown):
 class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The question belongs to another request."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the client's request that the agent is still handling."""
 
 
 class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The question belongs to a session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
 
 
@@ -3214,7 +3298,7 @@ class UnknownCreateElicitationResponse(Unknown):
     unknown_tag_field: ClassVar[str] = "action"
     known_tags: ClassVar[frozenset[str]] = frozenset({"accept", "decline", "cancel"})
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     action: str
@@ -3227,7 +3311,9 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"string", "number", "integer", "boolean", "array"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"string", "number", "integer", "boolean", "array"}
+    )
 
     type: str
     """Any type but those named above."""
@@ -3239,21 +3325,21 @@ class UnknownIdleStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The reason, which is not defined here. A leading `_` marks an extension of some implementation, any other a
     later version of the protocol.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3278,7 +3364,7 @@ class UnknownMcpServer(Unknown):
     env: list[EnvVariable]
     """Variables to set for the program; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3317,7 +3403,7 @@ class UnknownSessionConfigOption(Unknown):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3325,11 +3411,31 @@ class UnknownSessionUpdate(Unknown):
     """A variant of SessionUpdate that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "agent_message_chunk",
+            "agent_thought_chunk",
+            "tool_call",
+            "tool_call_update",
+            "plan",
+            "available_commands_update",
+            "current_mode_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+            "plan_update",
+            "plan_removed",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
+        }
     )
 
-    session_update: Annotated[str, Field(alias='sessionUpdate')]
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
     """The unknown tag."""
 
 
@@ -3342,13 +3448,13 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     type: str
     """The unknown tag."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: SessionConfigValueId
@@ -3358,9 +3464,9 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
 class UnknownStateUpdate(Model):
     """The agent cannot tell what the subagent does."""
 
-    state: Literal['unknown'] = "unknown"
+    state: Literal["unknown"] = "unknown"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3373,7 +3479,7 @@ class UnknownToolCallContent(Unknown):
     type: str
     """The unknown tag."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3383,39 +3489,45 @@ class UnstructuredCommandInput(Model):
     hint: str
     """What to show while nothing has been typed yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class Usage(Model):
     """How many tokens of the model were used, of the turns so far."""
 
-    total_tokens: Annotated[int, Field(alias='totalTokens', ge=0)]
+    total_tokens: Annotated[int, Field(alias="totalTokens", ge=0)]
     """Tokens of all kinds together."""
 
-    input_tokens: Annotated[int, Field(alias='inputTokens', ge=0)]
+    input_tokens: Annotated[int, Field(alias="inputTokens", ge=0)]
     """Tokens that went to the model."""
 
-    output_tokens: Annotated[int, Field(alias='outputTokens', ge=0)]
+    output_tokens: Annotated[int, Field(alias="outputTokens", ge=0)]
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int | None, Field(alias='thoughtTokens', ge=0)] = None
+    thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
     """Tokens of its reasoning. Null and absence both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int | None, Field(alias='cachedReadTokens', ge=0)] = None
+    cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
+        None
+    )
     """Tokens that were read from a cache. Null and absence both mean that it is not told."""
 
-    cached_write_tokens: Annotated[int | None, Field(alias='cachedWriteTokens', ge=0)] = None
+    cached_write_tokens: Annotated[
+        int | None, Field(alias="cachedWriteTokens", ge=0)
+    ] = None
     """Tokens that were written to a cache. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class UsageUpdate(Model):
     """How much of the model's context is in use, and what the session has cost."""
 
-    session_update: Annotated[Literal['usage_update'], Field(alias='sessionUpdate')] = "usage_update"
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
 
     used: Annotated[int, Field(ge=0)]
     """Tokens that are in the context now."""
@@ -3426,14 +3538,16 @@ class UsageUpdate(Model):
     cost: Cost | None = None
     """What the session has cost so far. Null and absence both mean unknown."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class UserMessageChunk(ContentChunk):
     """A piece of a message of the user, as replayed while a session loads."""
 
-    session_update: Annotated[Literal['user_message_chunk'], Field(alias='sessionUpdate')] = "user_message_chunk"
+    session_update: Annotated[
+        Literal["user_message_chunk"], Field(alias="sessionUpdate")
+    ] = "user_message_chunk"
 
 
 class ValueIdSetSessionConfigOptionRequest(Excluding):
@@ -3443,13 +3557,13 @@ class ValueIdSetSessionConfigOptionRequest(Excluding):
 
     excluded_constants: ClassVar[Mapping[str, tuple[Any, ...]]] = {"type": ("boolean",)}
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: SessionConfigValueId
@@ -3461,26 +3575,26 @@ class WaitForTerminalExitRequest(Model):
     ended.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to wait for."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class WaitForTerminalExitResponse(Model):
     """Result of `terminal/wait_for_exit`: how the command ended."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode', ge=0)] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
     """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
     """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3489,7 +3603,7 @@ class WriteTextFileRequest(Model):
     where they are missing. The client refuses paths outside the session's workspace roots.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose roots apply."""
 
     path: AbsolutePath
@@ -3500,7 +3614,7 @@ class WriteTextFileRequest(Model):
     content: str
     """The whole new text of the file; nothing of the old one stays."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3509,5 +3623,5 @@ class WriteTextFileResponse(Model):
     that as `{}`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""

@@ -10,82 +10,88 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
+from ...runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
+    "AbsolutePath",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
     "AvailableCommandInput",
     "CompactionId",
     "CompactionStatus",
-    "SetSessionConfigOptionRequest",
-    "SessionConfigOption",
-    "SessionConfigSelectOptions",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionConfigGroupId",
-    "SessionConfigOptionCategory",
     "ContentBlock",
-    "EmbeddedResourceResource",
-    "Role",
     "CreateElicitationRequest",
     "CreateElicitationResponse",
-    "ElicitationFormMode",
-    "ElicitationUrlMode",
     "ElicitationContentValue",
-    "ElicitationSchemaType",
-    "ElicitationPropertySchema",
-    "StringFormat",
-    "MultiSelectItems",
+    "ElicitationFormMode",
     "ElicitationId",
-    "Meta",
+    "ElicitationPropertySchema",
+    "ElicitationSchemaType",
+    "ElicitationUrlMode",
+    "EmbeddedResourceResource",
+    "ErrorCode",
+    "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "ExtNotification",
-    "ProtocolVersion",
-    "RequestId",
-    "ErrorCode",
-    "MessageMcpResponse",
+    "IdleStateUpdate",
+    "InitializeProxyRequest",
+    "InitializeProxyResponse",
+    "LlmProtocol",
     "McpRequestId",
     "McpServer",
     "McpServerAcpId",
+    "MessageId",
+    "MessageMcpResponse",
+    "Meta",
+    "MultiSelectItems",
     "NoticeSeverity",
-    "AbsolutePath",
-    "RequestPermissionOutcome",
     "PermissionOptionId",
     "PermissionOptionKind",
     "PlanEntryPriority",
     "PlanEntryStatus",
     "PlanId",
     "PlanUpdateContent",
-    "StopReason",
+    "ProtocolVersion",
     "ProviderId",
-    "LlmProtocol",
-    "InitializeProxyRequest",
-    "InitializeProxyResponse",
     "ProxySuccessorResponse",
-    "SessionModeId",
-    "SessionId",
-    "SessionStatus",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "Role",
     "SessionArchiveFilter",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
+    "SessionId",
+    "SessionModeId",
+    "SessionStatus",
+    "SessionUpdate",
+    "SetSessionConfigOptionRequest",
     "StateUpdate",
-    "IdleStateUpdate",
+    "StopReason",
+    "StringFormat",
     "SystemPromptMode",
     "TerminalId",
-    "ToolCallId",
-    "ToolKind",
-    "ToolCallStatus",
     "ToolCallContent",
-    "SessionUpdate",
-    "MessageId",
+    "ToolCallId",
+    "ToolCallStatus",
+    "ToolKind",
 ]
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
         "AuthMethodTerminal | AuthMethodEnvVar | UnknownAuthMethod | AuthMethodAgent",
-        Tagged("type", ("terminal", "env_var"), fallbacks=1, default=True, default_tag="agent"),
+        Tagged(
+            "type",
+            ("terminal", "env_var"),
+            fallbacks=1,
+            default=True,
+            default_tag="agent",
+        ),
         Defined(__name__, "AuthMethod"),
     ],
 )
@@ -95,7 +101,9 @@ runs itself. A method of another type is kept and never taken for one of these.
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
+AuthMethodId = TypeAliasType(
+    "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
+)
 """Name of an authentication method, unique among those of the agent."""
 
 AuthState = TypeAliasType(
@@ -124,7 +132,9 @@ AvailableCommandInput = TypeAliasType(
 )
 """What may follow the name of a command."""
 
-CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
+CompactionId = TypeAliasType(
+    "CompactionId", Annotated["str", Defined(__name__, "CompactionId")]
+)
 """Identifies a compaction within a session. The agent chooses it."""
 
 CompactionStatus = TypeAliasType(
@@ -153,7 +163,14 @@ SetSessionConfigOptionRequest = TypeAliasType(
         | UnknownSetSessionConfigOptionRequest
         | ValueIdSetSessionConfigOptionRequest
         )""",
-        Tagged("type", ("boolean",), fallbacks=1, default=True, default_tag="value_id", closed=True),
+        Tagged(
+            "type",
+            ("boolean",),
+            fallbacks=1,
+            default=True,
+            default_tag="value_id",
+            closed=True,
+        ),
         Defined(__name__, "SetSessionConfigOptionRequest"),
     ],
 )
@@ -187,7 +204,9 @@ SessionConfigSelectOptions = TypeAliasType(
 )
 """The values of a selection, either all flat or all in groups. An empty list fits both and is read as flat."""
 
-SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
+SessionConfigId = TypeAliasType(
+    "SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")]
+)
 """Identifies a setting within a session."""
 
 SessionConfigValueId = TypeAliasType(
@@ -232,7 +251,9 @@ ContentBlock = TypeAliasType(
         | EmbeddedResource
         | UnknownContentBlock
         )""",
-        Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Tagged(
+            "type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1
+        ),
         Defined(__name__, "ContentBlock"),
     ],
 )
@@ -252,7 +273,10 @@ EmbeddedResourceResource = TypeAliasType(
 )
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
+Role = TypeAliasType(
+    "Role",
+    Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")],
+)
 """A party to the conversation. Unknown parties are kept.
 
 - `assistant`: The agent and its model.
@@ -348,7 +372,9 @@ ElicitationPropertySchema = TypeAliasType(
         | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
-        Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Tagged(
+            "type", ("string", "number", "integer", "boolean", "array"), fallbacks=1
+        ),
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
@@ -388,37 +414,51 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
+ElicitationId = TypeAliasType(
+    "ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")]
+)
 """Identifies an elicitation by web page. The agent chooses it."""
 
-Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
+Meta = TypeAliasType(
+    "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
+)
 """Data of an implementation, attached to an object of the protocol. Receivers keep what they do not know and read no
 meaning into it; null and absence both mean none. The keys `traceparent`, `tracestate` and `baggage` are reserved
 for W3C trace context.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
+ExtRequest = TypeAliasType(
+    "ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")]
+)
 """Parameters of a request outside the protocol, in any form. Its method begins with `_`; a peer that does not know it
 answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
+ExtResponse = TypeAliasType(
+    "ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")]
+)
 """Result of a request outside the protocol, in any form."""
 
-ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
+ExtNotification = TypeAliasType(
+    "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
+)
 """Payload of a notification outside the protocol, in any form. Its method begins with `_`; a peer that does not know
 it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
     "ProtocolVersion",
-    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+    Annotated[
+        "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
+    ],
 )
 """Major version of the protocol, 1 for this schema. It rises only when peers of the older version would break;
 everything else is added behind capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")]
+)
 """Ties a response to its request. The sender of the request chooses it, unique among its requests that still await an
 answer, and the receiver returns it unchanged.
 """
@@ -465,7 +505,9 @@ of the request itself.
 Unstable: may change in any version.
 """
 
-McpRequestId = TypeAliasType("McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")])
+McpRequestId = TypeAliasType(
+    "McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")]
+)
 """Identifies a request of MCP that is under way. The caller makes it; it is not the id of the message that carries it.
 
 Unstable: may change in any version.
@@ -475,7 +517,14 @@ McpServer = TypeAliasType(
     "McpServer",
     Annotated[
         "McpServerHttp | McpServerSse | McpServerAcp | UnknownMcpServer | McpServerStdio",
-        Tagged("type", ("http", "sse", "acp"), fallbacks=1, default=True, default_tag="stdio", closed=True),
+        Tagged(
+            "type",
+            ("http", "sse", "acp"),
+            fallbacks=1,
+            default=True,
+            default_tag="stdio",
+            closed=True,
+        ),
         Defined(__name__, "McpServer"),
     ],
 )
@@ -485,7 +534,9 @@ read an entry refuses the request.
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
 
-McpServerAcpId = TypeAliasType("McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")])
+McpServerAcpId = TypeAliasType(
+    "McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")]
+)
 """Identifies an MCP server that is reached through the connection itself.
 
 Unstable: may change in any version.
@@ -493,7 +544,11 @@ Unstable: may change in any version.
 
 NoticeSeverity = TypeAliasType(
     "NoticeSeverity",
-    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+    Annotated[
+        'Literal["info", "warning", "error"] | str',
+        Open(),
+        Defined(__name__, "NoticeSeverity"),
+    ],
 )
 """How serious a notice is. Receivers show unknown values in a neutral way.
 
@@ -551,7 +606,11 @@ PermissionOptionKind = TypeAliasType(
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
+    Annotated[
+        'Literal["high", "medium", "low"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryPriority"),
+    ],
 )
 """How much a step matters. Unknown values are kept.
 
@@ -618,7 +677,9 @@ StopReason = TypeAliasType(
   some operation fail.
 """
 
-ProviderId = TypeAliasType("ProviderId", Annotated["str", Defined(__name__, "ProviderId")])
+ProviderId = TypeAliasType(
+    "ProviderId", Annotated["str", Defined(__name__, "ProviderId")]
+)
 """Name of a provider, unique among those of the agent.
 
 Unstable: may change in any version.
@@ -674,7 +735,9 @@ ProxySuccessorResponse = TypeAliasType(
 Unstable: may change in any version.
 """
 
-SessionModeId = TypeAliasType("SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")])
+SessionModeId = TypeAliasType(
+    "SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")]
+)
 """Identifies a mode within a session."""
 
 SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "SessionId")])
@@ -684,7 +747,9 @@ session is refused with -32002, unless the method says otherwise.
 
 SessionStatus = TypeAliasType(
     "SessionStatus",
-    Annotated['Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")],
+    Annotated[
+        'Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")
+    ],
 )
 """Whether an agent holds a session in memory.
 
@@ -753,7 +818,14 @@ IdleStateUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -769,7 +841,11 @@ Unstable: may change in any version.
 
 SystemPromptMode = TypeAliasType(
     "SystemPromptMode",
-    Annotated['Literal["append", "override"] | str', Open(), Defined(__name__, "SystemPromptMode")],
+    Annotated[
+        'Literal["append", "override"] | str',
+        Open(),
+        Defined(__name__, "SystemPromptMode"),
+    ],
 )
 """How instructions of a client go together with those of the agent.
 
@@ -782,10 +858,14 @@ Other values are kept as they are.
 Unstable: may change in any version.
 """
 
-TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
+TerminalId = TypeAliasType(
+    "TerminalId", Annotated["str", Defined(__name__, "TerminalId")]
+)
 """Names a terminal. The client chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
+ToolCallId = TypeAliasType(
+    "ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")]
+)
 """Identifies a tool call within a session."""
 
 ToolKind = TypeAliasType(
@@ -874,7 +954,27 @@ SessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "sessionUpdate",
-            ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk"),
+            (
+                "user_message_chunk",
+                "agent_message_chunk",
+                "agent_thought_chunk",
+                "tool_call",
+                "tool_call_update",
+                "plan",
+                "available_commands_update",
+                "current_mode_update",
+                "config_option_update",
+                "session_info_update",
+                "usage_update",
+                "notice",
+                "compaction_update",
+                "compaction_summary_chunk",
+                "plan_update",
+                "plan_removed",
+                "subagent_update",
+                "session_message",
+                "session_message_chunk",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "SessionUpdate"),
@@ -889,96 +989,97 @@ Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
 """Identifies a message within a session."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    AudioContent,
-    AuthMethodAgent,
-    AuthMethodEnvVar,
-    AuthMethodTerminal,
-    AvailableCommandsUpdate,
-    BlobResourceContents,
-    BooleanPropertySchema,
-    BooleanSetSessionConfigOptionRequest,
-    CancelledPermissionOutcome,
-    CancelledStopReason,
-    CompactionSummaryChunk,
-    CompactionUpdate,
-    ConfigOptionUpdate,
-    Content,
-    CurrentModeUpdate,
-    Diff,
-    ElicitationAcceptAction,
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    EmbeddedResource,
-    EndTurnStopReason,
-    ErrorMessageMcpResponse,
-    ErrorStopReason,
-    ImageContent,
-    InitializeRequest,
-    InitializeResponse,
-    IntegerPropertySchema,
-    MaxTokensStopReason,
-    MaxTurnRequestsStopReason,
-    McpServerAcp,
-    McpServerHttp,
-    McpServerSse,
-    McpServerStdio,
-    MultiSelectPropertySchema,
-    NoneIdleStateUpdate,
-    Notice,
-    NumberPropertySchema,
-    Plan,
-    PlanFile,
-    PlanItems,
-    PlanMarkdown,
-    PlanRemoved,
-    PlanUpdate,
-    RefusalStopReason,
-    RequestElicitationFormMode,
-    RequestElicitationUrlMode,
-    RequestUnknownCreateElicitationRequest,
-    RequiresActionStateUpdate,
-    ResourceLink,
-    ResultMessageMcpResponse,
-    RunningStateUpdate,
-    SelectedPermissionOutcome,
-    SessionConfigBoolean,
-    SessionConfigSelect,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionElicitationFormMode,
-    SessionElicitationUrlMode,
-    SessionInfoUpdate,
-    SessionMessage,
-    SessionMessageChunk,
-    SessionToolCallUpdate,
-    SessionUnknownCreateElicitationRequest,
-    StateUpdateFallback,
-    StringMultiSelectItems,
-    StringPropertySchema,
-    SubagentUpdate,
-    Terminal,
-    TextContent,
-    TextResourceContents,
-    TitledMultiSelectItems,
-    ToolCall,
-    UnknownAuthMethod,
-    UnknownContentBlock,
-    UnknownCreateElicitationResponse,
-    UnknownElicitationPropertySchema,
-    UnknownIdleStateUpdate,
-    UnknownMcpServer,
-    UnknownMultiSelectItems,
-    UnknownSessionConfigOption,
-    UnknownSessionUpdate,
-    UnknownSetSessionConfigOptionRequest,
-    UnknownStateUpdate,
-    UnknownToolCallContent,
-    UnstructuredCommandInput,
-    UsageUpdate,
-    UserMessageChunk,
-    ValueIdSetSessionConfigOptionRequest,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        AgentMessageChunk,
+        AgentThoughtChunk,
+        AudioContent,
+        AuthMethodAgent,
+        AuthMethodEnvVar,
+        AuthMethodTerminal,
+        AvailableCommandsUpdate,
+        BlobResourceContents,
+        BooleanPropertySchema,
+        BooleanSetSessionConfigOptionRequest,
+        CancelledPermissionOutcome,
+        CancelledStopReason,
+        CompactionSummaryChunk,
+        CompactionUpdate,
+        ConfigOptionUpdate,
+        Content,
+        CurrentModeUpdate,
+        Diff,
+        ElicitationAcceptAction,
+        ElicitationCancelAction,
+        ElicitationDeclineAction,
+        EmbeddedResource,
+        EndTurnStopReason,
+        ErrorMessageMcpResponse,
+        ErrorStopReason,
+        ImageContent,
+        InitializeRequest,
+        InitializeResponse,
+        IntegerPropertySchema,
+        MaxTokensStopReason,
+        MaxTurnRequestsStopReason,
+        McpServerAcp,
+        McpServerHttp,
+        McpServerSse,
+        McpServerStdio,
+        MultiSelectPropertySchema,
+        NoneIdleStateUpdate,
+        Notice,
+        NumberPropertySchema,
+        Plan,
+        PlanFile,
+        PlanItems,
+        PlanMarkdown,
+        PlanRemoved,
+        PlanUpdate,
+        RefusalStopReason,
+        RequestElicitationFormMode,
+        RequestElicitationUrlMode,
+        RequestUnknownCreateElicitationRequest,
+        RequiresActionStateUpdate,
+        ResourceLink,
+        ResultMessageMcpResponse,
+        RunningStateUpdate,
+        SelectedPermissionOutcome,
+        SessionConfigBoolean,
+        SessionConfigSelect,
+        SessionConfigSelectGroup,
+        SessionConfigSelectOption,
+        SessionElicitationFormMode,
+        SessionElicitationUrlMode,
+        SessionInfoUpdate,
+        SessionMessage,
+        SessionMessageChunk,
+        SessionToolCallUpdate,
+        SessionUnknownCreateElicitationRequest,
+        StateUpdateFallback,
+        StringMultiSelectItems,
+        StringPropertySchema,
+        SubagentUpdate,
+        Terminal,
+        TextContent,
+        TextResourceContents,
+        TitledMultiSelectItems,
+        ToolCall,
+        UnknownAuthMethod,
+        UnknownContentBlock,
+        UnknownCreateElicitationResponse,
+        UnknownElicitationPropertySchema,
+        UnknownIdleStateUpdate,
+        UnknownMcpServer,
+        UnknownMultiSelectItems,
+        UnknownSessionConfigOption,
+        UnknownSessionUpdate,
+        UnknownSetSessionConfigOptionRequest,
+        UnknownStateUpdate,
+        UnknownToolCallContent,
+        UnstructuredCommandInput,
+        UsageUpdate,
+        UserMessageChunk,
+        ValueIdSetSessionConfigOptionRequest,
+    )

@@ -125,15 +125,15 @@ from .models import (
     BlobResourceContents,
     BooleanPropertySchema,
     BooleanSetSessionConfigOptionRequest,
+    CancelledIdleSessionStateUpdate,
+    CancelledPermissionOutcome,
+    CancelledStopReason,
     CancelRequestNotification,
     CancelSessionNotification,
     CancelTerminalRequest,
     CancelTerminalResponse,
     CancelToolCallRequest,
     CancelToolCallResponse,
-    CancelledIdleSessionStateUpdate,
-    CancelledPermissionOutcome,
-    CancelledStopReason,
     ClientAuthCapabilities,
     ClientCapabilities,
     CloseSessionRequest,
@@ -215,8 +215,8 @@ from .models import (
     MultiSelectPropertySchema,
     NewSessionRequest,
     NewSessionResponse,
-    NoStopReason,
     NoneIdleSessionStateUpdate,
+    NoStopReason,
     Notice,
     NumberPropertySchema,
     PermissionOption,
@@ -348,96 +348,267 @@ from .strict import validate, validate_as
 if _TYPE_CHECKING:
     from ._former import (
         AcceptCreateElicitationResponse as AcceptCreateElicitationResponse,
+    )
+    from ._former import (
         AcpMcpServer as AcpMcpServer,
+    )
+    from ._former import (
         AgentAuthMethod as AgentAuthMethod,
+    )
+    from ._former import (
         AgentMessageSessionUpdate as AgentMessageSessionUpdate,
+    )
+    from ._former import (
         AgentThoughtSessionUpdate as AgentThoughtSessionUpdate,
+    )
+    from ._former import (
         ArrayElicitationPropertySchema as ArrayElicitationPropertySchema,
+    )
+    from ._former import (
         AudioContentBlock as AudioContentBlock,
+    )
+    from ._former import (
         AvailableCommandsUpdateSessionUpdate as AvailableCommandsUpdateSessionUpdate,
+    )
+    from ._former import (
         BooleanElicitationPropertySchema as BooleanElicitationPropertySchema,
+    )
+    from ._former import (
         BooleanSessionConfigOption as BooleanSessionConfigOption,
+    )
+    from ._former import (
         CancelledIdleStateUpdateSessionUpdate as CancelledIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         CancelledRequestPermissionOutcome as CancelledRequestPermissionOutcome,
+    )
+    from ._former import (
         CancelledStateUpdateIdleVariant as CancelledStateUpdateIdleVariant,
+    )
+    from ._former import (
         CommandAvailableCommand as CommandAvailableCommand,
+    )
+    from ._former import (
         CommandRequestPermissionSubject as CommandRequestPermissionSubject,
+    )
+    from ._former import (
         CompactionSummaryChunkSessionUpdate as CompactionSummaryChunkSessionUpdate,
+    )
+    from ._former import (
         CompactionUpdateSessionUpdate as CompactionUpdateSessionUpdate,
+    )
+    from ._former import (
         ConfigOptionUpdateSessionUpdate as ConfigOptionUpdateSessionUpdate,
+    )
+    from ._former import (
         ContentToolCallContent as ContentToolCallContent,
+    )
+    from ._former import (
         DiffToolCallContent as DiffToolCallContent,
+    )
+    from ._former import (
         EndTurnIdleStateUpdateSessionUpdate as EndTurnIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         EndTurnStateUpdateIdleVariant as EndTurnStateUpdateIdleVariant,
+    )
+    from ._former import (
         ErrorIdleStateUpdate as ErrorIdleStateUpdate,
+    )
+    from ._former import (
         ErrorIdleStateUpdateSessionUpdate as ErrorIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         ErrorStateUpdateIdleVariant as ErrorStateUpdateIdleVariant,
+    )
+    from ._former import (
         FilePlanUpdateContent as FilePlanUpdateContent,
+    )
+    from ._former import (
         FormCreateElicitationRequest as FormCreateElicitationRequest,
+    )
+    from ._former import (
         HttpMcpServer as HttpMcpServer,
+    )
+    from ._former import (
         IdleStateUpdateSessionUpdate as IdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         ImageContentBlock as ImageContentBlock,
+    )
+    from ._former import (
         IntegerElicitationPropertySchema as IntegerElicitationPropertySchema,
+    )
+    from ._former import (
         ItemsPlanUpdateContent as ItemsPlanUpdateContent,
+    )
+    from ._former import (
         MarkdownPlanUpdateContent as MarkdownPlanUpdateContent,
+    )
+    from ._former import (
         MaxTokensIdleStateUpdateSessionUpdate as MaxTokensIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         MaxTokensStateUpdateIdleVariant as MaxTokensStateUpdateIdleVariant,
+    )
+    from ._former import (
         MaxTurnRequestsIdleStateUpdateSessionUpdate as MaxTurnRequestsIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         MaxTurnRequestsStateUpdateIdleVariant as MaxTurnRequestsStateUpdateIdleVariant,
+    )
+    from ._former import (
         MultiSelectItemsStringVariant as MultiSelectItemsStringVariant,
+    )
+    from ._former import (
         NoneIdleStateUpdateSessionUpdate as NoneIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         NoneStateUpdateIdleVariant as NoneStateUpdateIdleVariant,
+    )
+    from ._former import (
         NoticeSessionUpdate as NoticeSessionUpdate,
+    )
+    from ._former import (
         NumberElicitationPropertySchema as NumberElicitationPropertySchema,
+    )
+    from ._former import (
         PlanRemovedSessionUpdate as PlanRemovedSessionUpdate,
+    )
+    from ._former import (
         PlanUpdateSessionUpdate as PlanUpdateSessionUpdate,
+    )
+    from ._former import (
         RefusalIdleStateUpdateSessionUpdate as RefusalIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         RefusalStateUpdateIdleVariant as RefusalStateUpdateIdleVariant,
+    )
+    from ._former import (
         RequestFormCreateElicitationRequest as RequestFormCreateElicitationRequest,
+    )
+    from ._former import (
         RequestUrlCreateElicitationRequest as RequestUrlCreateElicitationRequest,
+    )
+    from ._former import (
         RequiresActionStateUpdateSessionUpdate as RequiresActionStateUpdateSessionUpdate,
+    )
+    from ._former import (
         ResourceContentBlock as ResourceContentBlock,
+    )
+    from ._former import (
         ResourceLinkContentBlock as ResourceLinkContentBlock,
+    )
+    from ._former import (
         RunningStateUpdateSessionUpdate as RunningStateUpdateSessionUpdate,
-        SelectSessionConfigOption as SelectSessionConfigOption,
+    )
+    from ._former import (
         SelectedRequestPermissionOutcome as SelectedRequestPermissionOutcome,
+    )
+    from ._former import (
+        SelectSessionConfigOption as SelectSessionConfigOption,
+    )
+    from ._former import (
         SessionFormCreateElicitationRequest as SessionFormCreateElicitationRequest,
+    )
+    from ._former import (
         SessionInfoUpdateSessionUpdate as SessionInfoUpdateSessionUpdate,
+    )
+    from ._former import (
         SessionMessageChunkSessionUpdate as SessionMessageChunkSessionUpdate,
+    )
+    from ._former import (
         SessionMessageSessionUpdate as SessionMessageSessionUpdate,
+    )
+    from ._former import (
         SessionUrlCreateElicitationRequest as SessionUrlCreateElicitationRequest,
+    )
+    from ._former import (
         StartReplayFrom as StartReplayFrom,
+    )
+    from ._former import (
         StateUpdateIdleVariant as StateUpdateIdleVariant,
+    )
+    from ._former import (
         StateUpdateRequiresActionVariant as StateUpdateRequiresActionVariant,
+    )
+    from ._former import (
         StateUpdateRunningVariant as StateUpdateRunningVariant,
+    )
+    from ._former import (
         StateUpdateSessionUpdate as StateUpdateSessionUpdate,
+    )
+    from ._former import (
         StateUpdateSessionUpdateFallback as StateUpdateSessionUpdateFallback,
+    )
+    from ._former import (
         StateUpdateUnknownVariant as StateUpdateUnknownVariant,
+    )
+    from ._former import (
         StdioMcpServer as StdioMcpServer,
+    )
+    from ._former import (
         StringElicitationPropertySchema as StringElicitationPropertySchema,
+    )
+    from ._former import (
         SubagentBackgroundWork as SubagentBackgroundWork,
+    )
+    from ._former import (
         SubagentUpdateSessionUpdate as SubagentUpdateSessionUpdate,
+    )
+    from ._former import (
         TerminalAuthMethod as TerminalAuthMethod,
+    )
+    from ._former import (
         TerminalBackgroundWork as TerminalBackgroundWork,
+    )
+    from ._former import (
         TerminalOutputChunkSessionUpdate as TerminalOutputChunkSessionUpdate,
+    )
+    from ._former import (
         TerminalToolCallContent as TerminalToolCallContent,
+    )
+    from ._former import (
         TerminalUpdateSessionUpdate as TerminalUpdateSessionUpdate,
+    )
+    from ._former import (
         TextAvailableCommandInput as TextAvailableCommandInput,
+    )
+    from ._former import (
         TextContentBlock as TextContentBlock,
+    )
+    from ._former import (
         ToolCallBackgroundWork as ToolCallBackgroundWork,
+    )
+    from ._former import (
         ToolCallContentChunkSessionUpdate as ToolCallContentChunkSessionUpdate,
+    )
+    from ._former import (
         ToolCallRequestPermissionSubject as ToolCallRequestPermissionSubject,
+    )
+    from ._former import (
         ToolCallUpdateSessionUpdate as ToolCallUpdateSessionUpdate,
+    )
+    from ._former import (
         UnknownIdleStateUpdateSessionUpdate as UnknownIdleStateUpdateSessionUpdate,
+    )
+    from ._former import (
         UnknownStateUpdateIdleVariant as UnknownStateUpdateIdleVariant,
+    )
+    from ._former import (
         UnknownStateUpdateSessionUpdate as UnknownStateUpdateSessionUpdate,
+    )
+    from ._former import (
         UrlCreateElicitationRequest as UrlCreateElicitationRequest,
+    )
+    from ._former import (
         UsageUpdateSessionUpdate as UsageUpdateSessionUpdate,
+    )
+    from ._former import (
         UserMessageSessionUpdate as UserMessageSessionUpdate,
     )
 else:
-    from acp_bindings.runtime.former import former_names as _former_names
-
+    from ...runtime.former import former_names as _former_names
     from ._former import FORMER as _FORMER
 
     __getattr__ = _former_names(__name__, _FORMER)

@@ -138,8 +138,8 @@ if TYPE_CHECKING:
         McpServerHttp,
         McpServerStdio,
         MultiSelectPropertySchema,
-        NoStopReason,
         NoneIdleSessionStateUpdate,
+        NoStopReason,
         Notice,
         NumberPropertySchema,
         PlanFile,
@@ -227,7 +227,9 @@ if TYPE_CHECKING:
     MarkdownPlanUpdateContent: TypeAlias = PlanMarkdown
     MaxTokensIdleStateUpdateSessionUpdate: TypeAlias = MaxTokensIdleSessionStateUpdate
     MaxTokensStateUpdateIdleVariant: TypeAlias = MaxTokensStopReason
-    MaxTurnRequestsIdleStateUpdateSessionUpdate: TypeAlias = MaxTurnRequestsIdleSessionStateUpdate
+    MaxTurnRequestsIdleStateUpdateSessionUpdate: TypeAlias = (
+        MaxTurnRequestsIdleSessionStateUpdate
+    )
     MaxTurnRequestsStateUpdateIdleVariant: TypeAlias = MaxTurnRequestsStopReason
     MultiSelectItemsStringVariant: TypeAlias = StringMultiSelectItems
     NoneIdleStateUpdateSessionUpdate: TypeAlias = NoneIdleSessionStateUpdate

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from acp_bindings.runtime import MISSING, Model, Number, Unknown
-from acp_bindings.unstable.v2.unions import (
+from pydantic import Field
+
+from ...runtime import MISSING, Model, Number, Unknown
+from .unions import (
     AbsolutePath,
     AuthMethod,
     AuthMethodId,
@@ -72,13 +74,12 @@ from acp_bindings.unstable.v2.unions import (
     ToolCallStatus,
     ToolKind,
 )
-from pydantic import Field
 
 
 class AgentAuthCapabilities(Model):
     """Extras of authentication that an agent offers. There are none yet but `_meta`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     status: AuthStatusCapabilities | None = None
@@ -104,7 +105,7 @@ class AgentCapabilities(Model):
     `authMethods`. Null and omission both mean that there are none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     providers: ProvidersCapabilities | None = None
@@ -120,9 +121,11 @@ class AgentMessage(Model):
     message.
     """
 
-    session_update: Annotated[Literal['agent_message'], Field(alias='sessionUpdate')] = "agent_message"
+    session_update: Annotated[
+        Literal["agent_message"], Field(alias="sessionUpdate")
+    ] = "agent_message"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -131,7 +134,7 @@ class AgentMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -145,9 +148,11 @@ class AgentThought(Model):
     a new thought.
     """
 
-    session_update: Annotated[Literal['agent_thought'], Field(alias='sessionUpdate')] = "agent_thought"
+    session_update: Annotated[
+        Literal["agent_thought"], Field(alias="sessionUpdate")
+    ] = "agent_thought"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which thought this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -156,7 +161,7 @@ class AgentThought(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the thought. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -170,7 +175,7 @@ class Annotations(Model):
     audience: list[Role] | None = None
     """For whom the content is. Null and omission both mean that it is for everybody."""
 
-    last_modified: Annotated[str | None, Field(alias='lastModified')] = None
+    last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the content last changed, as an ISO 8601 time such as `2026-03-29T18:04:00Z`. Null and omission both mean
     that this is not known.
     """
@@ -180,7 +185,7 @@ class Annotations(Model):
     mean that nothing is said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -189,35 +194,35 @@ class ArchiveSessionRequest(Model):
     progress is cancelled and the session closed first. An archived session may be archived again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to archive."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ArchiveSessionResponse(Model):
     """Result of `session/archive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AudioContent(Model):
     """A sound recording, carried in the message."""
 
-    type: Literal['audio'] = "audio"
+    type: Literal["audio"] = "audio"
 
     data: str
     """The bytes of the recording in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `audio/wav`."""
 
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -243,16 +248,16 @@ class AuthAccount(Model):
     organization: str | None = None
     """Name of the organization or team. Null and absence both mean that none is told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AuthMethodAgent(Model):
     """Login by the agent itself, with `auth/login`."""
 
-    type: Literal['agent'] = "agent"
+    type: Literal["agent"] = "agent"
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -261,7 +266,7 @@ class AuthMethodAgent(Model):
     description: str | None = None
     """More about this way to log in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -271,9 +276,9 @@ class AuthMethodTerminal(Model):
     `auth.terminal`.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -290,14 +295,14 @@ class AuthMethodTerminal(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AuthStatusCapabilities(Model):
     """Present, if only as `{}`, when the agent has `auth/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -306,7 +311,7 @@ class AuthStatusRequest(Model):
     never refused with -32000.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -321,7 +326,7 @@ class AuthStatusResponse(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -338,57 +343,59 @@ class AuthStatusUpdateNotification(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AvailableCommandsUpdate(Model):
     """Says which commands the user can call from now on."""
 
-    session_update: Annotated[Literal['available_commands_update'], Field(alias='sessionUpdate')] = (
-        "available_commands_update"
-    )
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
 
-    available_commands: Annotated[list[AvailableCommand], Field(alias='availableCommands')]
+    available_commands: Annotated[
+        list[AvailableCommand], Field(alias="availableCommands")
+    ]
     """All commands, in place of the old list. `[]` means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundSubagent(Model):
     """A subagent that works in the background."""
 
-    type: Literal['subagent'] = "subagent"
+    type: Literal["subagent"] = "subagent"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Its session, which a `subagent_update` has announced."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundTerminal(Model):
     """A process that runs in the background."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal of the process."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundToolCall(Model):
     """A tool call that goes on in the background."""
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -401,17 +408,17 @@ class BlobResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BooleanPropertySchema(Model):
     """A field for yes or no."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -422,22 +429,22 @@ class BooleanPropertySchema(Model):
     default: bool | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
     """Switches a `boolean` option."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: bool
@@ -450,12 +457,12 @@ class CancelRequestNotification(Model):
     result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
     """
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request to cancel, one that the sender of this notification has sent itself. Requests of the other side with
     the same id are not meant.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -466,10 +473,10 @@ class CancelSessionNotification(Model):
     Late answers to withdrawn requests change nothing.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -479,13 +486,13 @@ class CancelTerminalRequest(Model):
     with -32602. Neither the session's state nor the status of a tool call changes by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the terminal belongs."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose process is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -494,7 +501,7 @@ class CancelTerminalResponse(Model):
     `terminal_update` with an `exitStatus`; the terminal remains and can still be shown.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -504,13 +511,13 @@ class CancelToolCallRequest(Model):
     -32602. The state of the session does not change by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the tool call belongs."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -519,7 +526,7 @@ class CancelToolCallResponse(Model):
     with a final status: `cancelled`, unless the work was quicker and has `completed` or `failed`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -529,11 +536,15 @@ class CancelledIdleSessionStateUpdate(Model):
     of its own reports another.
     """
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -541,7 +552,7 @@ class CancelledIdleSessionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -554,9 +565,9 @@ class CancelledIdleSessionStateUpdate(Model):
 class CancelledPermissionOutcome(Model):
     """The request ended without a choice, which the agent takes as a refusal."""
 
-    outcome: Literal['cancelled'] = "cancelled"
+    outcome: Literal["cancelled"] = "cancelled"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -566,9 +577,11 @@ class CancelledStopReason(Model):
     of its own reports another.
     """
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -576,7 +589,7 @@ class CancelledStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -594,7 +607,7 @@ class ClientAuthCapabilities(Model):
     user logs in. Null and omission both mean that it cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -611,7 +624,7 @@ class ClientCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -622,24 +635,24 @@ class CloseSessionRequest(Model):
     -32800.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to close. One that is not active counts as closed, and a client takes error -32002 for success too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CloseSessionResponse(Model):
     """Says that the session is closed. The agent sends nothing more for it on this connection."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class Command(Model):
     """A command that the user calls with a `/`."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
     name: str
     """The name, without the `/` and without spaces. No two commands have the same."""
@@ -650,14 +663,14 @@ class Command(Model):
     input: AvailableCommandInput | None = None
     """What the user can write after the name. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CommandPermissionSubject(Model):
     """The command for which permission is asked."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
     command: str
     """The command line as it will run, shown to the user in full."""
@@ -665,13 +678,13 @@ class CommandPermissionSubject(Model):
     cwd: AbsolutePath
     """The directory in which the command will run."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call to which the command belongs. Null and omission both mean that none is known."""
 
-    terminal_id: Annotated[TerminalId | None, Field(alias='terminalId')] = None
+    terminal_id: Annotated[TerminalId | None, Field(alias="terminalId")] = None
     """The terminal in which the command will run. Null and omission both mean that there is none yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -680,17 +693,17 @@ class CompactionSummaryChunk(Model):
     progress.
     """
 
-    session_update: Annotated[Literal['compaction_summary_chunk'], Field(alias='sessionUpdate')] = (
-        "compaction_summary_chunk"
-    )
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
     content: ContentBlock
     """The block to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -700,9 +713,11 @@ class CompactionUpdate(Model):
     a value takes the place of the old one.
     """
 
-    session_update: Annotated[Literal['compaction_update'], Field(alias='sessionUpdate')] = "compaction_update"
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """Which compaction this is about."""
 
     status: CompactionStatus
@@ -720,7 +735,7 @@ class CompactionUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the compaction. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -733,60 +748,66 @@ class CompleteElicitationNotification(Model):
     done. It does not change the state of the session.
     """
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """The elicitation that is done."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ConfigOptionUpdate(Model):
     """Says that the options of the session have changed other than by the client's request."""
 
-    session_update: Annotated[Literal['config_option_update'], Field(alias='sessionUpdate')] = "config_option_update"
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options with their current values, in place of the old list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class Content(Model):
     """A content block as part of a tool call's content."""
 
-    type: Literal['content'] = "content"
+    type: Literal["content"] = "content"
 
     content: ContentBlock
     """The content block."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ContentChunk(Model):
     """A piece of a message, appended to what has arrived of it. Pieces of several messages may alternate."""
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece belongs to. An unknown one starts a new message."""
 
     content: ContentBlock
     """The piece to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AgentMessageChunk(ContentChunk):
     """A further piece of a message of the agent."""
 
-    session_update: Annotated[Literal['agent_message_chunk'], Field(alias='sessionUpdate')] = "agent_message_chunk"
+    session_update: Annotated[
+        Literal["agent_message_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
     """A further piece of the agent's reasoning."""
 
-    session_update: Annotated[Literal['agent_thought_chunk'], Field(alias='sessionUpdate')] = "agent_thought_chunk"
+    session_update: Annotated[
+        Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_thought_chunk"
 
 
 class Cost(Model):
@@ -798,7 +819,7 @@ class Cost(Model):
     currency: str
     """The unit: for money a code of ISO 4217 such as `EUR`, otherwise a word such as `credits`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -807,17 +828,17 @@ class DeleteSessionRequest(Model):
     again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to remove."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DeleteSessionResponse(Model):
     """Says that the session no longer appears in the list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -826,7 +847,7 @@ class Diff(Model):
     text to show and must not contradict it. Clients cope without a patch.
     """
 
-    type: Literal['diff'] = "diff"
+    type: Literal["diff"] = "diff"
 
     changes: list[DiffChange]
     """Every file that the diff touches, one entry a file, readable without parsing the patch."""
@@ -836,7 +857,7 @@ class Diff(Model):
     mean that there is none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -849,7 +870,7 @@ class DiffPatch(Model):
     text: str
     """The patch itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -863,64 +884,64 @@ class DiffPathChange(Model):
 class DiffAdd(DiffPathChange):
     """The file is new."""
 
-    operation: Literal['add'] = "add"
+    operation: Literal["add"] = "add"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffDelete(DiffPathChange):
     """The file is gone."""
 
-    operation: Literal['delete'] = "delete"
+    operation: Literal["delete"] = "delete"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffModify(DiffPathChange):
     """The file has new content in its old place."""
 
-    operation: Literal['modify'] = "modify"
+    operation: Literal["modify"] = "modify"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffPathPairChange(Model):
     """The two paths of an operation that leads from one file to another."""
 
-    old_path: Annotated[AbsolutePath, Field(alias='oldPath')]
+    old_path: Annotated[AbsolutePath, Field(alias="oldPath")]
     """Where the file was, or what it was copied from."""
 
     path: AbsolutePath
@@ -930,78 +951,78 @@ class DiffPathPairChange(Model):
 class DiffCopy(DiffPathPairChange):
     """The file came about as a copy of another."""
 
-    operation: Literal['copy'] = "copy"
+    operation: Literal["copy"] = "copy"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffMove(DiffPathPairChange):
     """The file has a new place or name, and perhaps new content."""
 
-    operation: Literal['move'] = "move"
+    operation: Literal["move"] = "move"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DisableProviderRequest(Model):
     """Parameters of `providers/disable`: the agent stops using one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to disable. One that is `required` cannot be."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DisableProviderResponse(Model):
     """Result of `providers/disable`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationAcceptAction(Model):
     """What goes with the answer `accept`."""
 
-    action: Literal['accept'] = "accept"
+    action: Literal["accept"] = "accept"
 
     content: dict[str, ElicitationContentValue] | None = None
     """What the user filled in, by property of the requested schema. Null and omission both mean that there is nothing,
     as after a visit to a web page.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationCancelAction(Model):
     """The question was closed without an answer."""
 
-    action: Literal['cancel'] = "cancel"
+    action: Literal["cancel"] = "cancel"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1016,30 +1037,30 @@ class ElicitationCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationDeclineAction(Model):
     """The user said no."""
 
-    action: Literal['decline'] = "decline"
+    action: Literal["decline"] = "decline"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationFormCapabilities(Model):
     """That a client can show forms to the user. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationRequestScope(Model):
     """An elicitation that belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
@@ -1061,17 +1082,17 @@ class ElicitationSchema(Model):
     description: str | None = None
     """What the form is for, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationSessionScope(Model):
     """An elicitation that belongs to a session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -1080,14 +1101,14 @@ class ElicitationSessionScope(Model):
 class ElicitationUrlCapabilities(Model):
     """That a client can send the user to a web page. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EmbeddedResource(Model):
     """A resource together with its contents."""
 
-    type: Literal['resource'] = "resource"
+    type: Literal["resource"] = "resource"
 
     resource: EmbeddedResourceResource
     """The contents, as text or as bytes."""
@@ -1095,18 +1116,20 @@ class EmbeddedResource(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EndTurnIdleSessionStateUpdate(Model):
     """The work was done, a command without any use of the model included."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1114,7 +1137,7 @@ class EndTurnIdleSessionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1127,9 +1150,9 @@ class EndTurnIdleSessionStateUpdate(Model):
 class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1137,7 +1160,7 @@ class EndTurnStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1159,7 +1182,7 @@ class EnumOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1172,7 +1195,7 @@ class EnvVariable(Model):
     value: str
     """The value of the variable."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1196,11 +1219,13 @@ class ErrorIdleSessionStateUpdate(Model):
     afterwards its answer stays a success.
     """
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1208,7 +1233,7 @@ class ErrorIdleSessionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1229,16 +1254,16 @@ class ErrorMessageMcpResponse(Model):
     error: McpError
     """Why."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ErrorStopReason(Model):
     """What goes with the reason `error`."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
     error: Error | None = None
@@ -1251,7 +1276,7 @@ class ErrorStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1267,13 +1292,15 @@ class ForkSessionRequest(Model):
     the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session from which to start."""
 
     cwd: AbsolutePath
     """The working directory of the new session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. The
     original's roots are not inherited: omission and `[]` both mean that the new session has none.
@@ -1281,13 +1308,15 @@ class ForkSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for the new session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
@@ -1297,20 +1326,24 @@ class ForkSessionRequest(Model):
 class ForkSessionResponse(Model):
     """The agent's answer to `session/fork`."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1323,7 +1356,7 @@ class HttpHeader(Model):
     value: str
     """The value of the header."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1335,7 +1368,7 @@ class Icon(Model):
     follow no redirect to another scheme or origin.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the picture, for when its source names none or too broad a one. Null and omission both mean
     that the source is right.
     """
@@ -1348,22 +1381,22 @@ class Icon(Model):
     theme: IconTheme | None = None
     """The background for which the picture is made. Null and omission both mean that it serves on every one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IdSetSessionConfigOptionRequest(Model):
     """Chooses one of the values of a `select` option."""
 
-    type: Literal['id'] = "id"
+    type: Literal["id"] = "id"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: SessionConfigValueId
@@ -1373,12 +1406,12 @@ class IdSetSessionConfigOptionRequest(Model):
 class ImageContent(Model):
     """An image, carried in the message."""
 
-    type: Literal['image'] = "image"
+    type: Literal["image"] = "image"
 
     data: str
     """The bytes of the image in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `image/png`."""
 
     uri: str | None = None
@@ -1387,7 +1420,7 @@ class ImageContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1403,7 +1436,7 @@ class Implementation(Model):
     version: str
     """The version of the program, such as `2.1.0`, for display, logs and bug reports."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1412,26 +1445,28 @@ class InitializeRequest(Model):
     both sides speak and what each of them can do.
     """
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
 
     info: Implementation
     """The program that speaks for the client side."""
 
-    capabilities: ClientCapabilities = Field(default_factory=lambda: ClientCapabilities())
+    capabilities: ClientCapabilities = Field(
+        default_factory=lambda: ClientCapabilities()
+    )
     """What the client offers to the agent. Omission means nothing beyond the basics.
 
     Omitted means {}.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class InitializeResponse(Model):
     """The agent's answer to `initialize`."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The version for this connection: the newest that the agent speaks and that is not newer than the client's. Where
     there is none, the request fails with -32022. A client that does not speak it closes the connection.
     """
@@ -1445,19 +1480,21 @@ class InitializeResponse(Model):
     Omitted means {}.
     """
 
-    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias='authMethods')] = MISSING
+    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias="authMethods")] = (
+        MISSING
+    )
     """The ways to log in. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list is empty
     or omitted, it has neither.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IntegerPropertySchema(Model):
     """A field for a whole number."""
 
-    type: Literal['integer'] = "integer"
+    type: Literal["integer"] = "integer"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -1474,14 +1511,14 @@ class IntegerPropertySchema(Model):
     default: int | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ListProvidersRequest(Model):
     """Parameters of `providers/list`: the client asks which providers of language models it can configure."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1491,7 +1528,7 @@ class ListProvidersResponse(Model):
     providers: list[ProviderInfo]
     """All providers that can be configured, each with what is in force for it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1505,7 +1542,9 @@ class ListSessionsRequest(Model):
     normalise paths before it compares them. Null and omission both mean sessions of every directory.
     """
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Only sessions with exactly these additional roots, in this order. `[]` finds the sessions that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1515,7 +1554,7 @@ class ListSessionsRequest(Model):
     cursor: SessionListCursor | None = None
     """Where to go on, taken from `nextCursor` of the page before. Null and omission both ask for the first page."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     archived: SessionArchiveFilter | None = None
@@ -1531,12 +1570,12 @@ class ListSessionsResponse(Model):
     sessions: list[SessionInfo]
     """The sessions of this page."""
 
-    next_cursor: Annotated[SessionListCursor | None, Field(alias='nextCursor')] = None
+    next_cursor: Annotated[SessionListCursor | None, Field(alias="nextCursor")] = None
     """What to send as `cursor` for the next page. Null and omission both mean that this page is the last; an empty
     string is a cursor like any other.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1549,13 +1588,15 @@ class LoadSessionRequest(Model):
     where both peers have `session/resume`, prefer that.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to open."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -1563,12 +1604,14 @@ class LoadSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1577,12 +1620,14 @@ class LoadSessionResponse(Model):
     has neither; see `session/resume`.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1591,17 +1636,17 @@ class LoginAuthRequest(Model):
     listed at least one way to log in, and never with one of type `terminal`.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """The way to log in, one of those in `authMethods`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LoginAuthResponse(Model):
     """Says that the user is logged in."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1610,25 +1655,29 @@ class LogoutAuthRequest(Model):
     agent listed at least one way to log in.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LogoutAuthResponse(Model):
     """Says that the user is logged out."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTokensIdleSessionStateUpdate(Model):
     """The limit of tokens was reached."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1636,7 +1685,7 @@ class MaxTokensIdleSessionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1649,9 +1698,11 @@ class MaxTokensIdleSessionStateUpdate(Model):
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1659,7 +1710,7 @@ class MaxTokensStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1672,11 +1723,15 @@ class MaxTokensStopReason(Model):
 class MaxTurnRequestsIdleSessionStateUpdate(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1684,7 +1739,7 @@ class MaxTurnRequestsIdleSessionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1697,9 +1752,11 @@ class MaxTurnRequestsIdleSessionStateUpdate(Model):
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1707,7 +1764,7 @@ class MaxTurnRequestsStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1720,7 +1777,7 @@ class MaxTurnRequestsStopReason(Model):
 class McpAcpCapabilities(Model):
     """Present, if only as `{}`, when the agent can reach MCP servers through the connection itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1737,7 +1794,7 @@ class McpCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     acp: McpAcpCapabilities | None = None
@@ -1763,7 +1820,7 @@ class McpError(Model):
 class McpHttpCapabilities(Model):
     """That an agent can reach MCP servers over HTTP. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1772,22 +1829,22 @@ class McpServerAcp(Model):
     `mcp/message`.
     """
 
-    type: Literal['acp'] = "acp"
+    type: Literal["acp"] = "acp"
 
     name: str
     """Label of the server."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """Names the server in `mcp/message`. Its provider gives each one an id of its own."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpServerHttp(Model):
     """An MCP server that is reached over HTTP."""
 
-    type: Literal['http'] = "http"
+    type: Literal["http"] = "http"
 
     name: str
     """What the server is called, shown to the user."""
@@ -1800,14 +1857,14 @@ class McpServerHttp(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpServerStdio(Model):
     """An MCP server that the agent starts as a process."""
 
-    type: Literal['stdio'] = "stdio"
+    type: Literal["stdio"] = "stdio"
 
     name: str
     """What the server is called, shown to the user."""
@@ -1823,14 +1880,14 @@ class McpServerStdio(Model):
     last value counts. Omission means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpStdioCapabilities(Model):
     """That an agent can start MCP servers as processes. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1839,10 +1896,10 @@ class MessageMcpNotification(Model):
     request under way.
     """
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -1851,17 +1908,17 @@ class MessageMcpNotification(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MessageMcpRequest(Model):
     """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client provides."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -1870,14 +1927,14 @@ class MessageMcpRequest(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MultiSelectPropertySchema(Model):
     """A field for a choice of several."""
 
-    type: Literal['array'] = "array"
+    type: Literal["array"] = "array"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -1885,10 +1942,10 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_items: Annotated[int | None, Field(alias='minItems', ge=0)] = None
+    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """How many values must be chosen at least. Null and omission both mean no limit."""
 
-    max_items: Annotated[int | None, Field(alias='maxItems', ge=0)] = None
+    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
     """How many values may be chosen at most. Null and omission both mean no limit."""
 
     items: MultiSelectItems
@@ -1897,7 +1954,7 @@ class MultiSelectPropertySchema(Model):
     default: list[str] | None = None
     """The values that are chosen before the user touches the field. Null and omission both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1910,7 +1967,9 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """The main root of the session, and the only directory against which relative paths are resolved."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. Omission and
     `[]` both mean that there are none.
@@ -1918,13 +1977,15 @@ class NewSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
@@ -1936,37 +1997,41 @@ class NewSessionResponse(Model):
     overtake this answer, it does not undo what they said.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NoStopReason(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
     usage: Usage | None = None
@@ -1979,19 +2044,21 @@ class NoStopReason(Model):
 class NoneIdleSessionStateUpdate(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
     usage: Usage | None = None
@@ -2006,7 +2073,9 @@ class Notice(Model):
     count on its being seen, and no capability is needed to send it.
     """
 
-    session_update: Annotated[Literal['notice'], Field(alias='sessionUpdate')] = "notice"
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
     severity: NoticeSeverity
     """How serious it is, which guides how it looks."""
@@ -2017,14 +2086,14 @@ class Notice(Model):
     description: str | None = None
     """Details or advice, in plain text. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NumberPropertySchema(Model):
     """A field for a number."""
 
-    type: Literal['number'] = "number"
+    type: Literal["number"] = "number"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -2041,14 +2110,14 @@ class NumberPropertySchema(Model):
     default: Number | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PermissionOption(Model):
     """One answer that the user can give to a permission request."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """What the client sends back when the user chooses this option. No other option of the request has it."""
 
     name: str
@@ -2059,7 +2128,7 @@ class PermissionOption(Model):
     it.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2075,83 +2144,87 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """How far the step has come."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanFile(Model):
     """A plan that stands in a file."""
 
-    type: Literal['file'] = "file"
+    type: Literal["file"] = "file"
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     uri: str
     """Where the file is."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanItems(Model):
     """A plan as a list of steps."""
 
-    type: Literal['items'] = "items"
+    type: Literal["items"] = "items"
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order. What is missing is no longer part of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanMarkdown(Model):
     """A plan as Markdown."""
 
-    type: Literal['markdown'] = "markdown"
+    type: Literal["markdown"] = "markdown"
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     content: str
     """The text of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanRemoved(Model):
     """A plan is gone."""
 
-    session_update: Annotated[Literal['plan_removed'], Field(alias='sessionUpdate')] = "plan_removed"
+    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
+        "plan_removed"
+    )
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanUpdate(Model):
     """Creates a plan or replaces its content."""
 
-    session_update: Annotated[Literal['plan_update'], Field(alias='sessionUpdate')] = "plan_update"
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
     plan: PlanUpdateContent
     """The plan, complete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptAudioCapabilities(Model):
     """That prompts may hold sound recordings. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2166,33 +2239,35 @@ class PromptCapabilities(Model):
     audio: PromptAudioCapabilities | None = None
     """Present, if only as `{}`, when prompts may hold sound recordings. Null and omission both mean that they may not."""
 
-    embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, Field(alias='embeddedContext')] = None
+    embedded_context: Annotated[
+        PromptEmbeddedContextCapabilities | None, Field(alias="embeddedContext")
+    ] = None
     """Present, if only as `{}`, when prompts may hold resources with their contents. Null and omission both mean that
     they may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptEmbeddedContextCapabilities(Model):
     """That prompts may hold resources with their contents. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptImageCapabilities(Model):
     """That prompts may hold images. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptRequest(Model):
     """Parameters of `session/prompt`, by which the client hands the user's message to the agent."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which the message is said."""
 
     prompt: Annotated[list[ContentBlock], Field(min_length=1)]
@@ -2201,7 +2276,7 @@ class PromptRequest(Model):
     itself.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2210,32 +2285,32 @@ class PromptResponse(Model):
     the work goes and when it ends is told by `state_update`.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The id under which the message appears in the conversation. The agent echoes the message with this id in an
     update, before or after this answer, and uses it again in every playback.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ProviderCurrentConfig(Model):
     """Where the requests to a provider go."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol that is spoken there."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address below which the protocol's paths lie."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ProviderInfo(Model):
     """A provider that can be configured."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """Names the provider in `providers/set` and `providers/disable`."""
 
     supported: list[LlmProtocol]
@@ -2249,14 +2324,14 @@ class ProviderInfo(Model):
     disabled.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ProvidersCapabilities(Model):
     """Present, if only as `{}`, when the agent has the methods below `providers/`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2269,7 +2344,7 @@ class ProxySuccessorNotification(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2284,18 +2359,20 @@ class ProxySuccessorRequest(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RefusalIdleSessionStateUpdate(Model):
     """The agent declined to go on."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -2303,7 +2380,7 @@ class RefusalIdleSessionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -2316,9 +2393,9 @@ class RefusalIdleSessionStateUpdate(Model):
 class RefusalStopReason(Model):
     """The agent declined to go on."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -2326,7 +2403,7 @@ class RefusalStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -2339,33 +2416,33 @@ class RefusalStopReason(Model):
 class ReplayFromStart(Model):
     """Playback of everything that the agent has kept. It has no settings."""
 
-    type: Literal['start'] = "start"
+    type: Literal["start"] = "start"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestElicitationFormMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestElicitationUrlMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2374,7 +2451,7 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2385,7 +2462,7 @@ class RequestPermissionRequest(Model):
     allows it was chosen.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work waits for the answer."""
 
     title: str
@@ -2408,7 +2485,7 @@ class RequestPermissionRequest(Model):
     the same `optionId`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2418,23 +2495,25 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """What became of the question. Only a selected option that allows the operation is a permission."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequiresActionSessionStateUpdate(Model):
     """The work in the foreground can go on only when the user has done something."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2444,21 +2523,21 @@ class RequiresActionStateUpdate(Model):
     agent says `running` or `idle` next.
     """
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ResourceLink(Model):
     """A pointer to a resource, such as a file, without its contents."""
 
-    type: Literal['resource_link'] = "resource_link"
+    type: Literal["resource_link"] = "resource_link"
 
     name: str
     """What the resource is called, shown when there is no `title`."""
@@ -2477,7 +2556,7 @@ class ResourceLink(Model):
     that there are none.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the resource. Null and omission both mean that it is not known."""
 
     size: Annotated[int | None, Field(ge=0)] = None
@@ -2486,7 +2565,7 @@ class ResourceLink(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2496,7 +2575,7 @@ class ResultMessageMcpResponse(Model):
     result: Any
     """What it returned; null is a result too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2505,13 +2584,15 @@ class ResumeSessionRequest(Model):
     history again. The request fails with -32000 if the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to take up."""
 
     cwd: AbsolutePath
     """The session's own working directory. An agent may refuse any other with -32602."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -2519,20 +2600,22 @@ class ResumeSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    replay_from: Annotated[ReplayFrom | None, Field(alias='replayFrom')] = None
+    replay_from: Annotated[ReplayFrom | None, Field(alias="replayFrom")] = None
     """From where to play back the conversation, that place included. Null and omission both mean no playback. An agent
     refuses a place that it does not support with -32602 rather than choose another.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
@@ -2544,33 +2627,39 @@ class ResumeSessionResponse(Model):
     the current state; the answer itself says nothing about that.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RunningSessionStateUpdate(Model):
     """Work is going on in the foreground."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2579,33 +2668,33 @@ class RunningStateUpdate(Model):
     instance while a hook runs.
     """
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SelectedPermissionOutcome(Model):
     """The option that the user chose."""
 
-    outcome: Literal['selected'] = "selected"
+    outcome: Literal["selected"] = "selected"
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The `optionId` of the chosen option, exactly as the request had it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
     """That sessions can have roots besides `cwd`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2614,14 +2703,14 @@ class SessionArchiveCapabilities(Model):
     lists by `archived`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionCancelCapabilities(Model):
     """Present, if only as `{}`, when the client may cancel the work of the session."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2642,7 +2731,8 @@ class SessionCapabilities(Model):
     """Present, if only as `{}`, when the agent has `session/delete`. Null and omission both mean that it has not."""
 
     additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, Field(alias='additionalDirectories')
+        SessionAdditionalDirectoriesCapabilities | None,
+        Field(alias="additionalDirectories"),
     ] = None
     """Present, if only as `{}`, when a session can have roots besides `cwd`. Clients then may send
     `additionalDirectories`, and every session that the agent lists states its own. Null and omission both mean that
@@ -2655,7 +2745,7 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     archive: SessionArchiveCapabilities | None = None
@@ -2677,7 +2767,9 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    system_prompt: Annotated[SessionSystemPromptCapabilities | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[
+        SessionSystemPromptCapabilities | None, Field(alias="systemPrompt")
+    ] = None
     """`{}` says that the client may send a system prompt with a session. Null and absence both mean that it may not.
 
     Unstable: may change in any version.
@@ -2687,12 +2779,12 @@ class SessionCapabilities(Model):
 class SessionConfigBoolean(Model):
     """An option that is on or off."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    current_value: Annotated[bool, Field(alias='currentValue')]
+    current_value: Annotated[bool, Field(alias="currentValue")]
     """`true` when the option is on."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2706,22 +2798,22 @@ class SessionConfigBoolean(Model):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelect(Model):
     """An option whose value is chosen from a list."""
 
-    type: Literal['select'] = "select"
+    type: Literal["select"] = "select"
 
-    current_value: Annotated[SessionConfigValueId, Field(alias='currentValue')]
+    current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """The value in force, one of those in `options`."""
 
     options: SessionConfigSelectOptions
     """The values to choose from, at least one. No two have the same `value`, not even in different groups."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2735,14 +2827,14 @@ class SessionConfigSelect(Model):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelectGroup(Model):
     """A group of values under one heading."""
 
-    group_id: Annotated[SessionConfigGroupId, Field(alias='groupId')]
+    group_id: Annotated[SessionConfigGroupId, Field(alias="groupId")]
     """What identifies the group within the option."""
 
     name: str
@@ -2751,7 +2843,7 @@ class SessionConfigSelectGroup(Model):
     options: Annotated[list[SessionConfigSelectOption], Field(min_length=1)]
     """The values of the group, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2767,38 +2859,38 @@ class SessionConfigSelectOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionDeleteCapabilities(Model):
     """That an agent has `session/delete`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionElicitationFormMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionElicitationUrlMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2807,14 +2899,14 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionForkCapabilities(Model):
     """That an agent has `session/fork`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2823,13 +2915,15 @@ class SessionInfo(Model):
     touch.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session, as `session/load` and `session/resume` take it."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The additional roots of the session, complete and in order. An agent that advertises additional roots states
     them for every session, with `[]` where there are none.
 
@@ -2839,10 +2933,10 @@ class SessionInfo(Model):
     title: str | None = None
     """What the session is called, shown to the user. Null and omission both mean that it has no title."""
 
-    updated_at: Annotated[str | None, Field(alias='updatedAt')] = None
+    updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
     """When something last happened in the session, in RFC 3339. Null and omission both mean that this is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     archived: bool | None = None
@@ -2857,7 +2951,9 @@ class SessionInfoUpdate(Model):
     place of the old one.
     """
 
-    session_update: Annotated[Literal['session_info_update'], Field(alias='sessionUpdate')] = "session_info_update"
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
 
     title: str | None | MISSING = MISSING
     """What the session is called, shown to the user. Null removes the title.
@@ -2865,13 +2961,13 @@ class SessionInfoUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    updated_at: Annotated[str | None | MISSING, Field(alias='updatedAt')] = MISSING
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
     """When something last happened in the session, in RFC 3339. Null removes the time.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the session. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -2884,30 +2980,40 @@ class SessionMessage(Model):
     same id change it.
     """
 
-    session_update: Annotated[Literal['session_message'], Field(alias='sessionUpdate')] = "session_message"
+    session_update: Annotated[
+        Literal["session_message"], Field(alias="sessionUpdate")
+    ] = "session_message"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Identifies the message within this session."""
 
-    sender_session_id: Annotated[SessionId | None | MISSING, Field(alias='senderSessionId')] = MISSING
+    sender_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="senderSessionId")
+    ] = MISSING
     """The session that sent it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_session_id: Annotated[SessionId | None | MISSING, Field(alias='recipientSessionId')] = MISSING
+    recipient_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="recipientSessionId")
+    ] = MISSING
     """The session that gets it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    sender_message_id: Annotated[MessageId | None | MISSING, Field(alias='senderMessageId')] = MISSING
+    sender_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="senderMessageId")
+    ] = MISSING
     """The id that the message has in the sender's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_message_id: Annotated[MessageId | None | MISSING, Field(alias='recipientMessageId')] = MISSING
+    recipient_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="recipientMessageId")
+    ] = MISSING
     """The id that the message has in the recipient's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2919,32 +3025,34 @@ class SessionMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionMessageChunk(Model):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
-    session_update: Annotated[Literal['session_message_chunk'], Field(alias='sessionUpdate')] = "session_message_chunk"
+    session_update: Annotated[
+        Literal["session_message_chunk"], Field(alias="sessionUpdate")
+    ] = "session_message_chunk"
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece is added to."""
 
     content: ContentBlock
     """The piece."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionNotFoundErrorData(Model):
     """What goes with error -32002 when the session that a request names is unknown or not active."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the request named."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2955,9 +3063,13 @@ class SessionStateUpdateFallback(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action", "unknown"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action", "unknown"}
+    )
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     state: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -2968,7 +3080,7 @@ class SessionStateUpdateFallback(Unknown):
 class SessionStatusCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2977,10 +3089,10 @@ class SessionStatusRequest(Model):
     nothing. A session that the agent does not know is refused with -32002.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to look at."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2995,7 +3107,7 @@ class SessionStatusResponse(Model):
     not say; neither means `idle`. It is no new event.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3005,7 +3117,7 @@ class SessionSystemPromptCapabilities(Model):
     mode: SessionSystemPromptModeCapabilities | None = None
     """The modes beside `append`. Null and absence both mean that there is no other."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3015,57 +3127,57 @@ class SessionSystemPromptModeCapabilities(Model):
     override: SessionSystemPromptOverrideCapabilities | None = None
     """`{}` says that the agent takes `override`. Null and absence both mean that it does not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionSystemPromptOverrideCapabilities(Model):
     """Present, if only as `{}`, when a system prompt may take the place of the agent's own instructions."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionTitleCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/set_title`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SetProviderRequest(Model):
     """Parameters of `providers/set`: they replace the whole configuration of one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to configure."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol to speak."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address to send requests to."""
 
     headers: dict[str, str] | MISSING = MISSING
     """All headers that each request shall carry, secrets included. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SetProviderResponse(Model):
     """Result of `providers/set`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SetSessionConfigOptionResponse(Model):
     """The agent's answer to `session/set_config_option`."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options after the change. Setting one may have altered, added or removed others."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3074,13 +3186,13 @@ class SetSessionTitleRequest(Model):
     title by one that it makes itself.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to name."""
 
     title: str
     """The new title. The agent may trim or shorten it, and refuses one that is empty then with -32602."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3090,7 +3202,7 @@ class SetSessionTitleResponse(Model):
     title: str
     """The title as the agent stored it. Clients show this one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3101,7 +3213,9 @@ class StateUpdateFallback(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action", "unknown"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action", "unknown"}
+    )
 
     state: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3112,19 +3226,19 @@ class StateUpdateFallback(Unknown):
 class StringMultiSelectItems(Model):
     """Values without titles."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
     enum: Annotated[list[str], Field(min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StringPropertySchema(Model):
     """A field for text or, with `enum` or `oneOf`, a choice of one."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
     title: str | None = None
     """What the field is called, shown to the user. Null and omission both mean that the property's name is shown."""
@@ -3132,10 +3246,10 @@ class StringPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_length: Annotated[int | None, Field(alias='minLength', ge=0)] = None
+    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int | None, Field(alias='maxLength', ge=0)] = None
+    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -3152,12 +3266,14 @@ class StringPropertySchema(Model):
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias='oneOf', min_length=1)] = None
+    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf", min_length=1)] = (
+        None
+    )
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3171,7 +3287,7 @@ class SubagentSessionCapabilities(Model):
     may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3180,9 +3296,11 @@ class SubagentUpdate(Model):
     anything else is said of it; later ones change what is told of it.
     """
 
-    session_update: Annotated[Literal['subagent_update'], Field(alias='sessionUpdate')] = "subagent_update"
+    session_update: Annotated[
+        Literal["subagent_update"], Field(alias="sessionUpdate")
+    ] = "subagent_update"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session of the subagent."""
 
     title: str | None | MISSING = MISSING
@@ -3217,9 +3335,9 @@ class SubagentUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    additional_directories: Annotated[list[AbsolutePath] | None | MISSING, Field(alias='additionalDirectories')] = (
-        MISSING
-    )
+    additional_directories: Annotated[
+        list[AbsolutePath] | None | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots of the subagent, absolute paths, complete. Absent leaves it as it was, null clears it.
     Without it they are those of the session above.
 
@@ -3227,7 +3345,7 @@ class SubagentUpdate(Model):
     `capabilities.session.additionalDirectories` of the agent.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3242,7 +3360,7 @@ class SystemPrompt(Model):
     content: list[ContentBlock]
     """The instructions: text alone, and never empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3251,12 +3369,12 @@ class Terminal(Model):
     `terminal_update` and `terminal_output_chunk`.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to show."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3265,14 +3383,14 @@ class TerminalAuthCapabilities(Model):
     so `{}` says all.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalCancelCapabilities(Model):
     """That the process in a terminal can be stopped with `terminal/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3286,14 +3404,14 @@ class TerminalCapabilities(Model):
     mean that it may not; agents withdraw it once the process has ended.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalExitStatus(Model):
     """How the process in a terminal ended. That this object is there says that it has, even with nothing in it."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode')] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode")] = None
     """The number that the process returned, which may be negative on some systems. Null and omission both mean that
     there is none or that it is not known.
     """
@@ -3303,7 +3421,7 @@ class TerminalExitStatus(Model):
     mean that there was none or that it is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3313,22 +3431,24 @@ class TerminalOutput(Model):
     data: str
     """All bytes of the output, in base64."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalOutputChunk(Model):
     """Adds bytes to the end of a terminal's output."""
 
-    session_update: Annotated[Literal['terminal_output_chunk'], Field(alias='sessionUpdate')] = "terminal_output_chunk"
+    session_update: Annotated[
+        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
+    ] = "terminal_output_chunk"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose output grows."""
 
     data: str
     """The bytes in base64, encoded by themselves. A chunk may end within a character or an escape sequence."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3341,7 +3461,7 @@ class TerminalSize(Model):
     rows: Annotated[int, Field(ge=1, le=65535)]
     """How many lines there are."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3351,9 +3471,11 @@ class TerminalUpdate(Model):
     the client only shows it.
     """
 
-    session_update: Annotated[Literal['terminal_update'], Field(alias='sessionUpdate')] = "terminal_update"
+    session_update: Annotated[
+        Literal["terminal_update"], Field(alias="sessionUpdate")
+    ] = "terminal_update"
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Which terminal this is about."""
 
     command: str | None | MISSING = MISSING
@@ -3374,7 +3496,9 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    exit_status: Annotated[TerminalExitStatus | None | MISSING, Field(alias='exitStatus')] = MISSING
+    exit_status: Annotated[
+        TerminalExitStatus | None | MISSING, Field(alias="exitStatus")
+    ] = MISSING
     """How the process ended. Any object, even `{}`, says that it has ended; null takes that back.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3394,7 +3518,7 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the terminal. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -3405,19 +3529,19 @@ class TerminalUpdate(Model):
 class TextCommandInput(Model):
     """Free text after the name of a command."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
     hint: str
     """What to show in the place of the input while it is empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TextContent(Model):
     """A piece of text."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
     text: str
     """The text, in Markdown or plain."""
@@ -3425,7 +3549,7 @@ class TextContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3438,27 +3562,27 @@ class TextResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TitledMultiSelectItems(Model):
     """Values with titles."""
 
-    any_of: Annotated[list[EnumOption], Field(alias='anyOf', min_length=1)]
+    any_of: Annotated[list[EnumOption], Field(alias="anyOf", min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallCancelCapabilities(Model):
     """That a tool call can be stopped with `tool_call/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3472,7 +3596,7 @@ class ToolCallCapabilities(Model):
     mean that it may not; agents withdraw it once the status is final.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3481,17 +3605,17 @@ class ToolCallContentChunk(Model):
     `tool_call_update`.
     """
 
-    session_update: Annotated[Literal['tool_call_content_chunk'], Field(alias='sessionUpdate')] = (
-        "tool_call_content_chunk"
-    )
+    session_update: Annotated[
+        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
+    ] = "tool_call_content_chunk"
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call whose content grows."""
 
     content: ToolCallContent
     """The item to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3504,21 +3628,21 @@ class ToolCallLocation(Model):
     line: Annotated[int | None, Field(ge=1)] = None
     """The line, counted from 1. Null and omission both mean the file as a whole."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallPermissionSubject(Model):
     """The tool call for which permission is asked."""
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias='toolCall')]
+    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The tool call, in the form of a `tool_call_update`. The client first applies it to what it has stored, in order
     of arrival, and then shows the prompt; a new `toolCallId` starts a new tool call.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3529,7 +3653,7 @@ class ToolCallUpdate(Model):
     have their defaults.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Which tool call this is about."""
 
     name: str | None | MISSING = MISSING
@@ -3572,13 +3696,13 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_input: Annotated[Any | MISSING, Field(alias='rawInput')] = MISSING
+    raw_input: Annotated[Any | MISSING, Field(alias="rawInput")] = MISSING
     """The input given to the tool, as any JSON value, for inspection. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_output: Annotated[Any | MISSING, Field(alias='rawOutput')] = MISSING
+    raw_output: Annotated[Any | MISSING, Field(alias="rawOutput")] = MISSING
     """The output of the tool before it was prepared for display, as any JSON value. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3591,7 +3715,7 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the tool call. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -3602,23 +3726,25 @@ class ToolCallUpdate(Model):
 class SessionToolCallUpdate(ToolCallUpdate):
     """A tool call, new or changed."""
 
-    session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
 
 class UnarchiveSessionRequest(Model):
     """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to bring back."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class UnarchiveSessionResponse(Model):
     """Result of `session/unarchive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3635,7 +3761,7 @@ class UnknownAuthMethod(Unknown):
     a later version of the protocol.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -3682,7 +3808,9 @@ class UnknownBackgroundWork(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"terminal", "tool_call", "subagent"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"terminal", "tool_call", "subagent"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3697,7 +3825,9 @@ class UnknownContentBlock(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"text", "image", "audio", "resource_link", "resource"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"text", "image", "audio", "resource_link", "resource"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3716,7 +3846,7 @@ class UnknownCreateElicitationRequest(Unknown):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     mode: str
@@ -3728,17 +3858,17 @@ class UnknownCreateElicitationRequest(Unknown):
 class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
 class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -3752,7 +3882,7 @@ class UnknownCreateElicitationResponse(Unknown):
     unknown_tag_field: ClassVar[str] = "action"
     known_tags: ClassVar[frozenset[str]] = frozenset({"accept", "decline", "cancel"})
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     action: str
@@ -3767,19 +3897,21 @@ class UnknownDiffChange(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "operation"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"add", "delete", "modify", "move", "copy"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"add", "delete", "modify", "move", "copy"}
+    )
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     operation: str
@@ -3794,7 +3926,9 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"string", "number", "integer", "boolean", "array"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"string", "number", "integer", "boolean", "array"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3808,23 +3942,25 @@ class UnknownIdleSessionStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -3842,21 +3978,21 @@ class UnknownIdleStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -3909,7 +4045,7 @@ class UnknownPlanUpdateContent(Unknown):
     a later version of the protocol.
     """
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
 
@@ -3963,7 +4099,7 @@ class UnknownSessionConfigOption(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"select", "boolean"})
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -3977,7 +4113,7 @@ class UnknownSessionConfigOption(Unknown):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -3989,16 +4125,18 @@ class UnknownSessionConfigOption(Unknown):
 class UnknownSessionStateUpdate(Model):
     """The agent cannot tell."""
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
-    state: Literal['unknown'] = "unknown"
+    state: Literal["unknown"] = "unknown"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -4008,11 +4146,35 @@ class UnknownSessionUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_removed", "subagent_update", "session_message", "session_message_chunk"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "user_message",
+            "agent_message_chunk",
+            "agent_message",
+            "agent_thought_chunk",
+            "agent_thought",
+            "state_update",
+            "tool_call_content_chunk",
+            "tool_call_update",
+            "terminal_update",
+            "terminal_output_chunk",
+            "plan_update",
+            "available_commands_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+            "plan_removed",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
+        }
     )
 
-    session_update: Annotated[str, Field(alias='sessionUpdate')]
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -4026,13 +4188,13 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"id", "boolean"})
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -4049,14 +4211,14 @@ class UnknownStateUpdate(Model):
     ended by that.
     """
 
-    state: Literal['unknown'] = "unknown"
+    state: Literal["unknown"] = "unknown"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -4083,7 +4245,7 @@ class UnsupportedProtocolVersionErrorData(Model):
     supported: list[ProtocolVersion]
     """All versions that the agent speaks."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -4092,45 +4254,51 @@ class UpdateSessionNotification(Model):
     calls, plans, states and more. It may come whenever the session exists, during playback of its history too.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which it happens."""
 
     update: SessionUpdate
     """What happens."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class Usage(Model):
     """How many tokens of the model were used, of the work that has just ended."""
 
-    total_tokens: Annotated[int, Field(alias='totalTokens', ge=0)]
+    total_tokens: Annotated[int, Field(alias="totalTokens", ge=0)]
     """Tokens of all kinds together."""
 
-    input_tokens: Annotated[int, Field(alias='inputTokens', ge=0)]
+    input_tokens: Annotated[int, Field(alias="inputTokens", ge=0)]
     """Tokens that went to the model."""
 
-    output_tokens: Annotated[int, Field(alias='outputTokens', ge=0)]
+    output_tokens: Annotated[int, Field(alias="outputTokens", ge=0)]
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int | None, Field(alias='thoughtTokens', ge=0)] = None
+    thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
     """Tokens of its reasoning. Null and absence both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int | None, Field(alias='cachedReadTokens', ge=0)] = None
+    cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
+        None
+    )
     """Tokens that were read from a cache. Null and absence both mean that it is not told."""
 
-    cached_write_tokens: Annotated[int | None, Field(alias='cachedWriteTokens', ge=0)] = None
+    cached_write_tokens: Annotated[
+        int | None, Field(alias="cachedWriteTokens", ge=0)
+    ] = None
     """Tokens that were written to a cache. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class UsageUpdate(Model):
     """How full the context of the language model is, and what the session has cost so far."""
 
-    session_update: Annotated[Literal['usage_update'], Field(alias='sessionUpdate')] = "usage_update"
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
 
     used: Annotated[int, Field(ge=0)]
     """The tokens in the context at this moment."""
@@ -4144,7 +4312,7 @@ class UsageUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -4153,9 +4321,11 @@ class UserMessage(Model):
     included, and later chunks are appended to it; omitted content stays as it is, or begins empty in a new message.
     """
 
-    session_update: Annotated[Literal['user_message'], Field(alias='sessionUpdate')] = "user_message"
+    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
+        "user_message"
+    )
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -4164,7 +4334,7 @@ class UserMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -4175,4 +4345,6 @@ class UserMessage(Model):
 class UserMessageChunk(ContentChunk):
     """A further piece of a message of the user."""
 
-    session_update: Annotated[Literal['user_message_chunk'], Field(alias='sessionUpdate')] = "user_message_chunk"
+    session_update: Annotated[
+        Literal["user_message_chunk"], Field(alias="sessionUpdate")
+    ] = "user_message_chunk"

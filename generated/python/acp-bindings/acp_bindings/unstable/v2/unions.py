@@ -10,86 +10,86 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
+from ...runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
+    "AbsolutePath",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
     "AvailableCommand",
     "AvailableCommandInput",
-    "CompactionStatus",
+    "BackgroundWork",
     "CompactionId",
-    "SetSessionConfigOptionRequest",
-    "SessionConfigOption",
-    "SessionConfigSelectOptions",
-    "SessionConfigOptionCategory",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionConfigGroupId",
+    "CompactionStatus",
     "ContentBlock",
-    "EmbeddedResourceResource",
-    "Role",
-    "IconTheme",
-    "MediaType",
+    "CreateElicitationRequest",
+    "CreateElicitationResponse",
     "DiffChange",
     "DiffFileType",
     "DiffPatchFormat",
-    "CreateElicitationRequest",
-    "CreateElicitationResponse",
     "ElicitationContentValue",
     "ElicitationFormMode",
-    "ElicitationUrlMode",
     "ElicitationId",
-    "ElicitationSchemaType",
     "ElicitationPropertySchema",
-    "StringFormat",
-    "MultiSelectItems",
-    "Meta",
-    "ExtRequest",
-    "ExtResponse",
-    "ExtNotification",
-    "ProtocolVersion",
-    "RequestId",
+    "ElicitationSchemaType",
+    "ElicitationUrlMode",
+    "EmbeddedResourceResource",
     "ErrorCode",
     "ErrorData",
-    "MessageMcpResponse",
+    "ExtNotification",
+    "ExtRequest",
+    "ExtResponse",
+    "IconTheme",
+    "IdleSessionStateUpdate",
+    "IdleStateUpdate",
+    "InitializeProxyRequest",
+    "InitializeProxyResponse",
+    "LlmProtocol",
     "McpRequestId",
     "McpServer",
     "McpServerAcpId",
+    "MediaType",
+    "MessageId",
+    "MessageMcpResponse",
+    "Meta",
+    "MultiSelectItems",
     "NoticeSeverity",
-    "AbsolutePath",
-    "RequestPermissionSubject",
     "PermissionOptionId",
     "PermissionOptionKind",
-    "RequestPermissionOutcome",
-    "PlanUpdateContent",
     "PlanEntryPriority",
     "PlanEntryStatus",
     "PlanId",
-    "MessageId",
+    "PlanUpdateContent",
+    "ProtocolVersion",
     "ProviderId",
-    "LlmProtocol",
-    "InitializeProxyRequest",
-    "InitializeProxyResponse",
     "ProxySuccessorResponse",
-    "SessionListCursor",
     "ReplayFrom",
-    "SessionId",
-    "SessionStatus",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "RequestPermissionSubject",
+    "Role",
     "SessionArchiveFilter",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
+    "SessionId",
+    "SessionListCursor",
+    "SessionStateUpdate",
+    "SessionStatus",
+    "SessionUpdate",
+    "SetSessionConfigOptionRequest",
     "StateUpdate",
-    "IdleStateUpdate",
-    "BackgroundWork",
+    "StringFormat",
     "SystemPromptMode",
     "TerminalId",
-    "ToolCallId",
-    "ToolKind",
-    "ToolCallStatus",
     "ToolCallContent",
-    "SessionUpdate",
-    "SessionStateUpdate",
-    "IdleSessionStateUpdate",
+    "ToolCallId",
+    "ToolCallStatus",
+    "ToolKind",
 ]
 
 AuthMethod = TypeAliasType(
@@ -105,7 +105,9 @@ AuthMethod = TypeAliasType(
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
+AuthMethodId = TypeAliasType(
+    "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
+)
 """Identifies a way to log in. The agent chooses it."""
 
 AuthState = TypeAliasType(
@@ -172,7 +174,9 @@ CompactionStatus = TypeAliasType(
 Other values are kept as they are.
 """
 
-CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
+CompactionId = TypeAliasType(
+    "CompactionId", Annotated["str", Defined(__name__, "CompactionId")]
+)
 """Identifies a compaction within its session. The agent chooses it."""
 
 SetSessionConfigOptionRequest = TypeAliasType(
@@ -239,7 +243,9 @@ category or none.
 Other values are kept as they are.
 """
 
-SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
+SessionConfigId = TypeAliasType(
+    "SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")]
+)
 """Identifies an option within its session."""
 
 SessionConfigValueId = TypeAliasType(
@@ -265,7 +271,9 @@ ContentBlock = TypeAliasType(
         | EmbeddedResource
         | UnknownContentBlock
         )""",
-        Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Tagged(
+            "type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1
+        ),
         Defined(__name__, "ContentBlock"),
     ],
 )
@@ -285,7 +293,10 @@ EmbeddedResourceResource = TypeAliasType(
 )
 """The contents of an embedded resource, discriminated by `text` or `blob`. Where both are present, the text counts."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
+Role = TypeAliasType(
+    "Role",
+    Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")],
+)
 """One of the two parties to a conversation.
 
 - `assistant`: The language model.
@@ -342,7 +353,9 @@ Other values are kept as they are.
 
 DiffPatchFormat = TypeAliasType(
     "DiffPatchFormat",
-    Annotated['Literal["git_patch"] | str', Open(), Defined(__name__, "DiffPatchFormat")],
+    Annotated[
+        'Literal["git_patch"] | str', Open(), Defined(__name__, "DiffPatchFormat")
+    ],
 )
 """The format of a patch.
 
@@ -423,7 +436,9 @@ ElicitationUrlMode = TypeAliasType(
 )
 """An elicitation by a visit to a web page."""
 
-ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
+ElicitationId = TypeAliasType(
+    "ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")]
+)
 """Identifies an elicitation by web page. The agent chooses it."""
 
 ElicitationSchemaType = TypeAliasType(
@@ -446,7 +461,9 @@ ElicitationPropertySchema = TypeAliasType(
         | MultiSelectPropertySchema
         | UnknownElicitationPropertySchema
         )""",
-        Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Tagged(
+            "type", ("string", "number", "integer", "boolean", "array"), fallbacks=1
+        ),
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
@@ -486,34 +503,46 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
+Meta = TypeAliasType(
+    "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
+)
 """Metadata that a sender attaches under keys of its own. Receivers give no meaning to keys they do not know, and
 nobody adds fields outside `_meta` to the objects of the protocol. The keys `traceparent`, `tracestate` and
 `baggage` are reserved for trace context as the W3C defines it.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
+ExtRequest = TypeAliasType(
+    "ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")]
+)
 """Parameters of a request outside the protocol, whose method starts with `_`. Any JSON value; a receiver that does not
 know the method answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
+ExtResponse = TypeAliasType(
+    "ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")]
+)
 """The result of a request outside the protocol. Any JSON value."""
 
-ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
+ExtNotification = TypeAliasType(
+    "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
+)
 """Parameters of a notification outside the protocol, whose method starts with `_`. Any JSON value; a receiver that
 does not know it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
     "ProtocolVersion",
-    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+    Annotated[
+        "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
+    ],
 )
 """A version of the protocol. The number rises only when old and new no longer understand each other; all else is
 settled by capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")]
+)
 """What a request and its answer are matched by: a string or an integer, never null. The answer repeats it in value and
 type. Each side numbers its own requests, so one id may be open both ways, but a sender does not reuse one that
 still awaits its answer.
@@ -574,7 +603,9 @@ of the request itself.
 Unstable: may change in any version.
 """
 
-McpRequestId = TypeAliasType("McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")])
+McpRequestId = TypeAliasType(
+    "McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")]
+)
 """Identifies a request of MCP that is under way. The caller makes it; it is not the id of the message that carries it.
 
 Unstable: may change in any version.
@@ -593,7 +624,9 @@ McpServer = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
 
-McpServerAcpId = TypeAliasType("McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")])
+McpServerAcpId = TypeAliasType(
+    "McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")]
+)
 """Identifies an MCP server that is reached through the connection itself.
 
 Unstable: may change in any version.
@@ -601,7 +634,11 @@ Unstable: may change in any version.
 
 NoticeSeverity = TypeAliasType(
     "NoticeSeverity",
-    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+    Annotated[
+        'Literal["info", "warning", "error"] | str',
+        Open(),
+        Defined(__name__, "NoticeSeverity"),
+    ],
 )
 """How serious a notice is.
 
@@ -698,7 +735,11 @@ Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
+    Annotated[
+        'Literal["high", "medium", "low"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryPriority"),
+    ],
 )
 """How much a step matters to the whole.
 
@@ -735,7 +776,9 @@ MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "Messa
 share an id and are still two.
 """
 
-ProviderId = TypeAliasType("ProviderId", Annotated["str", Defined(__name__, "ProviderId")])
+ProviderId = TypeAliasType(
+    "ProviderId", Annotated["str", Defined(__name__, "ProviderId")]
+)
 """Name of a provider, unique among those of the agent.
 
 Unstable: may change in any version.
@@ -791,7 +834,9 @@ ProxySuccessorResponse = TypeAliasType(
 Unstable: may change in any version.
 """
 
-SessionListCursor = TypeAliasType("SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")])
+SessionListCursor = TypeAliasType(
+    "SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")]
+)
 """Marks a place in the list of sessions. Only the agent knows what it means; clients send it back as it came."""
 
 ReplayFrom = TypeAliasType(
@@ -815,7 +860,9 @@ needs it active, is refused with -32002, unless the method says otherwise.
 
 SessionStatus = TypeAliasType(
     "SessionStatus",
-    Annotated['Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")],
+    Annotated[
+        'Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")
+    ],
 )
 """Whether an agent holds a session in memory.
 
@@ -883,7 +930,14 @@ IdleStateUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -918,7 +972,11 @@ Unknown values of `type` are kept as `UnknownBackgroundWork`.
 
 SystemPromptMode = TypeAliasType(
     "SystemPromptMode",
-    Annotated['Literal["append", "override"] | str', Open(), Defined(__name__, "SystemPromptMode")],
+    Annotated[
+        'Literal["append", "override"] | str',
+        Open(),
+        Defined(__name__, "SystemPromptMode"),
+    ],
 )
 """How instructions of a client go together with those of the agent.
 
@@ -931,10 +989,14 @@ Other values are kept as they are.
 Unstable: may change in any version.
 """
 
-TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
+TerminalId = TypeAliasType(
+    "TerminalId", Annotated["str", Defined(__name__, "TerminalId")]
+)
 """Identifies a terminal within its session. The agent chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
+ToolCallId = TypeAliasType(
+    "ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")]
+)
 """Identifies a tool call within its session. The agent chooses it."""
 
 ToolKind = TypeAliasType(
@@ -1031,7 +1093,31 @@ SessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "sessionUpdate",
-            ("user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_removed", "subagent_update", "session_message", "session_message_chunk"),
+            (
+                "user_message_chunk",
+                "user_message",
+                "agent_message_chunk",
+                "agent_message",
+                "agent_thought_chunk",
+                "agent_thought",
+                "state_update",
+                "tool_call_content_chunk",
+                "tool_call_update",
+                "terminal_update",
+                "terminal_output_chunk",
+                "plan_update",
+                "available_commands_update",
+                "config_option_update",
+                "session_info_update",
+                "usage_update",
+                "notice",
+                "compaction_update",
+                "compaction_summary_chunk",
+                "plan_removed",
+                "subagent_update",
+                "session_message",
+                "session_message_chunk",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "SessionUpdate"),
@@ -1073,7 +1159,14 @@ IdleSessionStateUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -1082,131 +1175,132 @@ IdleSessionStateUpdate = TypeAliasType(
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleSessionStateUpdate`."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    AgentMessage,
-    AgentMessageChunk,
-    AgentThought,
-    AgentThoughtChunk,
-    AudioContent,
-    AuthMethodAgent,
-    AuthMethodTerminal,
-    AvailableCommandsUpdate,
-    BackgroundSubagent,
-    BackgroundTerminal,
-    BackgroundToolCall,
-    BlobResourceContents,
-    BooleanPropertySchema,
-    BooleanSetSessionConfigOptionRequest,
-    CancelledIdleSessionStateUpdate,
-    CancelledPermissionOutcome,
-    CancelledStopReason,
-    Command,
-    CommandPermissionSubject,
-    CompactionSummaryChunk,
-    CompactionUpdate,
-    ConfigOptionUpdate,
-    Content,
-    Diff,
-    DiffAdd,
-    DiffCopy,
-    DiffDelete,
-    DiffModify,
-    DiffMove,
-    ElicitationAcceptAction,
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    EmbeddedResource,
-    EndTurnIdleSessionStateUpdate,
-    EndTurnStopReason,
-    ErrorIdleSessionStateUpdate,
-    ErrorMessageMcpResponse,
-    ErrorStopReason,
-    IdSetSessionConfigOptionRequest,
-    ImageContent,
-    InitializeRequest,
-    InitializeResponse,
-    IntegerPropertySchema,
-    MaxTokensIdleSessionStateUpdate,
-    MaxTokensStopReason,
-    MaxTurnRequestsIdleSessionStateUpdate,
-    MaxTurnRequestsStopReason,
-    McpServerAcp,
-    McpServerHttp,
-    McpServerStdio,
-    MultiSelectPropertySchema,
-    NoStopReason,
-    NoneIdleSessionStateUpdate,
-    Notice,
-    NumberPropertySchema,
-    PlanFile,
-    PlanItems,
-    PlanMarkdown,
-    PlanRemoved,
-    PlanUpdate,
-    RefusalIdleSessionStateUpdate,
-    RefusalStopReason,
-    ReplayFromStart,
-    RequestElicitationFormMode,
-    RequestElicitationUrlMode,
-    RequestUnknownCreateElicitationRequest,
-    RequiresActionSessionStateUpdate,
-    RequiresActionStateUpdate,
-    ResourceLink,
-    ResultMessageMcpResponse,
-    RunningSessionStateUpdate,
-    RunningStateUpdate,
-    SelectedPermissionOutcome,
-    SessionConfigBoolean,
-    SessionConfigSelect,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionElicitationFormMode,
-    SessionElicitationUrlMode,
-    SessionInfoUpdate,
-    SessionMessage,
-    SessionMessageChunk,
-    SessionNotFoundErrorData,
-    SessionStateUpdateFallback,
-    SessionToolCallUpdate,
-    SessionUnknownCreateElicitationRequest,
-    StateUpdateFallback,
-    StringMultiSelectItems,
-    StringPropertySchema,
-    SubagentUpdate,
-    Terminal,
-    TerminalOutputChunk,
-    TerminalUpdate,
-    TextCommandInput,
-    TextContent,
-    TextResourceContents,
-    TitledMultiSelectItems,
-    ToolCallContentChunk,
-    ToolCallPermissionSubject,
-    UnknownAuthMethod,
-    UnknownAvailableCommand,
-    UnknownAvailableCommandInput,
-    UnknownBackgroundWork,
-    UnknownContentBlock,
-    UnknownCreateElicitationResponse,
-    UnknownDiffChange,
-    UnknownElicitationPropertySchema,
-    UnknownIdleSessionStateUpdate,
-    UnknownIdleStateUpdate,
-    UnknownMcpServer,
-    UnknownMultiSelectItems,
-    UnknownPlanUpdateContent,
-    UnknownReplayFrom,
-    UnknownRequestPermissionOutcome,
-    UnknownRequestPermissionSubject,
-    UnknownSessionConfigOption,
-    UnknownSessionStateUpdate,
-    UnknownSessionUpdate,
-    UnknownSetSessionConfigOptionRequest,
-    UnknownStateUpdate,
-    UnknownToolCallContent,
-    UnsupportedProtocolVersionErrorData,
-    UsageUpdate,
-    UserMessage,
-    UserMessageChunk,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        AgentMessage,
+        AgentMessageChunk,
+        AgentThought,
+        AgentThoughtChunk,
+        AudioContent,
+        AuthMethodAgent,
+        AuthMethodTerminal,
+        AvailableCommandsUpdate,
+        BackgroundSubagent,
+        BackgroundTerminal,
+        BackgroundToolCall,
+        BlobResourceContents,
+        BooleanPropertySchema,
+        BooleanSetSessionConfigOptionRequest,
+        CancelledIdleSessionStateUpdate,
+        CancelledPermissionOutcome,
+        CancelledStopReason,
+        Command,
+        CommandPermissionSubject,
+        CompactionSummaryChunk,
+        CompactionUpdate,
+        ConfigOptionUpdate,
+        Content,
+        Diff,
+        DiffAdd,
+        DiffCopy,
+        DiffDelete,
+        DiffModify,
+        DiffMove,
+        ElicitationAcceptAction,
+        ElicitationCancelAction,
+        ElicitationDeclineAction,
+        EmbeddedResource,
+        EndTurnIdleSessionStateUpdate,
+        EndTurnStopReason,
+        ErrorIdleSessionStateUpdate,
+        ErrorMessageMcpResponse,
+        ErrorStopReason,
+        IdSetSessionConfigOptionRequest,
+        ImageContent,
+        InitializeRequest,
+        InitializeResponse,
+        IntegerPropertySchema,
+        MaxTokensIdleSessionStateUpdate,
+        MaxTokensStopReason,
+        MaxTurnRequestsIdleSessionStateUpdate,
+        MaxTurnRequestsStopReason,
+        McpServerAcp,
+        McpServerHttp,
+        McpServerStdio,
+        MultiSelectPropertySchema,
+        NoneIdleSessionStateUpdate,
+        NoStopReason,
+        Notice,
+        NumberPropertySchema,
+        PlanFile,
+        PlanItems,
+        PlanMarkdown,
+        PlanRemoved,
+        PlanUpdate,
+        RefusalIdleSessionStateUpdate,
+        RefusalStopReason,
+        ReplayFromStart,
+        RequestElicitationFormMode,
+        RequestElicitationUrlMode,
+        RequestUnknownCreateElicitationRequest,
+        RequiresActionSessionStateUpdate,
+        RequiresActionStateUpdate,
+        ResourceLink,
+        ResultMessageMcpResponse,
+        RunningSessionStateUpdate,
+        RunningStateUpdate,
+        SelectedPermissionOutcome,
+        SessionConfigBoolean,
+        SessionConfigSelect,
+        SessionConfigSelectGroup,
+        SessionConfigSelectOption,
+        SessionElicitationFormMode,
+        SessionElicitationUrlMode,
+        SessionInfoUpdate,
+        SessionMessage,
+        SessionMessageChunk,
+        SessionNotFoundErrorData,
+        SessionStateUpdateFallback,
+        SessionToolCallUpdate,
+        SessionUnknownCreateElicitationRequest,
+        StateUpdateFallback,
+        StringMultiSelectItems,
+        StringPropertySchema,
+        SubagentUpdate,
+        Terminal,
+        TerminalOutputChunk,
+        TerminalUpdate,
+        TextCommandInput,
+        TextContent,
+        TextResourceContents,
+        TitledMultiSelectItems,
+        ToolCallContentChunk,
+        ToolCallPermissionSubject,
+        UnknownAuthMethod,
+        UnknownAvailableCommand,
+        UnknownAvailableCommandInput,
+        UnknownBackgroundWork,
+        UnknownContentBlock,
+        UnknownCreateElicitationResponse,
+        UnknownDiffChange,
+        UnknownElicitationPropertySchema,
+        UnknownIdleSessionStateUpdate,
+        UnknownIdleStateUpdate,
+        UnknownMcpServer,
+        UnknownMultiSelectItems,
+        UnknownPlanUpdateContent,
+        UnknownReplayFrom,
+        UnknownRequestPermissionOutcome,
+        UnknownRequestPermissionSubject,
+        UnknownSessionConfigOption,
+        UnknownSessionStateUpdate,
+        UnknownSessionUpdate,
+        UnknownSetSessionConfigOptionRequest,
+        UnknownStateUpdate,
+        UnknownToolCallContent,
+        UnsupportedProtocolVersionErrorData,
+        UsageUpdate,
+        UserMessage,
+        UserMessageChunk,
+    )

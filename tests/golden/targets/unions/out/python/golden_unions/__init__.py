@@ -50,14 +50,19 @@ from .strict import validate, validate_as
 if _TYPE_CHECKING:
     from ._former import (
         CircleShape as CircleShape,
+    )
+    from ._former import (
         EraseStep as EraseStep,
+    )
+    from ._former import (
         OneEraseStep as OneEraseStep,
+    )
+    from ._former import (
         TrueEraseStep as TrueEraseStep,
     )
 else:
-    from golden_unions.runtime.former import former_names as _former_names
-
     from ._former import FORMER as _FORMER
+    from .runtime.former import former_names as _former_names
 
     __getattr__ = _former_names(__name__, _FORMER)
 

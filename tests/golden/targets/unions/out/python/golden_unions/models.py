@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from golden_unions.runtime import MISSING, Exact, Model, Number, Unknown
-from golden_unions.unions import Board, Ink, Label, PaperSize, Shape, Step
 from pydantic import ConfigDict, Field
+
+from .runtime import MISSING, Exact, Model, Number, Unknown
+from .unions import Board, Ink, Label, PaperSize, Shape, Step
 
 
 class Circle(Model):
     """A circle around a centre."""
 
-    type: Literal['circle'] = "circle"
+    type: Literal["circle"] = "circle"
 
     radius: Annotated[Number, Field(gt=0)]
 
@@ -46,7 +47,7 @@ class DrawResponse(Model):
 class OneErase(Model):
     """`OneErase`."""
 
-    do: Literal['erase'] = "erase"
+    do: Literal["erase"] = "erase"
 
     id: str
 
@@ -62,7 +63,7 @@ class Paper(Model):
 class PathShape(Model):
     """A line of points."""
 
-    type: Literal['path'] = "path"
+    type: Literal["path"] = "path"
 
     points: list[Point]
 
@@ -88,7 +89,7 @@ class Point(Model):
 class ScreenBoard(Model):
     """`ScreenBoard`."""
 
-    type: Literal['screen'] = "screen"
+    type: Literal["screen"] = "screen"
 
     width: Annotated[int, Field(ge=1)]
 
@@ -96,7 +97,7 @@ class ScreenBoard(Model):
 class TrueErase(Model):
     """`TrueErase`."""
 
-    do: Literal['erase'] = "erase"
+    do: Literal["erase"] = "erase"
 
     all: Annotated[Literal[True], Exact(True)] = True
 
@@ -124,7 +125,7 @@ class UnknownErase(Unknown):
     all: str
     """The unknown tag."""
 
-    do: Literal['erase'] = "erase"
+    do: Literal["erase"] = "erase"
 
     id: str
 
@@ -155,7 +156,7 @@ class UnknownStep(Unknown):
 class WaitStep(Model):
     """`WaitStep`."""
 
-    do: Literal['wait'] = "wait"
+    do: Literal["wait"] = "wait"
 
     id: str
 

@@ -9,18 +9,17 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypeAliasType
 
-from golden_unions.runtime import Defined, Open, Shapes, Tagged
-
 from ._checks import CHECKS
+from .runtime import Defined, Open, Shapes, Tagged
 
 __all__ = [
-    "Shape",
-    "Ink",
     "Board",
-    "PaperSize",
-    "Label",
-    "Step",
     "Erase",
+    "Ink",
+    "Label",
+    "PaperSize",
+    "Shape",
+    "Step",
 ]
 
 Shape = TypeAliasType(
@@ -36,7 +35,9 @@ Shape = TypeAliasType(
 Unknown values of `type` are kept as `UnknownShape`.
 """
 
-Ink = TypeAliasType("Ink", Annotated['Literal["black", "red"] | str', Open(), Defined(__name__, "Ink")])
+Ink = TypeAliasType(
+    "Ink", Annotated['Literal["black", "red"] | str', Open(), Defined(__name__, "Ink")]
+)
 """Colours.
 
 - `black`: The usual.
@@ -49,7 +50,14 @@ Board = TypeAliasType(
     "Board",
     Annotated[
         "ScreenBoard | UnknownBoard | Paper",
-        Tagged("type", ("screen",), fallbacks=1, default=True, default_tag="paper", closed=True),
+        Tagged(
+            "type",
+            ("screen",),
+            fallbacks=1,
+            default=True,
+            default_tag="paper",
+            closed=True,
+        ),
         Defined(__name__, "Board"),
     ],
 )
@@ -58,10 +66,14 @@ Board = TypeAliasType(
 Unknown values of `type` are kept as `UnknownBoard`.
 """
 
-PaperSize = TypeAliasType("PaperSize", Annotated['Literal["a4", "letter"]', Defined(__name__, "PaperSize")])
+PaperSize = TypeAliasType(
+    "PaperSize", Annotated['Literal["a4", "letter"]', Defined(__name__, "PaperSize")]
+)
 """"""
 
-Label = TypeAliasType("Label", Annotated["str | PlacedLabel | None", Shapes(), Defined(__name__, "Label")])
+Label = TypeAliasType(
+    "Label", Annotated["str | PlacedLabel | None", Shapes(), Defined(__name__, "Label")]
+)
 """Text, or text with a position."""
 
 Step = TypeAliasType(
@@ -90,7 +102,8 @@ Erase = TypeAliasType(
             default_tag="one",
             closed=True,
         ),
-        CHECKS["Erase"], Defined(__name__, "Erase"),
+        CHECKS["Erase"],
+        Defined(__name__, "Erase"),
     ],
 )
 """Either everything or one shape.
@@ -98,18 +111,19 @@ Erase = TypeAliasType(
 Unknown values of `all` are kept as `UnknownErase`.
 """
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    Circle,
-    OneErase,
-    Paper,
-    PathShape,
-    PlacedLabel,
-    ScreenBoard,
-    TrueErase,
-    UnknownBoard,
-    UnknownErase,
-    UnknownShape,
-    UnknownStep,
-    WaitStep,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        Circle,
+        OneErase,
+        Paper,
+        PathShape,
+        PlacedLabel,
+        ScreenBoard,
+        TrueErase,
+        UnknownBoard,
+        UnknownErase,
+        UnknownShape,
+        UnknownStep,
+        WaitStep,
+    )
