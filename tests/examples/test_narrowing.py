@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from acp_bindings import v1, v2
+
 from examples import narrowing
 
 ROOT = Path(__file__).parents[2]
@@ -53,4 +53,4 @@ def test_the_code_does_what_the_types_say() -> None:
     assert narrowing.paths([v1.Diff(path="/a", new_text="b"), v1.Terminal(terminal_id="t")]) == ["/a"]
     chosen = v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id="yes"))
     assert narrowing.is_allowed(chosen)
-    assert narrowing.transport(v1.McpServerStdio(name="n", command="run", args=[], env=[])) == "run"
+    assert narrowing.transport(v1.McpServerStdio(name="n", command="/bin/run", args=[], env=[])) == "/bin/run"
