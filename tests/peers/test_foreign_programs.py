@@ -283,10 +283,10 @@ def test_an_openrpc_document_has_peers_over_memory_and_websocket(tmp_path: Path)
 
     async def test() -> None:
         async with peers.join(peers.Client(), Server()) as (_, server):
-            assert (await server.level(tides.LevelParams(place="here"))).metres == 4
+            assert (await server.level(tides.decode_as("LevelParams", {"place": "here"}))).metres == 4
         async with websocket.serve(Server) as listener:
             link = await websocket.connect(listener.uri)
             async with peers.connect_server(peers.Client(), link) as server:
-                assert (await server.level(tides.LevelParams(place="there"))).metres == 5
+                assert (await server.level(tides.decode_as("LevelParams", {"place": "there"}))).metres == 5
 
     run(test)
