@@ -287,8 +287,9 @@ def taken(model: type[BaseModel]) -> Taken:
     found = _TAKEN.get(model)
     if found is None:
         wire = wire_names(model)
+        anything = issubclass(model, Unknown) or model in _OF_MORE
         found = _TAKEN[model] = Taken(
-            wire, anything=issubclass(model, Unknown) or model in _OF_MORE
+            wire, anything=anything, drops=model.model_config.get("extra") == "ignore"
         )
     return found
 
@@ -398,10 +399,13 @@ def holds_constant(record: BaseModel, wire: str) -> bool:
 def value_of(record: BaseModel, wire: str) -> Any:
     """What a record holds under a wire name; `MISSING` where it holds nothing."""
     name = _python_name(record, wire)
+    if not name:
+        return (record.model_extra or {}).get(wire, MISSING)
+    found = record.__dict__.get(name, MISSING)
     return (
-        record.__dict__.get(name, MISSING)
-        if name
-        else (record.model_extra or {}).get(wire, MISSING)
+        MISSING
+        if found is None and name not in record.__pydantic_fields_set__
+        else found
     )
 
 
