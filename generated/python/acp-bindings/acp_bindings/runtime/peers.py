@@ -26,6 +26,7 @@ __all__ = [
     "Side",
     "Transport",
     "Wire",
+    "attached",
     "connected",
     "joined",
     "run",
@@ -84,6 +85,9 @@ class Side:
             )
         self._connection = connection
 
+    async def disconnected(self) -> None:
+        """The connection is closed: release what belongs to it. Called once for each connection, whichever way it has ended."""
+
     async def serve(self, method: str, params: Any) -> Any:
         """The result of a request, by the coroutine of its method."""
         name = self.requests.get(method)
@@ -131,7 +135,7 @@ async def connected(
 ) -> AsyncGenerator[FarEnd]:
     """Connect over a transport. At the end everything that runs for the connection is ended, and the transport closed."""
     try:
-        connection = _attached(handler, transport, options)
+        connection = attached(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -170,7 +174,7 @@ async def run(
     """Serve on this process's standard input and output until the input ends. What is printed meanwhile goes to standard error."""
     transport = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
     try:
-        connection = _attached(handler, transport, options)
+        connection = attached(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -197,7 +201,8 @@ async def joined(
         yield left_calls, right_calls
 
 
-def _attached(handler: Side, transport: Transport, options: Options) -> Connection:
+def attached(handler: Side, transport: Transport, options: Options) -> Connection:
+    """A connection that the handler serves; it is not started. Raises `RuntimeError` where the handler has one already."""
     connection = Connection(
         handler.wire, handler.side, handler.other, handler, transport, **options
     )
