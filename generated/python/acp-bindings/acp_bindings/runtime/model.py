@@ -288,10 +288,15 @@ def taken(model: type[BaseModel]) -> Taken:
     if found is None:
         wire = wire_names(model)
         anything = issubclass(model, Unknown) or model in _OF_MORE
-        found = _TAKEN[model] = Taken(
-            wire, anything=anything, drops=model.model_config.get("extra") == "ignore"
-        )
+        found = _TAKEN[model] = Taken(wire, anything=anything, drops=_drops(model))
     return found
+
+
+def _drops(model: type[BaseModel]) -> bool:
+    """Whether a record drops fields that the schema does not name."""
+    return model.model_config.get("extra") == "ignore" or (
+        issubclass(model, Excluding) and model.drops_unknown
+    )
 
 
 _OF_MORE: set[type[BaseModel]] = set()
@@ -364,8 +369,12 @@ class Unknown(Model):
 
 
 class Excluding(Model):
-    """A record that refuses some constants: with them, its object would be another variant."""
+    """A record that refuses some constants: with them, its object would be another variant.
 
+    The constants may be of fields that it does not declare. `drops_unknown`: such fields are dropped once they were looked at.
+    """
+
+    drops_unknown: ClassVar[bool] = False
     excluded_constants: ClassVar[
         Mapping[str, tuple[str | int | float | bool, ...]]
     ] = {}
@@ -381,6 +390,10 @@ class Excluding(Model):
                 raise ValueError(
                     f"the value {value!r} of {wire!r} belongs to another variant"
                 )
+        extra = self.__pydantic_extra__
+        if extra and self.drops_unknown:
+            self.__pydantic_fields_set__.difference_update(extra)
+            extra.clear()
         return self
 
 

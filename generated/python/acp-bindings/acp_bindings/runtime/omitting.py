@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import types
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler
@@ -23,7 +25,11 @@ class Omitted:
             member for member in get_args(source) if member is not types.NoneType
         )
         is_union = get_origin(source) in (Union, types.UnionType)
-        return handler(Union[left] if is_union and left else source)  # noqa: UP007 - they are known at run time only
+        return (
+            handler.generate_schema(reduce(or_, left))
+            if is_union and left
+            else handler(source)
+        )
 
 
 OMITTED = Omitted()
