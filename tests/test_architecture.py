@@ -75,6 +75,8 @@ ARROWS: dict[str, frozenset[str]] = {
         }
     ),
     "schema.inherited": frozenset({"schema.unions", "schema.walk"}),
+    "schema.merging": frozenset({"schema.effort", "schema.unions", "schema.walk"}),
+    "schema.owned": frozenset({"schema.merging", "schema.unions", "schema.walk"}),
     "schema.bundle": frozenset(
         {
             *(
@@ -90,7 +92,7 @@ ARROWS: dict[str, frozenset[str]] = {
                 "schema.names",
                 "schema.ways",
             ),
-            *("schema.positions", "schema.profile", "schema.unions", "schema.walk"),
+            *("schema.merging", "schema.owned", "schema.positions", "schema.profile", "schema.unions", "schema.walk"),
         }
     ),
     "interchange": frozenset({"ir"}),
