@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import types
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, GetCoreSchemaHandler
@@ -26,10 +24,18 @@ class Omitted:
         )
         is_union = get_origin(source) in (Union, types.UnionType)
         return (
-            handler.generate_schema(reduce(or_, left))
+            handler.generate_schema(_either(left))
             if is_union and left
             else handler(source)
         )
+
+
+def _either(types_: tuple[Any, ...]) -> Any:
+    """The union of some types."""
+    found = types_[0]
+    for one in types_[1:]:
+        found = found | one
+    return found
 
 
 OMITTED = Omitted()
