@@ -244,10 +244,10 @@ def site_of(tmp_path: Path, text: str) -> Published:
 
 
 def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_path: Path) -> None:
-    told = site_of(tmp_path, '[tool.acpgen.site]\nurl = "https://a.example/docs"\nreference = { "a.b" = "src" }\n')
-    assert told == Published(url="https://a.example/docs/", reference={"a.b": "src"})
+    told = site_of(tmp_path, '[tool.acpgen.site]\nurl = "https://a.example/docs"\n')
+    assert told == Published(url="https://a.example/docs/")
     assert published(told, source="http://b.example/edit/main") == Published(
-        url="https://a.example/docs/", source="http://b.example/edit/main/", reference={"a.b": "src"}
+        url="https://a.example/docs/", source="http://b.example/edit/main/"
     )
     assert site_of(tmp_path, "") == Published()
 
@@ -259,8 +259,6 @@ def test_the_site_is_told_where_it_stands_and_where_its_files_are_edited(tmp_pat
         ('site = { url = "docs" }', "tool.acpgen.site.url"),
         ('site = { url = "https://a.example/?q" }', "tool.acpgen.site.url"),
         ("site = { source = 5 }", "tool.acpgen.site.source"),
-        ('site = { reference = { "no module" = "src" } }', 'tool.acpgen.site.reference."no module"'),
-        ('site = { reference = { a = "../src" } }', "tool.acpgen.site.reference.a"),
         ("site = { adress = 1 }", "tool.acpgen.site.adress"),
     ],
 )

@@ -32,7 +32,6 @@
     [tool.acpgen.site]                               # of `acpgen docs build`
     url = "https://example.com/docs/"                # where it will stand: canonical addresses, site map, feed
     source = "https://example.com/edit/main/"        # before the path of a file: links that edit a page
-    reference = { "acp_session" = "generator/acp-session" }    # Python modules to tell of, and the folder that has each
 
 With `protocols`, each protocol has a folder of its own name in the output; with `packages`, the package says where it goes.
 `methods` names a profile, for all protocols or by protocol: `methods = "mcp"`, `methods = { "acme/v1" = "acme.toml" }`.
@@ -119,12 +118,11 @@ class Output:
 @dataclass(frozen=True, slots=True)
 class Published:
     """What the built site is told: `url` where it will stand, `source` what stands before the path of a file in links that edit it; both
-    end in a slash or are empty. `reference` has the Python modules of the API reference, and the folder that holds each.
+    end in a slash or are empty.
     """
 
     url: str = ""
     source: str = ""
-    reference: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +338,7 @@ class _Reader:
 
     def site(self, value: object) -> Published:
         key = "tool.acpgen.site"
-        table = self.table(value, key, ("url", "source", "reference"))
+        table = self.table(value, key, ("url", "source"))
         addresses: dict[str, str] = {}
         for name in ("url", "source"):
             given = table.get(name, "")
@@ -348,13 +346,7 @@ class _Reader:
                 self.wrong(f"{key}.{name}", _WEB_ADDRESS)
             else:
                 addresses[name] = _folder_address(given)
-        reference: dict[str, str] = {}
-        for module, folder in self.table(table.get("reference", {}), f"{key}.reference", None).items():
-            if not is_package(module):
-                self.wrong(f"{key}.reference.{quoted(module)}", "a module that can be imported, such as 'acp_session'")
-            else:
-                reference[module] = self.folder(folder, f"{key}.reference.{quoted(module)}")
-        return Published(**addresses, reference=reference)
+        return Published(**addresses)
 
     def levels(self, value: object) -> Iterator[tuple[str, Level]]:
         for rule, level in self.table({} if value is None else value, "tool.acpgen.lint", None).items():
