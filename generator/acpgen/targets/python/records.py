@@ -292,12 +292,8 @@ def _view(
         "excluded": _excluded(record) if union is None else None,
         "own_name": names.classes[record.name] if is_spelled else None,
         "own_base": names.classes[record.base] if is_spelled and record.base is not None else None,
-<<<<<<< HEAD
-        "ours": {name: names.ours(name) for name in ("Annotated", "Any", "ClassVar", "Mapping")},
-=======
         "is_checked": unknown is None,
         "ours": {name: names.ours(name) for name in _IN_TEMPLATE},
->>>>>>> main
     }
     if is_spelled and record.base is None:
         base = "Model" if not record.excluded else "Excluding"
