@@ -95,7 +95,7 @@ class Bundle:
     `profile` says where the methods stand, `calls` are those that it finds, but for marked ones, which the definitions themselves tell;
     `gaps` are what it leaves open.
     `places` lead from a place of what was made of a foreign document to the place in the document itself; `unread` has for each such
-    document what it says of messages that is not read, by a phrase that names it.
+    document what it says of messages that is not read, by a phrase that names it. `size` are the characters of what was read.
     """
 
     name: str
@@ -113,6 +113,7 @@ class Bundle:
     gaps: Gaps = field(default_factory=Gaps, repr=False)
     places: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     unread: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, "Mapping[str, Any]"], repr=False)
+    size: int = field(default=0, repr=False)
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
@@ -199,6 +200,7 @@ def _bundle(
         gaps=calls.gaps,
         places=foreign.places,
         unread=foreign.made,
+        size=documents.size,
     )
 
 
