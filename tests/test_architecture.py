@@ -303,6 +303,7 @@ KIT = frozenset({"interface", "options", "outside", "process"})
 
 READERS = frozenset(
     {
+        "acpgen.targets.python.formatted",
         "adopt",
         "among",
         "probe",
@@ -476,7 +477,7 @@ COMPAT: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         frozenset({"findings"}),
     ),
     "proof": (
-        frozenset(f"protocol.{name}" for name in ("candidates", "messages", "proof")),
+        frozenset(f"protocol.{name}" for name in ("candidates", "messages", "misread", "proof")),
         frozenset({"facts", "findings"}),
     ),
     "rules": (frozenset({"protocol.policy", "protocol.rules"}), frozenset({"facts", "findings", "proof"})),

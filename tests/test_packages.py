@@ -73,12 +73,15 @@ RUNTIME_ARROWS: Final[dict[str, set[str]]] = {
     "strict": {"contract", "dap", "errors", "json_types", "parse", "pieces", "pointers"},
     "trace": {"contract", "errors", "json_types", "markers", "model", "pointers"},
     "transport": {"failures"},
+    "websocket": {"failures", "framing", "peers", "strict", "transport", "wire"},
     "wire": {"codec", "envelopes", "strict"},
 }
 
 SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "__init__": set(),
-    "agent_host": {"errors", "hooks", "scope", "workspace"},
+    "adapter": {"diffs", "errors", "permission", "permission_folding"},
+    "agent_host": {"agent_session", "errors", "turn", "workspace"},
+    "agent_session": {"errors", "hooks", "scope", "workspace"},
     "approval": {"errors", "hooks"},
     "atomic": {"containment", "handles"},
     "baseline": set(),
@@ -94,19 +97,22 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
         "workspace",
     },
     "containment": {"handles", "mechanism"},
+    "diffs": set(),
     "disk": {"atomic", "containment", "errors", "policy", "store", "text", "workers", "workspace"},
     "errors": set(),
     "filesystem": {"approval", "disk", "errors", "hooks", "policy", "scope", "store", "workers"},
     "handles": {"mechanism"},
     "hooks": set(),
-    "hosted": {"client_host", "errors"},
+    "hosted": {"agent_host", "client_host", "errors", "turn"},
     "mcp_cache": {"containment", "errors", "mcp_uris", "scope"},
     "mcp_provider": {"containment", "errors", "mcp_uris", "scope", "workspace"},
     "mcp_roots": {"mcp_cache", "mcp_provider", "mcp_uris"},
     "mcp_uris": {"scope"},
     "mechanism": set(),
     "monitor": set(),
-    "permission": {"errors", "permission_folding"},
+    "negotiation": {"adapter", "opening"},
+    "opening": {"diffs", "errors"},
+    "permission": {"diffs", "errors", "permission_folding"},
     "permission_folding": set(),
     "policy": {"atomic", "containment", "sensitive"},
     "processes": {"tail"},
@@ -118,6 +124,7 @@ SESSION_ARROWS: Final[dict[str, set[str]]] = {
     "terminals": {"approval", "containment", "errors", "hooks", "processes", "tail", "workers", "workspace"},
     "text": set(),
     "transcript": set(),
+    "turn": {"agent_session", "permission"},
     "versioning": set(),
     "workers": set(),
     "workspace": {"containment", "errors", "scope"},
@@ -176,7 +183,10 @@ ARROWS: Final[dict[Path, dict[str, set[str]]]] = {
 }
 
 BINDINGS: Final = {"acp_bindings", "mcp_bindings"}
-OUTSIDE: Final = {RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core"}, SESSION: {*BINDINGS, "pydantic"}}
+OUTSIDE: Final = {
+    RUNTIME: {"jsonschema_rs", "pydantic", "pydantic_core", "websockets"},
+    SESSION: {*BINDINGS, "acp_session", "pydantic"},
+}
 """What the modules of a package may need besides the standard library."""
 
 
@@ -184,6 +194,8 @@ def neighbours(path: Path, folder: Path) -> set[str]:
     """What a module imports of its own package: modules directly in `folder`."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{folder.name}."):
+            found.add((node.module or "").split(".")[1])
         if isinstance(node, ast.ImportFrom) and node.level:
             place = path.parents[node.level - 1].relative_to(folder).parts
             names = [node.module] if node.module else [alias.name for alias in node.names]

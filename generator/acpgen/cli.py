@@ -689,7 +689,8 @@ def probe(
     protocol: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Only this version, acp/v1 or acp/v2. Without: each that the program speaks."
+            metavar="NAME",
+            help="Only this version, acp/v1 or acp/v2. Without: each that it speaks. For MCP there is acpgen tap.",
         ),
     ] = None,
     cases: Annotated[

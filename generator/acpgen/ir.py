@@ -298,7 +298,7 @@ class Method:
 
     `params` and `result` name definitions; `None` means the schema says nothing about them. `omitted` says what params stand for that are
     left out. `null_result`: a result of null stands for the empty result; `optional_result`: a response may come without. `was` lists
-    earlier names.
+    earlier names. `positions` are the names of params that may be sent by position, in order.
     """
 
     name: str
@@ -313,6 +313,7 @@ class Method:
     optional_result: bool = False
     batch: Literal["never"] | None = None
     was: tuple[str, ...] = ()
+    positions: tuple[str, ...] = ()
     doc: str = field(default="", compare=False)
     at: str = field(default="", compare=False)
 

@@ -28,6 +28,7 @@ DEPENDENCIES: Final = (
     "jsonschema-specifications",
     "pydantic",
     "referencing",
+    "ruff",
 )
 """What results depend on, beside the code of acpgen."""
 

@@ -9,6 +9,7 @@ home folder is passed on. Without names all of them are probed; with names the o
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,9 @@ from acpgen.probe import driver
 from acpgen.probe.conformance import Conformance
 
 HERE: Final = Path(__file__).parent
+ROOT: Final = HERE.parents[1]
 RESULTS: Final = HERE / "probes.json"
-PAGE: Final = HERE.parents[1] / "schema" / "pages" / "agents.md"
+PAGE: Final = ROOT / "schema" / "pages" / "agents.md"
 SEED: Final = 1
 
 
@@ -46,6 +48,20 @@ SHIPPED: Final = {
     "Qwen Code": Shipped("@qwen-code/qwen-code", "0.15.10", ("qwen", "--acp")),
 }
 PYTHON_SDK: Final = "0.12.1"
+TYPESCRIPT_SDK: Final = "2.4.0"
+PEERS: Final = ROOT / "tests" / "conversations" / "peers"
+TYPESCRIPT: Final = {
+    "TypeScript SDK, v1": PEERS / "agent_v1.mjs",
+    "TypeScript SDK, v2": PEERS / "agent_v2.mjs",
+}
+OURS: Final = {
+    "acpgen's example": ("-m", "examples.agent"),
+    "acpgen's bindings, v1": ("-m", "conversations.peers.ours_agent_v1"),
+    "acpgen's bindings, v2": ("-m", "conversations.peers.ours_agent_v2"),
+}
+OWN_PATH: Final = "PYTHONPATH=" + ":".join(
+    str(ROOT / folder) for folder in ("generated/python/acp-bindings", "generator/acp-session", "tests")
+)
 
 
 def main() -> None:
@@ -58,13 +74,22 @@ def main() -> None:
     if not names or "Python SDK" in names:
         title = f"agent-client-protocol {PYTHON_SDK}, `examples/agent.py`"
         keep(rows, "Python SDK", title, python_example(folder))
+    for name, script in TYPESCRIPT.items():
+        if not names or name in names:
+            title = f"@agentclientprotocol/sdk {TYPESCRIPT_SDK}, our `{script.relative_to(ROOT)}`: its package ships no example"
+            keep(rows, name, title, typescript_example(folder, script))
+    for name, command in OURS.items():
+        if not names or name in names:
+            keep(rows, name, f"this project, `{command[-1]}`", (sys.executable, *command), (OWN_PATH,))
     RESULTS.write_text(json.dumps(rows, indent=2, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     PAGE.write_text(page(rows), "utf-8")
 
 
-def keep(rows: dict[str, Any], name: str, package: str, command: Sequence[str]) -> None:
+def keep(
+    rows: dict[str, Any], name: str, package: str, command: Sequence[str], variables: tuple[str, ...] = ()
+) -> None:
     """Probe a program and keep the outcome."""
-    report = driver.run(driver.Wanted(tuple(command), seed=SEED))
+    report = driver.run(driver.Wanted(tuple(command), seed=SEED, variables=variables))
     print(f"{name}: {report.verdict}, {dict(report.counts)}, {report.seconds:.0f} s", flush=True)
     rows[name] = {"package": package, "measured": datetime.now(UTC).date().isoformat(), **outcome(report)}
 
@@ -136,6 +161,13 @@ def installed(folder: Path, shipped: Shipped) -> Path:
         options = ("--no-audit", "--no-fund", "--loglevel=error")
         subprocess.run(["npm", "install", *options, f"{shipped.package}@{shipped.version}"], cwd=own, check=True)
     return own / "node_modules" / ".bin"
+
+
+def typescript_example(folder: Path, script: Path) -> tuple[str, ...]:
+    """The command of an agent of our tests on the TypeScript SDK, beside whose packages it is copied."""
+    own = installed(folder, Shipped("@agentclientprotocol/sdk", TYPESCRIPT_SDK, ())).parents[1]
+    shutil.copy(script, own)
+    return ("node", str(own / script.name))
 
 
 def python_example(folder: Path) -> tuple[str, ...]:

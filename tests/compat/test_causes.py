@@ -170,3 +170,42 @@ def test_in_real_schemas_no_declaration_is_told_twice_by_one_rule(sides: Any) ->
         assert all(
             ("witness" in reach) == ("witness" in finding) for reach in reaches if reach["severity"] == "breaking"
         )
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------
+
+TEXT: Schema = {"type": "string"}
+MOVED: tuple[tuple[str, Schema, Schema], ...] = (
+    ("range", {"type": "integer", "minimum": 0, "maximum": 9}, {"type": "integer", "minimum": 5, "maximum": 20}),
+    ("length", {**TEXT, "minLength": 1, "maxLength": 5}, {**TEXT, "minLength": 3, "maxLength": 8}),
+    ("pattern", {**TEXT, "pattern": "^a"}, {**TEXT, "pattern": "^b"}),
+    ("items", {"type": "array", "items": TEXT, "minItems": 1}, {"type": "array", "items": TEXT, "maxItems": 4}),
+    ("constant", {"const": True}, {"const": False}),
+    ("other", {**TEXT, "not": {"const": "a"}}, {**TEXT, "not": {"const": "b"}}),
+)
+
+
+@pytest.mark.parametrize(("old", "new"), [each[1:] for each in MOVED], ids=[each[0] for each in MOVED])
+def test_limits_that_move_both_ways_are_one_finding_that_names_both_exchanges(old: Schema, new: Schema) -> None:
+    report = compared(*(protocol({"GoRequest": go({"a": each})}) for each in (old, new)))
+    (finding,) = [each for each in report.findings if each.severity == "breaking"]
+    assert finding.rule == "limit-changed"
+    assert set(finding.reaches[0].senders) == {"old", "new"}
+    assert set(finding.breaks.split("; ")) == {
+        "an old client that talks to a new agent",
+        "a new client that talks to an old agent",
+    }
+    assert (report.wire.backward, report.wire.forward) == ("no", "no")
+
+
+def test_two_limits_that_tighten_one_declaration_are_one_finding() -> None:
+    old, new = ({"type": "array", "items": TEXT, **limits} for limits in ({}, {"minItems": 2, "maxItems": 4}))
+    report = compared(*(protocol({"GoRequest": go({"a": each})}) for each in (old, new)))
+    assert len(found(report, "limit-tightened")) == 1 == len(report.findings)
+
+
+def test_a_limit_that_only_one_exchange_breaks_is_told_of_that_exchange() -> None:
+    old, new = {"type": "integer", "minimum": 0}, {"type": "integer", "minimum": 5}
+    report = compared(*(protocol({"GoRequest": go({"a": each})}) for each in (old, new)))
+    assert [each.rule for each in report.findings] == ["limit-tightened"]
+    assert report.wire.forward == "yes"

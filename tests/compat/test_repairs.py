@@ -212,6 +212,20 @@ def test_earlier_drafts_get_no_keyword_that_they_do_not_know(tmp_path: Path) -> 
     ]
 
 
+def test_an_openrpc_document_is_repaired_at_the_params_of_the_method(tmp_path: Path) -> None:
+    def document(*names: str, more: bool) -> Any:
+        params = [{"name": name, "required": True, "schema": {"type": "string"}} for name in names]
+        methods: list[Any] = [{"name": "new", "params": []}] if more else []
+        methods.append({"name": "copy", "params": params, "result": {"name": "done", "schema": {"type": "boolean"}}})
+        return {"openrpc": "1.3.2", "info": {"title": "Files", "version": "1"}, "methods": methods}
+
+    old, new = document("from", "to", more=False), document("to", "from", more=True)
+    found = pair(tmp_path, old, new)
+    assert operations(only(found)) == [
+        {"op": "replace", "path": "/methods/1/params", "value": old["methods"][0]["params"]}
+    ]
+
+
 def test_a_folder_of_files_is_repaired_file_by_file(tmp_path: Path) -> None:
     def written(side: str, thing: Any) -> Path:
         folder = tmp_path / side

@@ -32,34 +32,26 @@ class Terminal(HostedClient):
 
 
 async def permission(prompt: Prompt) -> str | None:
-    """Ask the person."""
-    print("  May it?", *(f"{number}: {option.name}" for number, option in enumerate(prompt.options, 1)))
-    chosen = await line("  number, or nothing: ")
-    by_number = {str(number): option.option_id for number, option in enumerate(prompt.options, 1)}
-    return by_number.get(chosen)
+    print(f"  {prompt.title}", *(f"{number}: {option.name}" for number, option in enumerate(prompt.options, 1)))
+    return prompt.numbered(await line("  number, or nothing: "))
 
 
 async def line(question: str) -> str:
-    """What the person types; nothing at the end of the input."""
     print(question, end="", flush=True)
     typed: str = await asyncio.to_thread(sys.stdin.readline)
     return typed.strip()
 
 
 async def main(directory: str, *command: str) -> None:
-    """Talk to an agent."""
     client = Terminal(granted=[directory], permission=permission)
     async with peers.spawn_agent(command, client):
         await client.host.initialize()
         session = await client.host.new(directory)
         while wish := await line("> "):
             try:
-                answer = await client.host.prompt(session.id, [v1.TextContentBlock(text=wish)])
+                print(f"  {(await client.host.prompt(session.id, wish)).stop_reason}")
             except Failed as failed:
                 print(failed)
-            else:
-                print(f"  {answer.stop_reason}")
-        await client.host.aclose()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import asyncio
 import sys
 from collections.abc import Sequence
 
-from acp_bindings import v1
 from acp_bindings.v1 import peers
 
 from acp_session.filesystem import FilePolicy
@@ -36,8 +35,7 @@ async def main(arguments: Sequence[str]) -> None:
     client = FilesClient(directories)
     async with peers.spawn_agent(command, client):
         session = await client.start(directories[0], directories[1:])
-        await client.host.prompt(session, [v1.TextContentBlock(text=sys.stdin.readline())])
-        await client.host.aclose()
+        await client.host.prompt(session, sys.stdin.readline())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Final
 
 import pytest
 
+import evidence
 from acp_session.containment import guarantees
 from acpgen.meaning.lower import lower
 from acpgen.schema.bundle import bundle
 from acpgen.schema.load import load
 from acpgen.targets import TARGETS, Settings
+from conformance.implementations import TYPESCRIPT_SDK, ZOD, python_paths
+from examples.lines import SDKS, table
+from javascript import Unreachable, node, packages
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -62,10 +67,17 @@ def test_the_client_does_not_wait_for_an_agent_that_has_ended(bindings: Path, tm
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("1", ["It has so many bytes: 5 note.txt", "  end_turn"]),
-        ("", ["  refusal"]),
+        (
+            "1",
+            [
+                *("  [call_1: in_progress]", "  [call_1: completed]", "  [Count its bytes]", "  [call_2: completed]"),
+                *("It has so many bytes: 5 note.txt", "  end_turn"),
+            ],
+        ),
+        ("", ["  [call_1: failed]", "  refusal"]),
+        ("2", ["  [call_1: failed]", "  refusal"]),
     ],
-    ids=["allowed", "not allowed"],
+    ids=["allowed", "not answered", "rejected"],
 )
 def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path, answer: str, said: list[str]) -> None:
     if not guarantees().enforced:
@@ -80,20 +92,77 @@ def test_the_client_and_the_agent_work_on_a_file(bindings: Path, tmp_path: Path,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    asked = ["> I write a note.", "  [Write note.txt]", "  May it? 1: Yes"]
+    asked = ["> I write a note.", "  [Write note.txt]", "  Write note.txt 1: Allow 2: Reject"]
     assert done.stdout.splitlines() == [*asked, f"  number, or nothing: {said[0]}", *said[1:], "> "]
     assert not done.stderr
-    assert (tmp_path / "note.txt").exists() is bool(answer)
+    assert (tmp_path / "note.txt").exists() is (answer == "1")
 
 
-def test_the_readme_shows_the_agent() -> None:
-    assert f"```python\n{(HERE / 'agent.py').read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
+def sdk_program(sdk: str, side: str, folder: Path) -> tuple[list[str], str]:
+    """The command of an example on an SDK, and where Python finds what it needs."""
+    try:
+        if sdk == "python":
+            return [sys.executable, "-W", "ignore", str(SDKS / f"python_sdk_{side}.py")], os.pathsep.join(
+                python_paths()
+            )
+        name, version = TYPESCRIPT_SDK
+        copied = folder / "typescript"
+        copied.mkdir(exist_ok=True)
+        if not (copied / "node_modules").exists():
+            (copied / "node_modules").symlink_to(packages(**{name: version, "zod": ZOD}) / "node_modules")
+        shutil.copy(SDKS / f"typescript_sdk_{side}.mjs", copied)
+        return [node(), str(copied / f"typescript_sdk_{side}.mjs")], ""
+    except Unreachable as reason:
+        evidence.lack(str(reason))
 
 
-def test_the_examples_are_short() -> None:
-    for name, most in (("agent.py", 42), ("client.py", 62)):
-        lines = (HERE / name).read_text("utf-8").splitlines()
-        assert sum(1 for line in lines if line.strip()) <= most
+@pytest.mark.parametrize("client", ["ours", "python", "typescript"])
+@pytest.mark.parametrize("agent", ["ours", "python", "typescript"])
+def test_each_client_works_with_each_agent_and_shows_the_same(
+    bindings: Path, tmp_path: Path, client: str, agent: str
+) -> None:
+    if not guarantees().enforced:
+        pytest.skip("this platform cannot keep an access in a root")
+    commands: list[str] = []
+    paths = [environment(bindings)["PYTHONPATH"]]
+    work = tmp_path / "work"
+    work.mkdir()
+    for sdk, side in ((client, "client"), (agent, "agent")):
+        command, path = (program(side), "") if sdk == "ours" else sdk_program(sdk, side, tmp_path)
+        paths += [path] if path else []
+        given = ["env", f"PYTHONPATH={os.pathsep.join(paths)}"]  # the Python SDK hands on few variables
+        commands += [*command, str(work)] if side == "client" else [*given, *command]
+    done = subprocess.run(
+        commands,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        input="write\n1\n\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        *("> I write a note.", "  [Write note.txt]", "  Write note.txt 1: Allow 2: Reject"),
+        *("  number, or nothing:   [call_1: in_progress]", "  [call_1: completed]"),
+        *("  [Count its bytes]", "  [call_2: completed]", "It has so many bytes: 5 note.txt", "  end_turn", "> "),
+    ]
+    assert (work / "note.txt").read_text() == "tide\n"
+
+
+def test_the_page_tells_how_long_the_same_programs_are() -> None:
+    page = (ROOT / "schema" / "pages" / "peers.md").read_text("utf-8")
+    assert table() in page
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_readme_shows_the_examples(name: str) -> None:
+    assert f"```python\n{(HERE / name).read_text('utf-8')}```" in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("name", "most"), [("agent.py", 30), ("client.py", 60)])
+def test_the_examples_are_short(name: str, most: int) -> None:
+    assert len((HERE / name).read_text("utf-8").splitlines()) <= most
 
 
 def test_the_examples_are_strictly_typed(bindings: Path, tmp_path: Path) -> None:

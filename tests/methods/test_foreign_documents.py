@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from acpgen import Faults, compare, ir
+from acpgen.compat.findings import Report
 from acpgen.errors import DanglingReference, NotASchema, NotThatDocument
 from acpgen.generate import understand
 from acpgen.meaning.found import told
@@ -388,3 +389,61 @@ def test_what_is_wrong_with_a_meta_model_is_told_where_it_stands() -> None:
     assert set(kinds_of(wrong)) == {NotThatDocument}
     dangling = metamodel(structures=[{"name": "A", "properties": [field("b", ref("B"))]}])
     assert faults_of(dangling)[0].startswith("schema.json#/structures/0/properties/0/type: ")
+
+
+# --- params by position ----------------------------------------------------------------------------------------------
+
+TEXT: Final = {"type": "string"}
+FLAG: Final = {"type": "boolean"}
+
+
+def params(*names: str, schema: Any = TEXT, required: bool = True) -> list[Any]:
+    return [{"name": name, "required": required, "schema": schema} for name in names]
+
+
+def order_changed(old: list[Any], new: list[Any], structure: str, tmp_path: Path) -> Report:
+    for name, given in (("old", old), ("new", new)):
+        document = openrpc(method("copy", *given, structure=structure, result=True))
+        (tmp_path / f"{name}.json").write_text(json.dumps(document, indent=2))
+    return compare(tmp_path / "old.json", tmp_path / "new.json")
+
+
+@pytest.mark.parametrize("schema", [TEXT, FLAG], ids=["texts", "flags"])
+@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize("structure", ["by-position", "either"])
+def test_params_that_change_places_are_read_as_others_by_position(
+    schema: Any, required: bool, structure: str, tmp_path: Path
+) -> None:
+    old, new = (
+        params(*names, schema=schema, required=required) for names in (("from", "to", "c"), ("to", "from", "c"))
+    )
+    report = order_changed(old, new, structure, tmp_path)
+    (finding,) = [each for each in report.findings if each.severity != "editorial"]
+    assert (finding.rule, finding.severity) == ("position-changed", "breaking")
+    assert finding.witness is not None
+    sent: Any = finding.witness.value
+    assert len({json.dumps(each) for each in sent["params"]}) > 1 or len(sent["params"]) == 1, (
+        "equal values show nothing"
+    )
+    assert finding.breaks == "an old client that talks to a new server; a new client that talks to an old server"
+
+
+def test_by_name_the_order_of_params_means_nothing(tmp_path: Path) -> None:
+    assert order_changed(params("from", "to"), params("to", "from"), "by-name", tmp_path).verdict == "editorial"
+
+
+def test_another_param_at_a_position_is_told_though_it_may_be_a_rename(tmp_path: Path) -> None:
+    report = order_changed(params("from", "to"), params("from", "owner"), "by-position", tmp_path)
+    assert [(each.rule, each.severity) for each in report.findings] == [("position-changed", "risky")]
+
+
+def test_params_that_change_places_and_are_refused_there_are_told_by_what_refuses_them(tmp_path: Path) -> None:
+    old = [*params("a"), *params("b", schema=FLAG)]
+    report = order_changed(old, old[::-1], "by-position", tmp_path)
+    assert {each.rule for each in report.findings} == {"type-changed"}
+    assert all(each.old is not None and each.new is not None for each in report.findings)
+
+
+def test_a_param_at_the_end_moves_no_other(tmp_path: Path) -> None:
+    report = order_changed(params("a"), [*params("a"), *params("b", required=False)], "by-position", tmp_path)
+    assert [each.rule for each in report.findings] == ["limit-loosened"]

@@ -30,6 +30,7 @@ from monitor.scripts import (
 )
 from monitor.shape_cases import MCP_SHAPE_CASES, SHAPE_CASES
 from monitor.turn_cases import TURN_CASES
+from monitor.value_cases import VALUE_CASES
 from monitor.version_two_cases import VERSION_TWO_CASES
 
 ROOTS = [EXTRA]
@@ -320,6 +321,7 @@ OWN_CASES = (
         ],
         "/params/methodId",
         earlier=-2,
+        others=frozenset({"value-unknown"}),
     ),
     # --- capabilities ---
     Case("method-used-without-capability", [*v1({}), client("session/list", {}, id_=1)], "/method", -2, (72,)),
@@ -427,6 +429,24 @@ OWN_CASES = (
         "/error/code",
         -2,
         name="session/new",
+    ),
+    Case(
+        "advertised-method-missing",
+        [*OPEN, TERMINAL[0], error("client", "t", -32601)],
+        "/error/code",
+        -6,
+        (103,),
+        name="terminals",
+    ),
+    *(
+        Case(
+            "advertised-method-missing",
+            [*OPEN, asked, error("client" if asked[0] == "agent" else "agent", asked[1]["id"], -32601)],
+            "/error/code",
+            -2,
+            name=asked[1]["method"],
+        )
+        for asked in (prompt(), permission())
     ),
     # --- roots ---
     Case("roots-malformed", [*v1(), *malformed(None)], "/params/additionalDirectories", requirements=(15,)),
@@ -753,7 +773,7 @@ OWN_CASES = (
     ),
 )
 
-CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
+CASES = (*OWN_CASES, *TURN_CASES, *SHAPE_CASES, *VALUE_CASES, *CONTENT_CASES, *VERSION_TWO_CASES)
 
 MCP_CASES = (
     *MCP_SHAPE_CASES,

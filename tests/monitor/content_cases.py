@@ -252,6 +252,15 @@ CONTENT_CASES: Final = (
         -2,
         name="in version 1",
     ),
+    *(
+        Case(
+            "elicitation-url-with-credentials",
+            [*asks, visit(sessionId="s", url="https://mara:tide@harbour.example/login")],
+            "/params/url",
+            name=f"in version {version}",
+        )
+        for version, asks in ((1, ASKS_1), (2, ASKS))
+    ),
     Case(
         "elicitation-not-asked",
         [*ASKS_1, agent("elicitation/complete", {"elicitationId": "e"})],
@@ -276,6 +285,13 @@ CONTENT_CASES: Final = (
         others=frozenset({"variant-used-without-capability"}),
     ),
     unfit("a required field is missing", "/result/content", kind="tide"),
+    Case(
+        "elicitation-content-unfit",
+        [*ASKS_1, form(), accepted(kind="tide")],
+        "/result/content",
+        -2,
+        name="in version 1",
+    ),
     unfit("text for a number", "/result/content/depth", name="Mara", depth="3"),
     unfit("a number that is not whole", "/result/content/depth", name="Mara", depth=1.5),
     unfit("a number that is too high", "/result/content/depth", name="Mara", depth=10),

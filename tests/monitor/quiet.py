@@ -32,6 +32,7 @@ from monitor.scripts import (
 )
 from monitor.shape_cases import QUIET_MCP_SHAPES, QUIET_SHAPES
 from monitor.turn_cases import QUIET_TURNS
+from monitor.value_cases import QUIET_VALUES
 
 ROOTS: Final = [EXTRA]
 LISTED: Final = info(additionalDirectories=ROOTS)
@@ -435,6 +436,7 @@ QUIET: Final[dict[str, list[Said]]] = {
 QUIET.update(QUIET_TURNS)
 QUIET.update(QUIET_CONTENT)
 QUIET.update(QUIET_SHAPES)
+QUIET.update(QUIET_VALUES)
 
 QUIET_MCP: Final[dict[str, list[Said]]] = {
     "roots are listed and change": [

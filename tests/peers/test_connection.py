@@ -412,3 +412,32 @@ def test_an_answer_that_cannot_be_read_fails_its_request_alone() -> None:
             assert wrong.value.problems[0].pointer == "/result/sessionId"
 
     run(test)
+
+
+# --- the end, for whoever serves -------------------------------------------------------------------------------------
+
+
+def test_each_side_hears_once_that_its_connection_is_closed_and_its_failure_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    heard: list[str] = []
+
+    class Leaving(Agent):
+        async def disconnected(self) -> None:
+            heard.append("agent")
+            raise ValueError("the tide")
+
+    class Left(Client):
+        async def disconnected(self) -> None:
+            heard.append("client")
+            assert self.connection.is_ended
+
+    async def test() -> None:
+        client = Left()
+        async with peers.join(Leaving(), client):
+            pass
+        await client.connection.close()
+
+    run(test)
+    assert sorted(heard) == ["agent", "client"]
+    assert "'disconnected' failed" in caplog.text

@@ -251,7 +251,22 @@ class Agent:
                 "currentModeId": "ask",
                 "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}],
             }
+        result["configOptions"] = self.options()
         return result
+
+    def options(self) -> list[Any]:
+        """A choice with two values, of which the first is in force."""
+        choices = [{"value": "spring", "name": "Spring"}, {"value": "neap", "name": "Neap"}]
+        name = "id" if self.version == 1 else "configId"
+        return [{name: "tide", "name": "Tide", "type": "select", "currentValue": "spring", "options": choices}]
+
+    def do_session_set_config_option(self, params: Any, _: Any) -> Any:
+        self.known(params)
+        is_known = params.get("configId") == "tide" or DEFECT == "takes any option"
+        is_value = params.get("type", "id") == "id" and params.get("value") in ("spring", "neap")
+        if not is_known or not (is_value or DEFECT in ("takes any option", "takes any value")):
+            raise Failed(-32602, "no such option or value")
+        return {"configOptions": self.options()}
 
     def do_session_set_mode(self, params: Any, _: Any) -> Any:
         self.known(params)
@@ -339,10 +354,8 @@ class Agent:
         session.cancelled.clear()
         message = f"user-{next(self.messages)}"
         session.turn = threading.Thread(target=self.turn, args=(name, session, blocks, id_, message), daemon=True)
-        if self.version == 2:
+        if self.version == 2 and DEFECT != "accepts too late":
             self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"messageId": message}})
-            session.turn.start()
-            return None
         session.turn.start()
         return None
 
@@ -366,6 +379,8 @@ class Agent:
             if DEFECT == "no stop reason":
                 del idle["stopReason"]
             self.update(name, idle)
+            if DEFECT == "accepts too late":
+                self.send({"jsonrpc": "2.0", "id": self.echo(id_), "result": {"messageId": message}})
             return
         if DEFECT == "error when cancelled" and session.cancelled.is_set():
             self.error(self.echo(id_), -32603, "aborted")

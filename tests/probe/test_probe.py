@@ -73,6 +73,9 @@ DEFECTS: Final[dict[str, tuple[tuple[str, ...], set[tuple[str, str]]]]] = {
         ("v1/prompt-turn/text", "v1/session-setup/load-after-restart"),
         {("session-setup/load-after-restart", "must")},
     ),
+    "takes any option": (("v2/session-config-options/unknown",), {("session-config-options/unknown", "must")}),
+    "takes any value": (("v2/session-config-options/unknown",), {("session-config-options/unknown", "must")}),
+    "accepts too late": (("v2/prompt-turn/text",), {("prompt-turn/text", "must")}),
     "takes any block": (("v2/content/unknown-block",), {("content/unknown-block", "must")}),
     "takes any transport": (("v2/session-setup/unknown-transport",), {("session-setup/unknown-transport", "must")}),
     "waits for permission": (
@@ -120,8 +123,6 @@ def test_an_agent_that_is_right_breaks_nothing_and_is_reached_everywhere() -> No
     assert set(missed) == {
         "v1/session-setup/additional-directories",
         "v2/session-setup/additional-directories",
-        "v1/session-config-options/set",
-        "v2/session-config-options/set",
     }, missed
     table = registry.load()
     wanted = {

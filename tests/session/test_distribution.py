@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from acp_bindings import Request, v1
 
 import acpgen
 from acp_session.containment import guarantees
+from session.conftest import PATHS
 
 REPOSITORY: Final = Path(__file__).parents[2]
 PROJECT: Final = REPOSITORY / "generator" / "acp-session"
@@ -42,28 +44,17 @@ def test_the_package_is_in_the_repository_once() -> None:
 def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     for name in ("app", "lib"):
         (tmp_path / name).mkdir()
-    (tmp_path / "lib" / "a.txt").write_text("a")
     _, _, rest = (PROJECT / "README.md").read_text("utf-8").partition("```python\n")
-    found: dict[str, Any] = {}
-    exec(rest.partition("```")[0].replace("/srv/", f"{tmp_path}/"), found)
-
-    async def call(method: str, params: Any) -> Any:
-        if method == "initialize":
-            roots = v1.SessionCapabilities(additional_directories=v1.SessionAdditionalDirectoriesCapabilities())
-            return v1.InitializeResponse(
-                protocol_version=1, agent_capabilities=v1.AgentCapabilities(session_capabilities=roots)
-            )
-        assert params.additional_directories == [f"{tmp_path}/lib"]
-        return v1.NewSessionResponse(session_id="s")
-
-    def notify(method: str, params: Any) -> None:
-        pass
-
-    async def serve() -> str:
-        host, session = await found["session"](call, notify)
-        asked = v1.ReadTextFileRequest(session_id=session.id, path=f"{tmp_path}/lib/a.txt")
-        result: v1.ReadTextFileResponse = (await host.answer(Request(1, "fs/read_text_file", asked))).result
-        await host.aclose()
-        return result.content
-
-    assert asyncio.run(serve()) == "a"
+    shown = rest.partition("```")[0]
+    assert '["my-agent"]' in shown
+    program = tmp_path / "program.py"
+    program.write_text(
+        shown.replace("/srv/", f"{tmp_path}/").replace('["my-agent"]', '[sys.executable, __file__, "agent"]')
+        + "import asyncio, sys\nasyncio.run(peers.run_agent(MyAgent()) if sys.argv[1:] else main())\n"
+    )
+    subprocess.run(
+        [sys.executable, "-W", "error", str(program)],
+        check=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
+    )

@@ -17,14 +17,17 @@ MODULES = (
     *("handles", "mechanism", "policy", "versioning", "workers", "workspace"),
     *("approval", "processes", "tail", "terminals", "disk", "scope", "store"),
     *("agent_host", "client_host", "transcript", "mcp_cache", "mcp_provider", "mcp_uris"),
-    *("permission_folding", "sandbox"),
+    *("agent_session", "hosted", "permission_folding", "sandbox", "turn"),
 )
 WITH_EXAMPLES = frozenset(MODULES) - {
     "mcp_cache",
     "mcp_provider",
     "mcp_roots",
     "agent_host",
+    "agent_session",
     "client_host",
+    "hosted",
+    "turn",
     "disk",
     "store",
     "workspace",

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from acp_bindings import ErrorResponse, Request, Response, v1
 
-from acp_session.agent_host import AgentHost, Turn
+from acp_session.agent_host import AgentHost
 from acp_session.client_host import ClientHost
 from acp_session.containment import guarantees
 from acp_session.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND, REFUSED, RequestError
 from acp_session.filesystem import FileEvent
 from acp_session.permission import Prompt
 from acp_session.terminals import TerminalPolicy
+from acp_session.turn import Turn
 from acp_session.workspace import RootSet
 from session.conftest import descriptors
 

@@ -203,7 +203,7 @@ def test_a_v1_request_becomes_one_of_v2_with_a_diff_that_can_be_read() -> None:
     (diff,) = made["subject"]["toolCall"]["content"]
     assert diff["changes"] == [{"operation": "modify", "path": "/w/a.py", "fileType": "text"}]
     assert diff["patch"]["text"] == (
-        "diff --git a/w/a.py b/w/a.py\n--- a/w/a.py\n+++ b/w/a.py\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+        "diff --git /w/a.py /w/a.py\n--- /w/a.py\n+++ /w/a.py\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
         "\\ No newline at end of file\n"
     )
     assert to_v1(to_v2(request)) == request

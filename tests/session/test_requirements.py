@@ -59,6 +59,7 @@ from acp_session.permission import (
     to_v2,
     tool_call_update,
 )
+from acp_session.tail import Tail
 from acp_session.workspace import AgentWorkspace, ClientWorkspace, RootSet, Scope, matches, normalise, scope
 from requirements_file import identity, label
 
@@ -809,6 +810,13 @@ def only_an_offered_option_that_allows_is_consent(base: Path) -> None:
 
 def outcome(name: str, **more: str) -> dict[str, Any]:
     return {"outcome": {"outcome": name, **more}}
+
+
+@requirement("acp/v1/terminals/executing-commands/3")
+def output_is_cut_between_characters(base: Path) -> None:
+    tail = Tail(4)
+    tail.add("tide €€".encode())
+    assert (tail.text, tail.is_cut) == ("€", True)
 
 
 @requirement("acp/v2/schema/permissionoption/1")

@@ -17,93 +17,40 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from acp_bindings import MISSING, v1
+from acp_bindings import v1
 
+from .agent_session import Notify, Session
 from .errors import NOT_FOUND, RequestError, invalid_params
-from .hooks import awaited
-from .scope import Scope
+from .turn import Call, Turn
 from .workspace import AgentWorkspace, Grant, RootSet
 
-Notify: TypeAlias = "Callable[[str, Any], Awaitable[object] | object]"
-"""Sends a notification."""
 Run: TypeAlias = "Callable[[Turn], Awaitable[v1.StopReason]]"
 """Does the work of a turn. It is cancelled with the turn: what it raises or returns then does not count."""
 
 PAGE: Final = 100
 """Sessions on a page of `session/list`."""
-MOST_HISTORY: Final = 100_000
-"""Updates of a session that are kept; the oldest go first."""
-
-
-@dataclass(slots=True, eq=False)
-class Session:
-    """A session: its roots while it is open, and what was sent of it. `state` is the agent's own; `bound`, `turn` and
-    `notify` are the host's.
-    """
-
-    id: str
-    scope: Scope
-    title: str | None = None
-    updated_at: str = ""
-    state: Any = None
-    history: list[v1.SessionUpdate] = field(default_factory=list[Any])
-    modes: v1.SessionModeState | None = None
-    options: list[v1.SessionConfigOption] | None = None
-    bound: RootSet | None = None
-    turn: asyncio.Task[v1.StopReason] | None = None
-    notify: Notify = lambda method, params: None
-
-    @property
-    def roots(self) -> RootSet:
-        """The roots that are in force. Raises `RequestError` -32602 where the session is not open."""
-        if self.bound is None:
-            raise invalid_params("the session is not open; load or resume it", pointer="/sessionId")
-        return self.bound
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the session may be used; one that was closed can be loaded again."""
-        return self.bound is not None
-
-    async def update(self, update: v1.SessionUpdate) -> None:
-        """Send an update, and keep it as a part of the history."""
-        self.history.append(update)
-        del self.history[: max(0, len(self.history) - MOST_HISTORY)]
-        self.updated_at = datetime.now(UTC).isoformat()
-        if isinstance(update, v1.SessionInfoUpdate) and update.title is not MISSING:
-            self.title = update.title
-        await self.send(update)
-
-    async def send(self, update: v1.SessionUpdate) -> None:
-        """Send an update that is no part of the history."""
-        await awaited(self.notify("session/update", v1.SessionNotification(session_id=self.id, update=update)))
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One turn: its session, and what the user said."""
-
-    session: Session
-    prompt: tuple[v1.ContentBlock, ...]
-
-    async def say(self, text: str) -> None:
-        """Send a piece of the agent's message."""
-        await self.session.update(v1.AgentMessageChunk(content=v1.TextContentBlock(text=text)))
 
 
 class AgentHost:
     """The sessions of an agent, over one connection.
 
-    `notify` sends notifications to the client. `grant` is the policy for roots; `advertised`: whether `additionalDirectories` is
-    advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself and put them back before the connection begins.
+    `notify` sends notifications to the client, `call` requests, for turns that make them. `grant` is the policy for roots;
+    `advertised`: whether `additionalDirectories` is advertised. Sessions are kept in memory; to keep them longer, store `sessions` yourself
+    and put them back before the connection begins.
     """
 
-    def __init__(self, notify: Notify, *, grant: Grant = lambda path: None, advertised: bool = True) -> None:
-        self._notify = notify
+    def __init__(
+        self,
+        notify: Notify,
+        *,
+        call: Call | None = None,
+        grant: Grant = lambda path: None,
+        advertised: bool = True,
+    ) -> None:
+        self._notify, self._call = notify, call
         self.workspace = AgentWorkspace(advertised=advertised, grant=grant)
         self.sessions: dict[str, Session] = {}
 
@@ -150,7 +97,7 @@ class AgentHost:
         source = self._known(request.session_id)
         session = self._begun(self.workspace.fork(request))
         session.history, session.title, session.state = list(source.history), source.title, source.state
-        session.modes, session.options = source.modes, source.options
+        session.modes, session.options, session.calls = source.modes, source.options, source.calls
         return v1.ForkSessionResponse(session_id=session.id, modes=session.modes, config_options=session.options)
 
     async def list_sessions(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
@@ -196,7 +143,7 @@ class AgentHost:
         session.roots  # noqa: B018 - raises where it is not open
         if session.turn is not None:
             raise invalid_params("the session is in a turn", pointer="/sessionId")
-        turn = Turn(session, tuple(request.prompt))
+        turn = Turn(session, tuple(request.prompt), self._call)
         session.turn = asyncio.ensure_future(_run(run, turn))
         stopped = session.turn
         try:

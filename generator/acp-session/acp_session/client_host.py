@@ -267,8 +267,8 @@ class ClientHost:
 
     # --- turns
 
-    async def prompt(self, session_id: str, prompt: Sequence[v1.ContentBlock]) -> v1.PromptResponse:
-        """Send `session/prompt`, and return its result when the turn has ended. Cancelled itself, it cancels the turn.
+    async def prompt(self, session_id: str, prompt: str | Sequence[v1.ContentBlock]) -> v1.PromptResponse:
+        """Send `session/prompt`, blocks or a text, and return its result when the turn has ended. Cancelled itself, it cancels the turn.
 
         Raises `RequestError` -32602 where a turn is under way, and what `call` raises.
         """
@@ -278,7 +278,10 @@ class ClientHost:
         session.is_in_turn = True
         session.stopped.clear()
         try:
-            request = v1.PromptRequest(session_id=session_id, prompt=list(prompt))
+            blocks: list[v1.ContentBlock] = (
+                [v1.TextContentBlock(text=prompt)] if isinstance(prompt, str) else list(prompt)
+            )
+            request = v1.PromptRequest(session_id=session_id, prompt=blocks)
             result: v1.PromptResponse = await self._call("session/prompt", request)
             return result
         except asyncio.CancelledError:

@@ -13,6 +13,8 @@ INTERNAL_ERROR: Final = -32603
 REFUSED: Final = -32001
 """A path that the roots, the policy or the operating system refuse. ACP gives -32000 another meaning."""
 NOT_FOUND: Final = -32002
+UNSUPPORTED_VERSION: Final = -32022
+"""A version of the protocol that is not spoken here (schema of v2)."""
 
 
 @dataclass

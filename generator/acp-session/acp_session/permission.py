@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, cast
 from acp_bindings import MISSING, DecodeError, Unknown, v1, v2
 from pydantic import BaseModel
 
+from .diffs import as_object, diff_to_v1, diff_to_v2
 from .errors import RequestError, invalid_params
 from .permission_folding import folded
 
@@ -146,6 +147,16 @@ class Prompt:
     command: v2.CommandPermissionSubject | None = None
     is_understood: bool = True
 
+    def numbered(self, typed: str) -> str | None:
+        """The id of the option with this number, counted from 1, as a person types it; `None` for anything else.
+
+        >>> options = (v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),)
+        >>> Prompt("s1", "Send the log?", None, options).numbered(" 1 ")
+        'yes'
+        """
+        numbers = {str(number): option.option_id for number, option in enumerate(self.options, 1)}
+        return numbers.get(typed.strip())
+
 
 def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] = "prompt") -> Prompt | None:
     """The prompt of a request; `None` where the policy declines subjects that this version does not know (RFD: "show a generic
@@ -160,7 +171,7 @@ def read(request: AnyRequest, *, unknown_subject: Literal["prompt", "decline"] =
     True
     """
     if isinstance(request, v1.RequestPermissionRequest):
-        title = _title_of(request.tool_call.title)
+        title = title_of(request.tool_call.title)
         return Prompt(request.session_id, title, None, tuple(request.options), tool_call=request.tool_call)
     tool_call: v2.ToolCallUpdate | None = None
     command: v2.CommandPermissionSubject | None = None
@@ -242,7 +253,7 @@ def to_v2(request: v1.RequestPermissionRequest) -> v2.RequestPermissionRequest:
     tool_call, losses = _tool_call_to_v2(source["toolCall"])
     body = {key: value for key, value in source.items() if key != "toolCall"}
     losses += [(f"/{key}", "the field has a meaning of its own in v2") for key in _TAKEN_IN_V2 if key in source]
-    body |= {"title": _title_of(tool_call.get("title")), "subject": {"type": "tool_call", "toolCall": tool_call}}
+    body |= {"title": title_of(tool_call.get("title")), "subject": {"type": "tool_call", "toolCall": tool_call}}
     repeated = _repeated(option.option_id for option in request.options)
     if repeated is not None:
         losses.append(
@@ -300,7 +311,8 @@ _LISTS: Final = ("content", "locations")
 _CLEARABLE: Final = ("name", "title", "kind", "status", "rawInput", "rawOutput", "capabilities", "_meta")
 
 
-def _title_of(title: object) -> str:
+def title_of(title: object) -> str:
+    """The title of a prompt about a tool call that has this one, or none."""
     return title if isinstance(title, str) and title.strip() else GENERIC_TITLE
 
 
@@ -313,7 +325,7 @@ def _tool_call_to_v2(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tu
     ]
     if tool_call.get("content") is not None:
         losses += _terminals("/toolCall/content", tool_call["content"])
-        tool_call["content"] = [_diff_to_v2(item) for item in tool_call["content"]]
+        tool_call["content"] = [diff_to_v2(item) for item in tool_call["content"]]
     return tool_call, losses
 
 
@@ -325,12 +337,12 @@ def _to_v1_json(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[s
         losses.append(("/toolCall", "the field has a meaning of its own in v1"))
     if source.get("description") is not None:
         losses.append(("/description", "v1 has no words of the prompt beside the tool call"))
-    subject = _object(source.get("subject"))
+    subject = as_object(source.get("subject"))
     if subject.get("type") != "tool_call":
         return body, [*losses, ("/subject", "v1 asks about tool calls only")]
     losses += [(f"/subject/{key}", "v1 has no such place") for key in subject if key not in ("type", "toolCall")]
     tool_call: dict[str, Any] = dict(subject["toolCall"])
-    if source.get("title") != _title_of(tool_call.get("title")):
+    if source.get("title") != title_of(tool_call.get("title")):
         losses.append(("/title", "v1 has no words of the prompt beside the tool call"))
     for key in _CLEARABLE:
         if key in tool_call and tool_call[key] is None:
@@ -344,7 +356,7 @@ def _to_v1_json(source: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[s
         items: list[Any] = []
         losses += _terminals("/subject/toolCall/content", tool_call["content"])
         for index, item in enumerate(tool_call["content"]):
-            made = _diff_to_v1(item)
+            made = diff_to_v1(item)
             if made is None:
                 losses.append((f"/subject/toolCall/content/{index}", "v1 shows the old and the new text of one file"))
             items.append(made)
@@ -357,117 +369,8 @@ def _terminals(at: str, content: Sequence[Any]) -> list[tuple[str, str]]:
     """The terminals in a tool call's content. They look alike in both versions and are not: no terminal of one is one of the other."""
     sentence = "a terminal is the client's in v1, and the agent's in v2"
     return [
-        (f"{at}/{index}", sentence) for index, item in enumerate(content) if _object(item).get("type") == "terminal"
+        (f"{at}/{index}", sentence) for index, item in enumerate(content) if as_object(item).get("type") == "terminal"
     ]
-
-
-# --- diffs -----------------------------------------------------------------------------------------------------------
-
-
-def _diff_to_v2(item: Any) -> Any:
-    diff = _object(item)
-    if diff.get("type") != "diff":
-        return item
-    rest = {key: value for key, value in diff.items() if key not in ("path", "oldText", "newText")}
-    path, old, new = str(diff["path"]), diff.get("oldText"), str(diff["newText"])
-    change = {"operation": "add" if old is None else "modify", "path": path, "fileType": "text"}
-    return {**rest, "changes": [change], "patch": {"format": "git_patch", "text": _patch(path, old, new)}}
-
-
-def _diff_to_v1(item: Any) -> Any | None:
-    """The v1 form of an item of content; `None` for a diff that is not one file's full texts."""
-    diff = _object(item)
-    if diff.get("type") != "diff":
-        return item
-    changes, patch = diff.get("changes", []), _object(diff.get("patch"))
-    change = _object(changes[0]) if len(changes) == 1 else {}
-    if change.keys() != {"operation", "path", "fileType"} or patch.keys() != {"format", "text"}:
-        return None
-    if change["operation"] not in ("add", "modify") or (change["fileType"], patch["format"]) != ("text", "git_patch"):
-        return None
-    path, (old, new) = str(change["path"]), _texts(str(patch["text"]))
-    before = None if change["operation"] == "add" else old
-    if _patch(path, before, new) != patch["text"]:
-        return None
-    rest = {key: value for key, value in diff.items() if key not in ("changes", "patch")}
-    return {**rest, "path": path, **({} if before is None else {"oldText": before}), "newText": new}
-
-
-def _object(value: Any) -> dict[str, Any]:
-    """A JSON object as one; empty for anything else."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _patch(path: str, old: str | None, new: str) -> str:
-    """A git patch that holds the old and the new text in full. Line numbers count from the first line that v1 showed."""
-    before, after = _split(old or ""), _split(new)
-    same = next(
-        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
-    rest = min(len(before), len(after)) - same
-    tail = next(
-        (i for i, (a, b) in enumerate(zip(reversed(before), reversed(after), strict=False)) if a != b or i == rest),
-        rest,
-    )
-    lines = [
-        *(f" {line}" for line in before[:same]),
-        *(f"-{line}" for line in before[same : len(before) - tail]),
-        *(f"+{line}" for line in after[same : len(after) - tail]),
-        *(f" {line}" for line in before[len(before) - tail :]),
-    ]
-    one, other = (_quoted(f"{side}/{path.lstrip('/')}") for side in "ab")
-    head = [
-        f"diff --git {one} {other}\n",
-        *(["new file mode 100644\n"] if old is None else []),
-        "--- /dev/null\n" if old is None else f"--- {one}\n",
-        f"+++ {other}\n",
-        f"@@ -{_range(before)} +{_range(after)} @@\n",
-    ]
-    return "".join([*head, *(line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)])
-
-
-def _quoted(name: str) -> str:
-    r"""A name as git writes it into a patch: on one line, whatever it holds.
-
-    >>> _quoted("a/w/tide data"), _quoted('a/w/x\nnew file mode 120000"')
-    ('a/w/tide data', '"a/w/x\\nnew file mode 120000\\""')
-    """
-    escapes = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
-    quoted = "".join(
-        escapes.get(character) or (f"\\{ord(character):03o}" if character < " " or character == "\x7f" else character)
-        for character in name
-    )
-    return name if quoted == name else f'"{quoted}"'
-
-
-_NO_END: Final = "\\ No newline at end of file"
-
-
-def _range(lines: Sequence[str]) -> str:
-    return f"1,{len(lines)}" if lines else "0,0"
-
-
-def _texts(patch: str) -> tuple[str, str]:
-    """The texts that a patch in our form was made of; of any other patch, something that gives another patch."""
-    old: list[str] = []
-    new: list[str] = []
-    last: tuple[list[str], ...] = ()
-    _, _, body = patch.partition("\n@@ ")
-    for line in _split(body)[1:]:
-        if line.startswith("\\"):
-            for side in last:
-                side[-1] = side[-1].removesuffix("\n")
-            continue
-        last = {" ": (old, new), "-": (old,), "+": (new,)}.get(line[:1], ())
-        for side in last:
-            side.append(line[1:])
-    return "".join(old), "".join(new)
-
-
-def _split(text: str) -> list[str]:
-    """Lines with their ends; only a line feed ends one."""
-    parts = text.split("\n")
-    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 # --- nothing lost ----------------------------------------------------------------------------------------------------
@@ -537,7 +440,7 @@ def _require_same(before: object, after: object, changed: Iterable[tuple[str, st
 
 def _differences(before: object, after: object, at: str = "") -> Iterator[str]:
     if isinstance(before, dict) and isinstance(after, dict):
-        one, other = _object(before), _object(after)
+        one, other = as_object(before), as_object(after)
         for key in sorted(one.keys() | other.keys()):
             if key not in one or key not in other:
                 yield f"{at}/{key}"
@@ -562,7 +465,7 @@ def _without_nulls(body: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _without_null_text(item: Any) -> Any:
-    diff = _object(item)
+    diff = as_object(item)
     if diff.get("type") != "diff" or diff.get("oldText", 0) is not None:
         return item
     return {key: value for key, value in diff.items() if key != "oldText"}
@@ -571,8 +474,8 @@ def _without_null_text(item: Any) -> Any:
 def _cleared(body: Mapping[str, Any]) -> dict[str, Any]:
     """A v2 request in which omitted and null description are one, and null in place of a list is `[]`."""
     result = {key: value for key, value in body.items() if key != "description" or value is not None}
-    subject = _object(result["subject"])
-    tool_call = _object(subject["toolCall"])
+    subject = as_object(result["subject"])
+    tool_call = as_object(subject["toolCall"])
     lists: dict[str, list[Any]] = {key: [] for key in _LISTS if key in tool_call and tool_call[key] is None}
     return {**result, "subject": {**subject, "toolCall": {**tool_call, **lists}}}
 

@@ -64,6 +64,7 @@ def _found(schemas: Schemas, bundle: Bundle) -> list[ir.Method]:
             result=call.result,
             omitted="object" if call.params is None else _omitted(schemas[call.params], call, bundle.profile.envelope),
             optional_result=call.has_optional_result,
+            positions=call.positions,
             unstable=call.unstable,
             doc=call.doc,
             at=call.at,

@@ -9,7 +9,7 @@ from random import SystemRandom
 from typing import Any, Final
 
 from acpgen import judge
-from acpgen.errors import BadMaterial, Faults, UnknownName, did_you_mean
+from acpgen.errors import BadMaterial, Faults, UnknownName, Unsupported, did_you_mean
 from acpgen.probe import registry
 from acpgen.probe.conformance import Conformance
 from acpgen.probe.registry import ProbeCase
@@ -40,9 +40,19 @@ def cases(names: Sequence[str], side: str) -> list[ProbeCase]:
 
 
 def versions(protocols: Sequence[str]) -> tuple[int, ...]:
-    """The versions of ACP that are named. Raises `Faults` for other protocols."""
+    """The versions of ACP that are named. Raises `Faults` for other protocols, and says what there is for those of MCP."""
     known = {"acp/v1": 1, "acp/v2": 2}
     for name in protocols:
+        if name.startswith("mcp/"):
+            subject = f"A probe of {name}"
+            reason = (
+                "the cases are those of ACP, and of MCP this project has the schema of the handshake and of roots alone"
+            )
+            remedy = (
+                f"Judge what a server or client of MCP says in use: acpgen tap --protocol {name} -- COMMAND, "
+                f"or acpgen validate --session FILE --protocol {name} for a recording"
+            )
+            raise Faults([Unsupported(at="--protocol", subject=subject, reason=reason, remedy=remedy)])
         if name not in known:
             raise Faults([UnknownName(at="--protocol", kind="protocol", name=name, hint=did_you_mean(name, known))])
     return tuple(dict.fromkeys(known[name] for name in protocols)) or (1, 2)

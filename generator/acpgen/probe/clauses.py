@@ -184,6 +184,12 @@ REFUSED_TRANSPORT: Final = Clause(
     "must",
     "A request with a transport of MCP that the agent does not have is refused with -32602.",
 )
+REFUSED_OPTION: Final = Clause(
+    ACP,
+    "Session config options",
+    "must",
+    "An option that is not known, and a value or a shape of value that is not valid, is refused with -32602.",
+)
 ANSWERED_OR_NOT: Final = Clause(
     ACP,
     "Prompt lifecycle: cancellation",

@@ -29,7 +29,7 @@ class Proven:
     """Something that the program does against a demand.
 
     `rule` is a rule of the monitor or the case itself, `case` what ran, `sent` the message after which it shows, `place` what tells one
-    breach of a rule from another across runs.
+    breach of a rule from another across runs. `spoken` is the version on the connection, where the monitor found it.
     """
 
     rule: str
@@ -41,11 +41,18 @@ class Proven:
     sent: bytes
     place: str = ""
     times: int = 1
+    spoken: str = ""
+
+    @property
+    def version(self) -> str:
+        """The version of the protocol that it is about; empty where a case of the handshake found it."""
+        return self.spoken or (self.case.partition("/")[0] if self.case[:2] in ("v1", "v2") else "")
 
     @property
     def fingerprint(self) -> str:
         """What a baseline knows it by: the same on each run and machine."""
-        return hashlib.sha256(f"{self.rule}\n{self.case}\n{self.level}\n{self.place}".encode()).hexdigest()[:16]
+        origin = self.spoken or self.case  # what the monitor sees may show in another case next time
+        return hashlib.sha256(f"{self.rule}\n{origin}\n{self.level}\n{self.place}".encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,11 @@ class Connection:
         self._tell_later()
 
     @property
+    def version(self) -> int | str | None:
+        """The version of the protocol in force."""
+        return self._monitor.version
+
+    @property
     def is_idle(self) -> bool:
         """Whether all that was asked of the program is answered, as far as the last request shows."""
         return bool(self.answers) and max(heard[-1].index for heard in self.answers.values()) >= len(self.rows) - 2

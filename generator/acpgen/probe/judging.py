@@ -51,6 +51,7 @@ def broken(connection: Connection) -> Iterator[Proven]:
             transcript=connection.excerpt(breach.earlier, _asked(connection, breach.index), breach.index),
             sent=spotted.sent,
             place=f"{breach.method} {re.sub(r'/[0-9]+', '/*', breach.pointer)}",
+            spoken=f"v{connection.version}",
         )
 
 
@@ -67,8 +68,7 @@ def merged(findings: Iterable[Proven]) -> list[Proven]:
 
     found: dict[tuple[str, str, str, str], Proven] = {}
     for one in findings:
-        version = one.case.partition("/")[0] if one.case[:2] in ("v1", "v2") else ""
-        key = (one.rule, version, one.level, one.place)
+        key = (one.rule, one.version, one.level, one.place)
         other = found.get(key)
         found[key] = one if other is None else replace(other, times=other.times + one.times)
     return sorted(found.values(), key=lambda one: ("must", "should", "note").index(one.level))

@@ -111,12 +111,17 @@ TRIED: Final[dict[str, tuple[int | str, ...]]] = {
     "prompt-turn/text": (
         "acp/v1/prompt-turn/4-check-for-completion/1",
         "acp/v1/content/text-content/1",
+        "acp/v2/prompt-lifecycle/2-prompt-accepted/1",
         "acp/v2/prompt-lifecycle/4-report-completion/2",
         "acp/v2/content/text-content/1",
     ),
     "session-config-options/set": (
         "acp/v1/session-config-options/from-the-client/2",
         "acp/v2/schema/setsessionconfigoptionrequest/1",
+    ),
+    "session-config-options/unknown": (
+        "acp/v2/schema/setsessionconfigoptionrequest/2",
+        "acp/v2/schema/setsessionconfigoptionrequest/3",
     ),
     "session-delete/twice": (
         "acp/v1/session-delete/semantics/1",

@@ -93,7 +93,10 @@ def find_calls(definitions: Mapping[str, Schema], origins: Mapping[str, str], pr
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A method whose params and result have names: those of definitions of a bundle, `None` where nothing is said of them."""
+    """A method whose params and result have names: those of definitions of a bundle, `None` where nothing is said of them.
+
+    `positions` are the names of params that may be sent by position, in order.
+    """
 
     name: str
     kind: Kind
@@ -102,6 +105,7 @@ class Bound:
     result: str | None = None
     is_optional: bool = True
     has_optional_result: bool = False
+    positions: tuple[str, ...] = ()
     unstable: bool = False
     doc: str = ""
     at: str = ""

@@ -84,15 +84,17 @@ class _Reader:
             resolved = [self.resolved(one, f"{at}/errors/{index}")[0] for index, one in enumerate(each)]
             self.made.leave(name, {**method, **({"errors": resolved} if each else {})}, (*_READ, *_WORDS))
             words = [str(method[key]) for key in ("summary", "description") if isinstance(method.get(key), str)]
-            given = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
+            found = [self.descriptor(one, f"{at}/params/{index}") for index, one in enumerate(params)]
+            given = [one for one in found if one is not None]
             self.made.methods.append(
                 Bound(
                     name=name,
                     kind="request" if "result" in method else "notification",
                     side="server",
-                    params=self.params(stem, [one for one in given if one is not None], structure, f"{at}/params"),
+                    params=self.params(stem, given, structure, f"{at}/params"),
                     result=self.result(stem, method.get("result"), f"{at}/result"),
-                    is_optional=not any(one is not None and one[0].get("required") is True for one in given),
+                    is_optional=not any(one.get("required") is True for one, _ in given),
+                    positions=() if structure == "by-name" else tuple(one["name"] for one, _ in given),
                     doc="\n\n".join(words),
                     at=at,
                 )

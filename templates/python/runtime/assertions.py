@@ -16,7 +16,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from .contract import Path
 from .explain import EXCLUDED, TOO_MANY, Explainer, Said, wrong_type
-from .json_types import comparable, is_array, is_object
+from .json_types import Numeric, comparable, is_array, is_object
 from .pieces import FIRST, distance
 from .pointers import referred, schema_pointer
 
@@ -318,7 +318,7 @@ def _same(value: Any, constant: Any) -> bool:
     return key_of(value) == key_of(constant)
 
 
-def _exactly(number: int | float) -> Fraction:
+def _exactly(number: Numeric) -> Fraction:
     """A number as its text denotes it: `0.1` is one tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
@@ -432,7 +432,7 @@ def _bound(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], 
     return _limit(keyword, lambda value, limit: holds(comparable(value), limit))
 
 
-def _divides(value: int | float, step: int | float) -> bool:
+def _divides(value: Numeric, step: Numeric) -> bool:
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
     return (_exactly(value) / _exactly(step)).denominator == 1

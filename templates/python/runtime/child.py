@@ -64,11 +64,11 @@ class Child(Piped, asyncio.SubprocessProtocol):
         self._incoming.pause, self._incoming.resume = output.pause_reading, output.resume_reading
         self._outgoing.open(stdin)
 
-    def pipe_data_received(self, fd: int, data: bytes | str) -> None:  # noqa: ARG002 - only one pipe is read
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:  # only one pipe is read
         assert isinstance(data, bytes)
         self._incoming.feed(data)
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:
             self._outgoing.lose()
         else:

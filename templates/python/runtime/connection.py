@@ -117,7 +117,7 @@ class Connection:
 
     async def close(self) -> None:
         """End everything that runs for this connection, then its transport. Whoever waits for an answer gets `ConnectionEnded`."""
-        self._is_closing = True
+        is_first, self._is_closing = not self._is_closing, True
         self._end(None)
         current = asyncio.current_task()
         tasks = {task for task in self._tasks if task is not current}
@@ -126,8 +126,16 @@ class Connection:
         try:
             if tasks:
                 await asyncio.wait(tasks)
+            if is_first:
+                await self._release()
         finally:
             await self.transport.close()
+
+    async def _release(self) -> None:
+        try:
+            await self._handler.disconnected()
+        except Exception:
+            LOG.exception("%s: 'disconnected' failed", self.side)
 
     @property
     def is_ended(self) -> bool:
@@ -146,8 +154,10 @@ class Connection:
         self._room.set()
 
     def _gone(self) -> ConnectionEnded:
+        known = isinstance(self._reason, ConnectionEnded | Unreadable)
+        why = f": {self._reason}" if known else ""
         found = ConnectionEnded(
-            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended"
+            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended{why}"
         )
         found.__cause__ = self._reason
         return found
@@ -274,9 +284,13 @@ class Connection:
                 try:
                     line = await self.transport.receive()
                 except Unreadable as error:
-                    self._refuse(None, "", unreadable(str(error)))
+                    if error.is_answered:
+                        self._refuse(None, "", unreadable(str(error)))
+                    else:
+                        self._tell(error)
                     if error.is_last:
-                        break
+                        self._end(error)
+                        return
                     continue
                 if line is None:
                     break
@@ -286,6 +300,9 @@ class Connection:
         except asyncio.CancelledError:
             self._end(None)
             raise
+        except ConnectionEnded as error:
+            self._end(error)
+            return
         except Exception as error:
             LOG.exception("%s: the connection ends", self.side)
             self._end(error)

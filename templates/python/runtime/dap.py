@@ -14,53 +14,53 @@ from .jsonrpc import Form
 from .pointers import json_pointer
 from .sending import Sent
 
-P = TypeVar("P", covariant=True)
-R = TypeVar("R", covariant=True)
+P_co = TypeVar("P_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 
 @dataclass(slots=True)
-class Request(Generic[P]):
+class Request(Generic[P_co]):
     """A request. `arguments` are the command's. `extra` holds fields of the frame that the protocol does not name, kept as they came."""
 
     seq: int
     command: str
-    arguments: P
+    arguments: P_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class Event(Generic[P]):
+class Event(Generic[P_co]):
     """An event: nobody answers it. `body` is the event's. Fields as in `Request`."""
 
     seq: int
     event: str
-    body: P
+    body: P_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class Response(Generic[R]):
+class Response(Generic[R_co]):
     """The answer to a request that succeeded; `request_seq` is the `seq` of the request."""
 
     seq: int
     request_seq: int
     command: str
-    body: R
+    body: R_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class ErrorResponse(Generic[R]):
+class ErrorResponse(Generic[R_co]):
     """The answer to a request that failed. `message` is the short form of the error and `body` the long one, `None` where it is absent."""
 
     seq: int
     request_seq: int
     command: str
     message: str | None
-    body: R
+    body: R_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
@@ -88,8 +88,8 @@ class Codec(codec.Codec):
         value: Any,
         at: Path,
         sender: str,
-        method: str | None,  # noqa: ARG002 - a response names its command itself
-        pending: Mapping[Any, str] | None,  # noqa: ARG002
+        method: str | None,  # a response names its command itself
+        pending: Mapping[Any, str] | None,
         on_drop: codec.Hook | None,
         lenient: bool,
     ) -> Any:

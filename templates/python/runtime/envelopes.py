@@ -34,13 +34,13 @@ class JsonRpc:
     def request(self, number: int, method: str, params: Any) -> Any:
         return jsonrpc.Request(number, method, _given(params), form=_form(params))
 
-    def notification(self, number: int, method: str, params: Any) -> Any:  # noqa: ARG002
+    def notification(self, number: int, method: str, params: Any) -> Any:
         return jsonrpc.Notification(method, _given(params), form=_form(params))
 
-    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:  # noqa: ARG002
+    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
         return jsonrpc.Response(id_, result, method)
 
-    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:  # noqa: ARG002
+    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
         error = jsonrpc.ErrorObject(code=answer.code, message=answer.message)
         if answer.data is not None:
             error.data = answer.data

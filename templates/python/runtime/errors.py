@@ -59,7 +59,7 @@ class DecodeError(ValueError):
         code: int,
         problems: tuple[Problem, ...],
         *,
-        id: Any = None,  # noqa: A002 - it is called so on the wire
+        id: Any = None,  # it is called so on the wire
         method: str | None = None,
     ) -> None:
         self.code = code

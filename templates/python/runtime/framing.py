@@ -13,11 +13,14 @@ _LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGN
 
 
 class Unreadable(ValueError):
-    """What stands in the stream is no message. What follows it may be; after `is_last` nothing can be told apart any more."""
+    """What stands in the stream is no message. What follows it may be; after `is_last` nothing can be told apart any more. It is answered
+    with an error where `is_answered`, or else passed over.
+    """
 
-    def __init__(self, sentence: str, *, is_last: bool = False) -> None:
+    def __init__(self, sentence: str, *, is_last: bool = False, is_answered: bool = True) -> None:
         super().__init__(sentence)
         self.is_last = is_last
+        self.is_answered = is_answered
 
 
 Frame: TypeAlias = "bytes | Unreadable"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Annotated, Any, Final, Unpack, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
-from .json_types import comparable, integer_of, is_array, is_object, is_sequence
+from .json_types import Numeric, Scalar, comparable, integer_of, is_array, is_object, is_sequence
 from .model import holds_constant, value_of
 
 KNOWN: Final = "acpgen_known"
@@ -119,7 +120,7 @@ def _whole(tag: Any) -> Any:
     return integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
 
 
-def _label(tag: str | int | float | bool) -> str:
+def _label(tag: Scalar) -> str:
     return f"{LABEL}{tag!r}"
 
 
@@ -223,7 +224,7 @@ _STRICT: Final = ConfigDict(strict=True, allow_inf_nan=False, ser_json_inf_nan="
 class Exact:
     """A set of constants that Python would confuse: as JSON, true is not 1, and 1.0 is."""
 
-    def __init__(self, *values: str | int | float | bool | None) -> None:
+    def __init__(self, *values: Scalar) -> None:
         self.values = {_json_key(value): value for value in values}
         self.expected = ", ".join(repr(value) for value in values)
 
@@ -242,7 +243,7 @@ class Exact:
         return self.values[key]
 
 
-def _json_key(value: str | int | float | bool | None) -> tuple[bool, object]:
+def _json_key(value: Scalar) -> tuple[bool, object]:
     return isinstance(value, bool), comparable(value) if isinstance(value, float) else value
 
 
@@ -344,7 +345,7 @@ class Bounds:
         words = {"minimum": self.ge, "maximum": self.le, "exclusiveMinimum": self.gt, "exclusiveMaximum": self.lt}
         return {**handler(schema), **{word: limit for word, limit in words.items() if limit is not None}}
 
-    def _checked(self, value: int | float) -> int | float:
+    def _checked(self, value: Numeric) -> Numeric:
         number = comparable(value)
         if self.ge is not None and not number >= comparable(self.ge):
             raise PydanticKnownError("greater_than_equal", {"ge": self.ge})
@@ -371,13 +372,13 @@ class MultipleOf:
     ) -> dict[str, Any]:
         return {**handler(schema), "multipleOf": self.step}
 
-    def _checked(self, value: int | float) -> int | float:
+    def _checked(self, value: Numeric) -> Numeric:
         if _exactly(value) % _exactly(self.step):
             raise PydanticKnownError("multiple_of", {"multiple_of": self.step})
         return value
 
 
-def _exactly(number: int | float) -> Fraction:
+def _exactly(number: Numeric) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
@@ -391,10 +392,10 @@ class _NumberSchema:
         return {"type": "number"}
 
 
-def _number(value: Any) -> int | float:
+def _number(value: Any) -> Numeric:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise PydanticKnownError("float_type")
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if isinstance(value, float) and not isfinite(value):
         raise PydanticKnownError("finite_number")
     return value
 

@@ -11,7 +11,7 @@ from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
 from .described import ConstructorSignature, Fields
-from .json_types import comparable, is_array, is_object, is_sequence
+from .json_types import Scalar, comparable, is_array, is_object, is_sequence
 from .published import record_schema
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
@@ -331,7 +331,7 @@ class Excluding(Model):
         return self
 
 
-def _is(value: Any, constant: str | int | float | bool) -> bool:
+def _is(value: Any, constant: Scalar) -> bool:
     if isinstance(value, int | float) and isinstance(constant, int | float):
         return comparable(value) == comparable(constant)
     return bool(value == constant)

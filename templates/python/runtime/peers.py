@@ -26,6 +26,7 @@ __all__ = [
     "Side",
     "Transport",
     "Wire",
+    "attached",
     "connected",
     "joined",
     "run",
@@ -82,6 +83,9 @@ class Side:
             raise RuntimeError(f"this {self.side} is connected already; each connection needs an object of its own")
         self._connection = connection
 
+    async def disconnected(self) -> None:
+        """The connection is closed: release what belongs to it. Called once for each connection, whichever way it has ended."""
+
     async def serve(self, method: str, params: Any) -> Any:
         """The result of a request, by the coroutine of its method."""
         name = self.requests.get(method)
@@ -104,7 +108,7 @@ class Side:
         else:
             await getattr(self, name)(params)
 
-    async def extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002 - for those who override it
+    async def extension_request(self, method: str, params: Any) -> Any:  # for those who override it
         """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
         raise unserved(method)
 
@@ -118,7 +122,7 @@ async def connected(
 ) -> AsyncGenerator[FarEnd]:
     """Connect over a transport. At the end everything that runs for the connection is ended, and the transport closed."""
     try:
-        connection = _attached(handler, transport, options)
+        connection = attached(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -153,7 +157,7 @@ async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpac
     """Serve on this process's standard input and output until the input ends. What is printed meanwhile goes to standard error."""
     transport = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
     try:
-        connection = _attached(handler, transport, options)
+        connection = attached(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -180,7 +184,8 @@ async def joined(
         yield left_calls, right_calls
 
 
-def _attached(handler: Side, transport: Transport, options: Options) -> Connection:
+def attached(handler: Side, transport: Transport, options: Options) -> Connection:
+    """A connection that the handler serves; it is not started. Raises `RuntimeError` where the handler has one already."""
     connection = Connection(handler.wire, handler.side, handler.other, handler, transport, **options)
     handler.attach(connection)
     return connection

@@ -7,7 +7,8 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from typing import Final, Protocol
+from io import FileIO
+from typing import Final, Literal, Protocol
 
 from .framing import Framing
 from .pipes import Incoming, Outgoing, Piped
@@ -106,7 +107,7 @@ class Own(Piped):
 async def _source(number: int, incoming: Incoming) -> _Source:
     if not _is_pipe(number):
         return _FileSource(number, incoming)
-    file = open(number, "rb", buffering=0)  # noqa: SIM115 - the transport closes it
+    file = _opened(number, "rb")
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Reader(incoming), file)
     return transport
 
@@ -114,9 +115,14 @@ async def _source(number: int, incoming: Incoming) -> _Source:
 async def _sink(number: int, outgoing: Outgoing, lost: asyncio.Event) -> _Sink:
     if not _is_pipe(number):
         return _FileSink(number, lost)
-    file = open(number, "wb", buffering=0)  # noqa: SIM115 - the transport closes it
+    file = _opened(number, "wb")
     transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: _Writer(outgoing, lost), file)
     return transport
+
+
+def _opened(number: int, mode: Literal["rb", "wb"]) -> FileIO:
+    """A standard stream as a file; the transport closes it."""
+    return FileIO(number, mode)
 
 
 def _is_pipe(number: int) -> bool:
@@ -135,7 +141,7 @@ class _Reader(asyncio.Protocol):
     def eof_received(self) -> None:
         self._incoming.end()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, exc: Exception | None) -> None:
         self._incoming.end()
 
 
@@ -150,7 +156,7 @@ class _Writer(asyncio.BaseProtocol):
     def resume_writing(self) -> None:
         self._outgoing.empty()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, exc: Exception | None) -> None:
         self._outgoing.lose()
         self._lost.set()
 

@@ -35,6 +35,9 @@ class Peer:
     async def heed(self, method: str, params: Any) -> None:
         await self.serve(method, params)
 
+    async def disconnected(self) -> None:
+        """Nothing is held."""
+
     async def request(self, method: str, params: Any) -> Any:
         """The result of a request. Raises `Refused`."""
         try:

@@ -1,4 +1,4 @@
-"""An agent and a client on our own bindings, for the matrix of SDKs.
+"""An agent and a client on the connection of our own bindings, for the matrix of SDKs.
 
 python ours.py agent VERSION SCENARIO
 python ours.py client VERSION SCENARIO NAME,NAME… -- AGENT…
@@ -9,23 +9,22 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from asyncio.subprocess import PIPE
 from importlib import import_module
-from itertools import count
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from acp_bindings import MISSING, DecodeError, ErrorResponse, Notification, Request, Response
-
-LIMIT: Final = 64 << 20
-"""Bytes of a line that is read."""
+from acp_bindings import MISSING, DecodeError, Failed
+from acp_bindings.runtime.peers import Options, Side, unserved
 
 ANSWER: Final = 20.0
 NOT_SENT: Final = "cannot send: "
 
 version = int(sys.argv[2])
 v: Final[Any] = import_module(f"acp_bindings.v{version}")
+peers: Final[Any] = import_module(f"acp_bindings.v{version}.peers")
 scenario: Final = {row["name"]: row for row in json.loads(Path(sys.argv[3]).read_text("utf-8"))}
+options: Final = Options(gates=False, timeout=ANSWER)
+"""The matrix asks for everything, advertised or not."""
 
 
 def plain(value: Any) -> Any:
@@ -33,120 +32,63 @@ def plain(value: Any) -> Any:
     return json.loads(v.encode(value))
 
 
-class Failed(Exception):
-    """An error in answer to a request."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__(f"{error.code} {error.message}")
-        self.code = error.code
+def made(method: str, params: Any, to: str) -> Any:
+    """Params as the class of their method; those of an extension as they are."""
+    type_ = next((one.params for one in v.METHODS.values() if one.name == method and one.side == to), None)
+    return params if type_ is None else v.decode_as(type_, params, lenient=False)
 
 
-class Peer:
-    """One side of a connection: requests wait for their answers, what comes in goes to `handle` and `notice`."""
+class Agent(Side):
+    """The agent of either version, by the names of methods."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, other: str) -> None:
-        self.reader, self.writer, self.other = reader, writer, other
-        self.methods: dict[Any, str] = {}
-        self.waiting: dict[Any, asyncio.Future[Any]] = {}
-        self.tasks: set[asyncio.Task[Any]] = set()
-        self.numbers = count(1)
-
-    def made(self, method: str, params: Any, to: str) -> Any:
-        """Params as the class of their method; those of an extension as they are."""
-        type_ = next((one.params for one in v.METHODS.values() if one.name == method and one.side == to), None)
-        return params if type_ is None else v.decode_as(type_, params, lenient=False)
-
-    async def request(self, method: str, params: Any) -> Any:
-        number = next(self.numbers)
-        self.methods[number] = method
-        self.waiting[number] = asyncio.get_running_loop().create_future()
-        self.send(Request(number, method, params))
-        return await asyncio.wait_for(self.waiting[number], ANSWER)
-
-    def send(self, message: Any) -> None:
-        self.writer.write(v.encode(message) + b"\n")
-
-    async def run(self) -> None:
-        while line := await self.reader.readline():
-            try:
-                message = v.decode(line, sender=self.other, pending=self.methods)
-            except DecodeError as error:
-                print(f"not understood: {error}", file=sys.stderr)
-                if error.id is not None and error.method is not None:
-                    self.send(ErrorResponse(error.id, v.Error(code=error.code, message=str(error))))
-                elif error.id in self.waiting:
-                    self.waiting.pop(error.id).set_exception(ValueError(str(error)))
-                continue
-            if isinstance(message, Request):
-                task = asyncio.create_task(self.answer(message))
-                self.tasks.add(task)
-                task.add_done_callback(self.tasks.discard)
-                await asyncio.sleep(0)
-            elif isinstance(message, Notification):
-                self.notice(message.method, cast("Any", message).params)
-            elif isinstance(message, Response):
-                self.waiting.pop(message.id).set_result(cast("Any", message).result)
-            elif message.id in self.waiting:
-                self.waiting.pop(message.id).set_exception(Failed(message.error))
-        for waiting in self.waiting.values():
-            waiting.set_exception(ConnectionError("the connection ended"))
-
-    async def answer(self, request: Any) -> None:
-        try:
-            result = await self.handle(request.method, request.params)
-        except Exception as error:
-            self.send(ErrorResponse(request.id, v.Error(code=-32603, message=f"{type(error).__name__}: {error}")))
-        else:
-            if result is None:
-                self.send(ErrorResponse(request.id, v.Error(code=-32601, message="there is no such method")))
-            else:
-                self.send(Response(request.id, result, request.method))
-
-    async def handle(self, method: str, params: Any) -> Any:
-        raise NotImplementedError
-
-    def notice(self, method: str, params: Any) -> None:
-        raise NotImplementedError
-
-
-class Agent(Peer):
+    wire, side, other = peers.WIRE, "agent", "client"
     cancelled: asyncio.Event
+    work: asyncio.Task[str]
 
-    async def handle(self, method: str, params: Any) -> Any:
-        if method == "initialize":
-            info = {"name": "matrix-agent", "version": "1.0"}
-            named: dict[str, Any] = (
-                {"agentInfo": info} if version == 1 else {"info": info, "capabilities": {"session": {}}}
-            )
-            return v.decode_as(v.InitializeResponse, {"protocolVersion": version, **named})
-        if method == "session/new":
-            servers: list[Any] = [] if params.mcp_servers is MISSING else params.mcp_servers
-            meta = {"acpgen.dev/cwd": params.cwd, "acpgen.dev/servers": len(servers)}
-            return v.decode_as(v.NewSessionResponse, {"sessionId": "session-1", "_meta": meta})
-        if method == "session/prompt":
-            return await self.turn(params)
-        return params if method == "_acpgen.dev/echo" else None
+    async def serve(self, method: str, params: Any) -> Any:
+        match method:
+            case "initialize":
+                info = {"name": "matrix-agent", "version": "1.0"}
+                named: dict[str, Any] = (
+                    {"agentInfo": info} if version == 1 else {"info": info, "capabilities": {"session": {}}}
+                )
+                return v.decode_as(v.InitializeResponse, {"protocolVersion": version, **named})
+            case "session/new":
+                servers: list[Any] = [] if params.mcp_servers is MISSING else params.mcp_servers
+                meta = {"acpgen.dev/cwd": params.cwd, "acpgen.dev/servers": len(servers)}
+                return v.decode_as(v.NewSessionResponse, {"sessionId": "session-1", "_meta": meta})
+            case "session/prompt":
+                return await self.turn(params)
+            case "_acpgen.dev/echo":
+                return params
+            case _:
+                raise unserved(method)
+
+    async def heed(self, method: str, params: Any) -> None:
+        if method == "session/cancel":
+            self.cancelled.set()
 
     async def turn(self, params: Any) -> Any:
         session, prompt = params.session_id, plain(params)
         exchange = scenario[params.prompt[0].text]
         self.cancelled = asyncio.Event()
-        if version == 2:
-            self.update(session, {"sessionUpdate": "user_message", "messageId": "user", "content": prompt["prompt"]})
-            self.update(session, {"sessionUpdate": "state_update", "state": "running"})
-            self.tasks.add(asyncio.create_task(self.work(session, prompt, exchange)))
-            return v.PromptResponse(message_id="user")
-        return v.PromptResponse(stop_reason=await self.work(session, prompt, exchange))
+        if version == 1:
+            return v.PromptResponse(stop_reason=await self.done(session, prompt, exchange))
+        message = {"sessionUpdate": "user_message", "messageId": "user", "content": prompt["prompt"]}
+        await self.update(session, message)
+        await self.update(session, {"sessionUpdate": "state_update", "state": "running"})
+        self.work = asyncio.create_task(self.done(session, prompt, exchange))
+        return v.PromptResponse(message_id="user")
 
-    async def work(self, session: str, prompt: Any, exchange: Any) -> str:
+    async def done(self, session: str, prompt: Any, exchange: Any) -> str:
         answers: list[Any] = []
         trouble = None
         try:
             for update in exchange.get("updates", ()):
-                self.update(session, update)
+                await self.update(session, update)
             for request in exchange.get("requests", ()):
-                given = self.made(request["method"], {"sessionId": session, **request["params"]}, "client")
-                answers.append(plain(await self.request(request["method"], given)))
+                given = made(request["method"], {"sessionId": session, **request["params"]}, "client")
+                answers.append(plain(await self.connection.request(request["method"], given)))
         except DecodeError as error:
             trouble = f"{NOT_SENT}{error}"
         except Exception as error:
@@ -154,46 +96,44 @@ class Agent(Peer):
         echo = {"prompt": prompt["prompt"], "meta": prompt.get("_meta"), "answers": answers, "trouble": trouble}
         message = {"messageId": "echo"} if version == 2 else {}
         content = {"type": "text", "text": json.dumps(echo)}
-        self.update(session, {"sessionUpdate": "agent_message_chunk", **message, "content": content})
+        await self.update(session, {"sessionUpdate": "agent_message_chunk", **message, "content": content})
         if exchange.get("cancel"):
             await self.cancelled.wait()
         reason = "cancelled" if exchange.get("cancel") else "end_turn"
         if version == 2:
-            self.update(session, {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason})
+            await self.update(session, {"sessionUpdate": "state_update", "state": "idle", "stopReason": reason})
         return reason
 
-    def update(self, session: str, update: Any) -> None:
-        given = self.made("session/update", {"sessionId": session, "update": update}, "client")
-        self.send(Notification("session/update", given))
-
-    def notice(self, method: str, params: Any) -> None:
-        if method == "session/cancel":
-            self.cancelled.set()
+    async def update(self, session: str, update: Any) -> None:
+        given = made("session/update", {"sessionId": session, "update": update}, "client")
+        await self.connection.notify("session/update", given)
 
 
-class Client(Peer):
+class Client(Side):
+    """The client of either version, by the names of methods."""
+
+    wire, side, other = peers.WIRE, "client", "agent"
     updates: list[Any]
     asked: list[Any]
     idle: asyncio.Future[Any]
     exchange: Any
 
-    async def handle(self, method: str, params: Any) -> Any:
-        value = plain(params)
-        self.asked.append({"method": method, "params": value})
+    async def serve(self, method: str, params: Any) -> Any:
+        self.asked.append({"method": method, "params": plain(params)})
         for request in self.exchange.get("requests", ()):
             if request["method"] == method:
                 result = next(one.result for one in v.METHODS.values() if one.name == method and one.side == "client")
                 return v.decode_as(result, request["answer"])
-        return None
+        raise unserved(method)
 
-    def notice(self, method: str, params: Any) -> None:
+    async def heed(self, method: str, params: Any) -> None:
         if method != "session/update":
             return
         update = plain(params)["update"]
         self.updates.append(update)
         if self.exchange.get("cancel") and update["sessionUpdate"] == "agent_message_chunk":
-            given = self.made("session/cancel", {"sessionId": params.session_id}, "agent")
-            self.send(Notification("session/cancel", given))
+            cancel = made("session/cancel", {"sessionId": params.session_id}, "agent")
+            await self.connection.notify("session/cancel", cancel)
         if update["sessionUpdate"] == "state_update" and update["state"] == "idle":
             self.idle.set_result(update)
 
@@ -205,48 +145,37 @@ class Client(Peer):
         try:
             call = self.exchange.get("call")
             if call is not None:
-                answer = await self.request(call["method"], self.made(call["method"], call["params"], "agent"))
+                params = made(call["method"], call["params"], "agent")
+                answer = await self.connection.request(call["method"], params)
                 answer = plain(answer) if hasattr(answer, "model_fields_set") else answer
             else:
                 answer = await self.prompt(name)
         except DecodeError as error:
             trouble = {"error": f"{NOT_SENT}{error}"}
+        except Failed as failed:
+            trouble = {"error": f"{failed.code} {failed.message}", "code": failed.code}
         except Exception as error:
-            trouble = {"error": f"{type(error).__name__}: {error}", "code": getattr(error, "code", None)}
+            trouble = {"error": f"{type(error).__name__}: {error}", "code": None}
         return {"name": name, "answer": answer, "updates": self.updates, "asked": self.asked, **trouble}
 
     async def prompt(self, name: str) -> Any:
         blocks = [{"type": "text", "text": name}, *self.exchange.get("blocks", ())]
         meta = {"_meta": self.exchange["meta"]} if "meta" in self.exchange else {}
-        given = self.made("session/prompt", {"sessionId": "session-1", "prompt": blocks, **meta}, "agent")
-        answer = plain(await self.request("session/prompt", given))
+        given = made("session/prompt", {"sessionId": "session-1", "prompt": blocks, **meta}, "agent")
+        answer = plain(await self.connection.request("session/prompt", given))
         return answer if version == 1 else await asyncio.wait_for(self.idle, ANSWER)
 
 
-async def agent() -> None:
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=LIMIT)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, sys.stdout)
-    await Agent(reader, asyncio.StreamWriter(transport, protocol, reader, loop), "client").run()
-
-
 async def client(names: list[str], command: list[str]) -> None:
-    child = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=LIMIT)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    peer = Client(child.stdout, child.stdin, "agent")
-    running = asyncio.create_task(peer.run())
-    for name in names:
-        print(json.dumps(await peer.run_one(name)), flush=True)
-        if running.done():
-            break
-    child.stdin.close()
-    await asyncio.wait_for(child.wait(), ANSWER)
-    await running
+    here = Client()
+    async with peers.spawn_agent(command, here, grace=ANSWER, **options):
+        for name in names:
+            print(json.dumps(await here.run_one(name)), flush=True)
+            if here.connection.is_ended:
+                break
 
 
 if sys.argv[1] == "agent":
-    asyncio.run(agent())
+    asyncio.run(peers.run_agent(Agent(), **options))
 else:
     asyncio.run(client(sys.argv[4].split(","), sys.argv[6:]))

@@ -68,6 +68,10 @@ class Beyond:
         """Whether a field of the messages of a method was told."""
         return ("field", method, field) in self._told
 
+    def has_told_value(self, method: str, field: str, value: object) -> bool:
+        """Whether a value of a field of the messages of a method was told."""
+        return (field, method, value) in self._told
+
     def _channel(self, strict: Strict) -> Strict | None:
         if self._channels is None:
             self._channels = {one.contract.version: one for one in self._read()}
@@ -95,13 +99,14 @@ class Beyond:
 def tags(schema: Any) -> frozenset[str]:
     """The names of all fields for which a bundled schema has constants."""
     found: set[str] = set()
+    definitions = schema["$defs"]
     waiting: list[Any] = [schema["$defs"]]
     while waiting:
         node = waiting.pop()
         if is_object(node):
             fields = node.get("properties")
             if is_object(fields):
-                found.update(name for name, field in fields.items() if is_object(field) and "const" in field)
+                found.update(name for name, field in fields.items() if any(_texts(field, definitions)))
             waiting.extend(node.values())
         elif is_array(node):
             waiting.extend(node)
@@ -172,11 +177,23 @@ def declared(schema: Any, definition: str, value: Any) -> Declared:
         for name, field in node.get("properties", {}).items():
             constants = found.setdefault((path, name), set())
             constants.add(None)
-            if is_object(field) and isinstance(field.get("const"), str):
-                constants.add(field["const"])
+            constants.update(_texts(field, definitions))
             if name in one:
                 waiting.append(((*path, name), field, one[name]))
     return found
+
+
+def _texts(schema: Any, definitions: Mapping[str, Any], depth: int = 4) -> Iterator[str]:
+    """The texts that a schema names: its own, and those of its union."""
+    if not is_object(schema) or not depth:
+        return
+    constant, reference = schema.get("const"), schema.get("$ref")
+    if isinstance(constant, str):
+        yield constant
+    if isinstance(reference, str):
+        yield from _texts(definitions.get(reference.rpartition("/")[2]), definitions, depth - 1)
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from _texts(branch, definitions, depth - 1)
 
 
 def _fits(branch: Any, definitions: Mapping[str, Any], value: Any, path: Path, found: Declared) -> bool:

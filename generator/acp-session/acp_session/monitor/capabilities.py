@@ -65,9 +65,11 @@ def variant_used_without_capability(event: Event, connection: Connection) -> Ite
     yield from _uses(event, connection, "value")
 
 
-@rule("request", "notification", "result", requirements=(7, 8), sees="uses")
+@rule("request", "notification", "result", requirements=(7, 8), sees="uses", level="should")
 def required_once_advertised(event: Event, connection: Connection) -> Iterator[Found]:
-    """A side that advertised a capability leaves out a field that comes with it, such as the roots of a listed session."""
+    """A side that advertised a capability leaves out a field that comes with it, such as the roots of a listed session. The proposal
+    for roots demands it; the page on lists, which is newer, reads what is left out as no further roots.
+    """
     for use in event.uses:
         side, _, path = use.capability.partition(":")
         if use.kind == "absent" and side == event.sender and connection.advertises(use.capability):

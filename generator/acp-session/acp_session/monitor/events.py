@@ -10,7 +10,7 @@ from .json_types import is_array, is_object
 
 if TYPE_CHECKING:
     from acp_bindings.runtime.contract import Method, Use
-    from acp_bindings.runtime.strict import Violation
+    from acp_bindings.runtime.strict import Strict, Violation
 
     from .records import Pending
     from .shapes import Unknown
@@ -51,7 +51,8 @@ class Event:
     `at` is its place in a batch. `problems` is what the schema says against it, with pointers into the message itself; `uses` are
     the places in the body that depend on capabilities, with paths into the line. `repeated` are keys that an object of it gives twice.
     `unknown` are the fields of the body that its types do not have, with paths into the body.
-    `unjudged` says why the schema does not judge it, or not its body.
+    `unjudged` says why the schema does not judge it, or not its body. `strict` is what judges it: of the handshake, the version that it
+    names.
     """
 
     index: int
@@ -70,6 +71,7 @@ class Event:
     repeated: tuple[Violation, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     unjudged: str = ""
+    strict: Strict | None = None
 
     @property
     def part(self) -> str:

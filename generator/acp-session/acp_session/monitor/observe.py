@@ -159,9 +159,8 @@ class Monitor:
         event = self._event(_kind(value), index, sender, value, at)
         event.repeated = repeated
         self._note(event)
-        strict = self._connection.strict
         broken = tuple(self._judge(event))
-        news = [_unstable(event, found) for found in self._beyond.look(event, strict)]
+        news = [_unstable(event, found) for found in self._beyond.look(event, event.strict)]
         yield from (breach for breach in broken if not self._is_told(event, breach))
         yield from news
         self._apply(event)
@@ -170,10 +169,13 @@ class Monitor:
             self._apply(self._event(_kind(item), index, sender, item, (place,)))
 
     def _is_told(self, event: Event, breach: Breach) -> bool:
-        """Whether a note about a field says what one about the unstable channel has said already, and more exactly."""
-        if breach.rule != "field-unknown" or breach.level != "note":
+        """Whether a note about a field or a value says what one about the unstable channel has said already, and more exactly."""
+        if breach.rule not in ("field-unknown", "value-unknown") or breach.level != "note":
             return False
-        return self._beyond.has_told(event.method, pointer_steps(breach.pointer)[-1])
+        steps = pointer_steps(breach.pointer)
+        if breach.rule == "field-unknown":
+            return self._beyond.has_told(event.method, steps[-1])
+        return self._beyond.has_told_value(event.method, steps[-1], _at(event.value, steps))
 
     def _apply(self, event: Event) -> None:
         apply(self._connection, event)
@@ -202,6 +204,7 @@ class Monitor:
             speaking = connection.speaking(version)
             strict, is_foreign = speaking or strict, speaking is None
             others = () if connection.is_said(version) else others
+        event.strict = strict
         if strict is None:
             event.unjudged = NO_SCHEMA
         else:
@@ -235,7 +238,7 @@ class Monitor:
             for other in self._connection.protocols.values():
                 route = other.route(event.method, is_request=True)
                 if other is not strict and route is not None and route.params is not None:
-                    others.append({path for path, _ in self._shapes_of(other).unknown(route.params, event.body)})
+                    others.append({one.path for one in self._shapes_of(other).unknown(route.params, event.body)})
         for found in self._shapes_of(strict).unknown(event.definition, event.body):
             if all(found.path in each for each in others):
                 yield found
@@ -308,11 +311,19 @@ def _kind(value: Any) -> Kind:
     return "error" if "error" in value else "result" if "result" in value else "malformed"
 
 
+def _at(value: Any, steps: Sequence[str]) -> Any:
+    """What stands at the steps of a pointer."""
+    for step in steps:
+        value = reach(value, int(step) if is_array(value) and step.isdigit() else step)
+    return value
+
+
 def _breach(rule: Rule, event: Event, found: Found, connection: Connection) -> Breach:
     requirements = rule.requirements if found.requirements is None else found.requirements
     about = event if found.about is None else found.about
-    if connection.strict is not None:
-        words = BEHIND.get(rule.id, {}).get(connection.strict.contract.name, {})
+    strict = event.strict or connection.strict
+    if strict is not None:
+        words = BEHIND.get(rule.id, {}).get(strict.contract.name, {})
         named = (found.word, about.method, about.sender, "")
         ids = (each for word in dict.fromkeys(named) for each in words.get(word, ()))
         requirements = tuple(dict.fromkeys((*requirements, *ids)))

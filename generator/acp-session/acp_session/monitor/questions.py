@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,6 +15,7 @@ from .state import Connection
 
 _CREATE: Final = "elicitation/create"
 _MODE: Final = "client:{}.elicitation.{}"
+_CREDENTIALS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@:]*:[^/?#@]+@")
 
 
 @rule("request", methods=(_CREATE,), protocols=ACP)
@@ -25,6 +27,14 @@ def elicitation_id_in_use(event: Event, connection: Connection) -> Iterator[Foun
             sentence = f"the id {shown(text(event.body, 'elicitationId'))} belongs to a question that is open"
             yield Found(event.below("elicitationId"), sentence, question.index)
             return
+
+
+@rule("request", methods=(_CREATE,), protocols=ACP)
+def elicitation_url_with_credentials(event: Event, _connection: Connection) -> Iterator[Found]:
+    """The URL of a question holds a user name and a password before its host. Of other secrets no judge can tell."""
+    url = text(event.body, "url") if text(event.body, "mode") == "url" else None
+    if url is not None and _CREDENTIALS.match(url):
+        yield Found(event.below("url"), "the URL holds a password, which stands before its host")
 
 
 @rule("request", methods=(_CREATE,), protocols=ACP)

@@ -7,12 +7,16 @@ from typing import Final
 BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "advertised-method-missing": {
         "acp/v1": {
-            "": (
+            "session/new": (
                 "acp/v1/overview/baseline-methods/1",
-                "acp/v1/overview/baseline-methods/2",
-                "acp/v1/initialization/terminal/1",
                 "acp/v1/initialization/session-capabilities/1",
             ),
+            "session/prompt": (
+                "acp/v1/overview/baseline-methods/1",
+                "acp/v1/initialization/session-capabilities/1",
+            ),
+            "session/request_permission": ("acp/v1/overview/baseline-methods/2",),
+            "terminal/create": ("acp/v1/initialization/terminal/1",),
         },
         "acp/v2": {
             "auth/login": (
@@ -169,8 +173,17 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "cursor-not-given": {
+        "acp/v1": {
+            "": (
+                "acp/v1/session-list/pagination/2",
+                "acp/rfds/session-list/how-should-pagination-work-for-large-session-lists/2",
+            ),
+        },
         "acp/v2": {
-            "": ("acp/v2/session-list/pagination/2",),
+            "": (
+                "acp/rfds/session-list/how-should-pagination-work-for-large-session-lists/2",
+                "acp/v2/session-list/pagination/2",
+            ),
         },
     },
     "deleted-session-listed": {
@@ -182,6 +195,9 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
     },
     "elicitation-content-unfit": {
+        "acp/v1": {
+            "": ("acp/v1/elicitation/responses/3",),
+        },
         "acp/v2": {
             "": (
                 "acp/v2/elicitation/form-mode/2",
@@ -213,6 +229,14 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     "elicitation-refused-otherwise": {
         "acp/v2": {
             "": ("acp/v2/elicitation/url-completion/6",),
+        },
+    },
+    "elicitation-url-with-credentials": {
+        "acp/v1": {
+            "": ("acp/v1/elicitation/url-security/1",),
+        },
+        "acp/v2": {
+            "": ("acp/v2/elicitation/url-security/1",),
         },
     },
     "envelope-malformed": {
@@ -574,19 +598,10 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
     },
     "response-without-request": {
         "acp/v1": {
-            "": (
-                "acp/v1/overview/error-handling/2",
-                "acp/v1/extensibility/custom-requests/2",
-                "acp/v1/schema/requestid/3",
-            ),
+            "": ("acp/v1/schema/requestid/3",),
         },
         "acp/v2": {
             "": ("acp/v2/schema/requestid/2",),
-        },
-    },
-    "result-malformed": {
-        "acp/v1": {
-            "": ("acp/v1/cancellation/cancel_request-notification/4",),
         },
     },
     "result-null": {
@@ -598,6 +613,7 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
                 "acp/v1/session-delete/deleting-a-session/1",
                 "acp/v1/file-system/writing-files/2",
             ),
+            "session/load": ("acp/v1/session-setup/loading-a-session/4",),
         },
     },
     "roots-not-resent": {
@@ -674,6 +690,36 @@ BEHIND: Final[dict[str, dict[str, dict[str, tuple[str, ...]]]]] = {
         },
         "acp/v2": {
             "": ("acp/v2/prompt-lifecycle/cancellation/8",),
+        },
+    },
+    "value-unknown": {
+        "acp/v1": {
+            "ElicitationPropertySchema": ("acp/rfds/elicitation/restricted-json-schema/4",),
+            "SessionConfigOptionCategory": ("acp/v1/session-config-options/option-categories/4",),
+            "action": ("acp/rfds/elicitation/user-response/1",),
+            "mode": ("acp/rfds/elicitation/elicitation-modes/2",),
+        },
+        "acp/v2": {
+            "": (
+                "acp/v2/overview/conventions/2",
+                "acp/v2/extensibility/enum-and-tagged-union-variants/1",
+            ),
+            "AuthMethod": ("acp/v2/authentication/authentication-method-types/2",),
+            "AvailableCommandInput": ("acp/v2/slash-commands/availablecommandinput/2",),
+            "ContentBlock": ("acp/v2/content/content-types/1",),
+            "ElicitationPropertySchema": ("acp/rfds/elicitation/restricted-json-schema/4",),
+            "McpServer": ("acp/v2/session-setup/transport-types/2",),
+            "PermissionOptionKind": ("acp/v2/tool-calls/permission-options/2",),
+            "PlanEntryPriority": ("acp/v2/agent-plan/plan-entries/2",),
+            "PlanEntryStatus": ("acp/v2/agent-plan/plan-entries/3",),
+            "PlanUpdateContent": ("acp/v2/agent-plan/extensibility/1",),
+            "SessionConfigOption": ("acp/v2/session-config-options/default-values-and-graceful-degradation/2",),
+            "SessionConfigOptionCategory": ("acp/v2/session-config-options/option-categories/4",),
+            "ToolCallStatus": ("acp/v2/tool-calls/status/1",),
+            "ToolKind": ("acp/v2/tool-calls/reporting/4",),
+            "action": ("acp/rfds/elicitation/user-response/1",),
+            "mode": ("acp/rfds/elicitation/elicitation-modes/2",),
+            "stopReason": ("acp/v2/prompt-lifecycle/stop-reasons/1",),
         },
     },
     "variant-used-without-capability": {

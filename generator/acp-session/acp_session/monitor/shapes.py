@@ -1,4 +1,4 @@
-"""Which fields a message has that its type does not: the schema leaves objects open, and the documents do not."""
+"""Which fields and values a message has that its type does not: the schema leaves both open, and the documents do not."""
 
 from __future__ import annotations
 
@@ -25,15 +25,20 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 class Unknown(NamedTuple):
-    """A field that the type of its object does not have. `types` are the definitions that describe the object."""
+    """A field that the type of its object does not have, or a text that is none of those that its type names (`is_value`) and has no
+    leading `_`. `types` are the definitions that describe the object or the text.
+    """
 
     path: Path
     types: tuple[str, ...]
+    is_value: bool = False
 
 
 @dataclass(slots=True)
 class _Node:
-    """A schema with what it refers to and all that it adds up, unions apart. `is_open`: there may be any other fields."""
+    """A schema with what it refers to and all that it adds up, unions apart. `own` are the only values that it has, if it names some.
+    `is_open`: there may be any other fields.
+    """
 
     names: list[str] = field(default_factory=list[str])
     fields: dict[str, list[Any]] = field(default_factory=dict[str, "list[Any]"])
@@ -42,6 +47,7 @@ class _Node:
     items: list[Any] = field(default_factory=list[Any])
     values: list[Any] = field(default_factory=list[Any])
     unions: list[list[Any]] = field(default_factory=list["list[Any]"])
+    own: list[Any] = field(default_factory=list[Any])
     types: set[type] | None = None
     is_open: bool = False
 
@@ -63,10 +69,11 @@ class Shapes:
         self._definitions: Final[Mapping[str, Any]] = schema["$defs"]
         self._roots: Final = {name: {"$ref": f"#/$defs/{name}"} for name in self._definitions}
         self._nodes: dict[int, _Node] = {}
+        self._told: dict[int, Mapping[str, frozenset[str]]] = {}
 
     def unknown(self, definition: str, value: Any) -> Iterator[Unknown]:
-        """The fields in an instance of a definition that its types do not have, with paths from the instance. Objects of which the
-        schema does not tell the fields are passed over; so are those that fit no variant of their union.
+        """The fields in an instance of a definition that its types do not have, and values that they do not name, with paths from the
+        instance. Objects of which the schema does not tell the fields are passed over; so are those that fit no variant of their union.
         """
         waiting: list[tuple[Path, Any, list[Any]]] = [((), value, [self._roots[definition]])]
         for _ in range(MOST_PLACES):
@@ -77,8 +84,14 @@ class Shapes:
             if is_array(found):
                 below = [schema for node in nodes for schema in node.items]
                 waiting.extend(((*path, index), item, below) for index, item in enumerate(found) if below)
+            elif isinstance(found, str):
+                for node in nodes:
+                    if self._is_unnamed(found, node):
+                        yield Unknown(path, tuple(node.names), is_value=True)
             elif is_object(found):
                 is_free = any(node.is_free for node in nodes)
+                strange = self._strange(found, nodes).items()
+                yield from (Unknown((*path, tag), types, is_value=True) for tag, types in strange)
                 for name, member in found.items():
                     below = [schema for node in nodes for schema in node.fields.get(name, node.values)]
                     if below:
@@ -99,6 +112,57 @@ class Shapes:
                 for agreed, branch in fits:
                     if agreed is not None and agreed == best:
                         yield from self._fitting(value, [branch])
+
+    def _is_unnamed(self, text: str, node: _Node) -> bool:
+        """Whether a type names some texts and allows others, and this is another one, without the mark of extensions."""
+        if text.startswith("_") or not node.unions:
+            return False
+        branches = [self._node(branch) for union in node.unions for branch in union]
+        named = [value for branch in branches for value in branch.own]
+        is_open = any(not branch.own and branch.types is not None and str in branch.types for branch in branches)
+        return is_open and str in map(type, named) and text not in named
+
+    def _strange(self, value: Mapping[str, Any], nodes: Iterable[_Node]) -> dict[str, tuple[str, ...]]:
+        """The tags of an object whose text is that of no variant, where the union allows others, and has no mark of extensions; with
+        the definitions of the union.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        for node in nodes:
+            for union in node.unions:
+                for tag, named in self._tags(union).items():
+                    text = value.get(tag)
+                    if isinstance(text, str) and not text.startswith("_") and text not in named:
+                        found.setdefault(tag, tuple(node.names))
+        return found
+
+    def _tags(self, union: list[Any]) -> Mapping[str, frozenset[str]]:
+        """The fields that tell the variants of an open union apart, those of inner unions included, with their texts."""
+        found = self._told.get(id(union))
+        if found is None:
+            variants = list(self._variants(union))
+            names = {
+                name for one in variants for name in one.constants if all(name in other.fields for other in variants)
+            }
+            found = {
+                name: frozenset(
+                    each for one in variants for each in one.constants.get(name, ()) if isinstance(each, str)
+                )
+                for name in names
+                if any(name not in one.constants and self._is_text(one.fields[name]) for one in variants)
+            }
+            self._told[id(union)] = found
+        return found
+
+    def _variants(self, union: list[Any]) -> Iterator[_Node]:
+        for node in map(self._node, union):
+            if node.constants or not node.unions:
+                yield node
+            else:
+                for inner in node.unions:
+                    yield from self._variants(inner)
+
+    def _is_text(self, schemas: Iterable[Any]) -> bool:
+        return all((types := self._node(schema).types) is None or str in types for schema in schemas)
 
     def _agreement(self, value: Any, schema: Any) -> int | None:
         """How many constants of a variant a value has; `None` where it has another or is of another type."""
@@ -143,6 +207,8 @@ class Shapes:
             if is_object(member) and ("const" in member or "enum" in member):
                 node.constants.setdefault(name, []).extend(member.get("enum", [member.get("const")]))
         node.required.update(schema.get("required", ()))
+        if "const" in schema or "enum" in schema:
+            node.own.extend(schema.get("enum", [schema.get("const")]))
         if is_object(schema.get("items")):
             node.items.append(schema["items"])
         more = schema.get("additionalProperties")

@@ -52,7 +52,9 @@ from acpgen.compat.protocol.facts import (
     ValueAdded,
     VariantAdded,
 )
-from acpgen.compat.protocol.messages import Court, Part, Route
+from acpgen.compat.protocol.facts import joined as joined_limits
+from acpgen.compat.protocol.messages import Court, Part, Route, message
+from acpgen.compat.protocol.misread import misread, moved
 from acpgen.compat.protocol.pairing import EXTENSION, Home, Pair, PlacedFact, Step, Walk
 from acpgen.compat.protocol.proof import Doubts
 from acpgen.compat.protocol.revision import Revised
@@ -390,6 +392,7 @@ class _Check:
                 yield self._of_method(fact, one, other)
             if one.null_result != other.null_result:
                 yield self._of_method(NullResultChanged(other.null_result, **at), one, other)
+            yield from self._positions(one, other)
         if self.old.protocol.batch != self.new.protocol.batch:
             yield from self._batch()
 
@@ -403,6 +406,29 @@ class _Check:
         if judgement.carried_by == "old":
             witness = self.court.loss(routes.sides, (), "old", smallest)
         return self._judged(rule, judgement, routes, fact, new.name, part, witness, proven=witness is not None)
+
+    def _positions(self, old: ir.Method, new: ir.Method) -> Iterator[Judged]:
+        """Params that are read as other params; where all of them are refused, that is told of what refuses them."""
+        if old.params is None or new.params is None:
+            return
+        shapes = self.walk.shape(ir.Ref(old.params), 0), self.walk.shape(ir.Ref(new.params), 1)
+        is_named = all(shape.of("object") for shape in shapes)
+        fact = moved(old, new, is_named=is_named)
+        found = None if fact is None else misread(self.doubts, old, new)
+        if fact is None or found is None:
+            return
+        handler, callers = _sides(new, self.new.protocol.sides)
+        flow: policy.Flow = "both" if handler == callers else "to-handler"
+        routes = _Joined((Route("params", old), old.params), (Route("params", new), new.params), flow, handler, callers)
+        rule, judgement = judge(fact)
+        witness = None
+        if found.value is not None:
+            whole = message(self.new.protocol.envelope, routes.new[0], found.value)
+            verified = all(self.court.accepts(routes.sides, revision, whole) for revision, _ in _DIRECTIONS)
+            witness = self.court.carried(routes.sides, whole, "old") if verified else None
+        if witness is None:
+            judgement = replace(judgement, weight="undetermined", message=f"{judgement.message} {_UNPROVEN}")
+        yield self._judged(rule, judgement, routes, fact, new.name, "params", witness, proven=True)
 
     def _batch(self) -> Iterator[Judged]:
         fact = BatchChanged(self.new.protocol.batch, old_at=self._root(self.old), new_at=self._root(self.new))
@@ -571,6 +597,7 @@ class _Check:
         The revisions in `answered` are not asked about.
         """
         doubtful: list[Revision] = []
+        limits: list[LimitChanged] = []
         for sender, receiver in _DIRECTIONS:
             if receiver in answered:
                 continue
@@ -585,16 +612,18 @@ class _Check:
                 limit = LimitChanged(OTHER, "", "", sender, *value, old_at=found.fact.old_at, new_at=found.fact.new_at)
                 told = self._told(replace(found, fact=limit), joined)
                 if told is not None and told.witness is not None:
-                    yield told
+                    limits.append(limit)
                     continue
             doubtful.append(receiver)
+        if limits:
+            yield from self._each_told(replace(found, fact=joined_limits(limits)), joined)
         if doubtful and (told := self._told(found, joined)) is not None:
             yield replace(told, doubtful=tuple(doubtful))
 
     def _each_told(self, found: PlacedFact, joined: _Joined) -> Iterator[Judged]:
-        """The findings of a fact: one, but where a type gives way to another and only one direction is refused, one for each direction."""
+        """The findings of a fact: one, but where a change goes both ways and only one direction is refused, one for each direction."""
         whole = self._told(found, joined)
-        parts = found.fact.parts if isinstance(found.fact, KindChanged) else ()
+        parts = found.fact.parts if isinstance(found.fact, KindChanged | LimitChanged) else ()
         if len(parts) < 2 or found.free or (whole is not None and len(whole.refuses) == len(parts)):
             parts = ()
             if whole is not None:
@@ -626,7 +655,7 @@ class _Check:
             rule,
             judgement,
             joined,
-            replace(found.fact, old_at=found.old_at, new_at=found.new_at),
+            replace(found.fact, **self._at(found)),
             joined.method,
             location,
             witness,
@@ -636,6 +665,14 @@ class _Check:
         if isinstance(found.fact, FormatChanged) and found.fact.doubtful:
             told = replace(told, doubtful=tuple(dict.fromkeys((*told.doubtful, *found.fact.doubtful))))
         return self._both_ways(told, judgement, found, joined)
+
+    def _at(self, found: PlacedFact) -> FactPlaces:
+        """Where a fact stands on both sides: where nothing nearer has a place, in the declaration around it."""
+        old, new = (found.home or Home(found.pair)).names
+        return {
+            "old_at": found.old_at or self.old.bundle.origins.get(old or "", ""),
+            "new_at": found.new_at or self.new.bundle.origins.get(new or "", ""),
+        }
 
     def _asserted(self, fact: Fact) -> Fact:
         """A changed format with what it refuses, as far as that is known."""

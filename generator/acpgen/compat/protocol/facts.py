@@ -5,6 +5,7 @@ Every fact holds the places of both sides (`file#/pointer`), which are left out 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, TypedDict
 
@@ -55,6 +56,15 @@ class MethodKindChanged(Placed):
 
     old: ir.Method
     new: ir.Method
+
+
+@dataclass(frozen=True, slots=True)
+class PositionsChanged(Placed):
+    """Which param stands at which position. `is_moved`: one that both revisions have stands at another one."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    is_moved: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +215,7 @@ OTHER: Final = "other keywords"
 class LimitChanged(Placed):
     """A limit on values of one kind that refuses what the other revision admits; `value` is such a value, where one is known.
 
-    `items` tells how to make one otherwise: a number of items.
+    `items` tells how to make one otherwise: a number of items. `more` are the other limits of the same declaration.
     """
 
     keyword: str
@@ -214,6 +224,31 @@ class LimitChanged(Placed):
     admitted_by: Revision
     value: ir.JSON = field(default=None, hash=False)
     items: int | None = None
+    more: tuple[LimitChanged, ...] = ()
+
+    @property
+    def all(self) -> tuple[LimitChanged, ...]:
+        """Each limit alone."""
+        return (replace(self, more=()), *self.more)
+
+    @property
+    def parts(self) -> tuple[LimitChanged, ...]:
+        """The limits of each direction as a change of their own."""
+        return tuple(joined([each for each in self.all if each.admitted_by == side]) for side in self.directions)
+
+    @property
+    def directions(self) -> tuple[Revision, ...]:
+        """The revisions that admit what the other refuses."""
+        return tuple(side for side in _SIDES if any(each.admitted_by == side for each in self.all))
+
+
+_SIDES: Final[tuple[Revision, ...]] = ("old", "new")
+
+
+def joined(limits: Sequence[LimitChanged]) -> LimitChanged:
+    """The limits of one declaration as one change."""
+    first, *others = sorted(limits, key=lambda each: _SIDES.index(each.admitted_by))
+    return replace(first, more=tuple(others)) if others else first
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,6 +437,7 @@ Fact: TypeAlias = (
     MethodAdded
     | MethodRemoved
     | MethodKindChanged
+    | PositionsChanged
     | NullResultChanged
     | BatchChanged
     | FieldAdded

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from acpgen import ir
 from acpgen.compat.findings import Revision
-from acpgen.compat.protocol.facts import Fact, FactPlaces, FormatChanged, LimitChanged, Undetermined
+from acpgen.compat.protocol.facts import Fact, FactPlaces, FormatChanged, LimitChanged, Undetermined, joined
 from acpgen.compat.protocol.shapes import Constants
 from acpgen.meaning import texts
 from acpgen.meaning.limits import OF_NUMBERS, OF_STRINGS, is_length_within, is_number_within
@@ -25,8 +25,9 @@ def scalar_limits(
     old_values: Constants | None, old_free: Free, new_values: Constants | None, new_free: Free, at: FactPlaces
 ) -> Iterator[Fact]:
     """What one side's strings or numbers hold that the other side's refuse. Known constants of two sets are not compared."""
-    yield from _one_way(old_values, old_free, new_values, new_free, "old", at)
-    yield from _one_way(new_values, new_free, old_values, old_free, "new", at)
+    backward = _one_way(old_values, old_free, new_values, new_free, "old", at)
+    forward = _one_way(new_values, new_free, old_values, old_free, "new", at)
+    yield from together([*backward, *forward])
     if not old_free or not new_free:
         return
     before, after = ([each for each in free if isinstance(each, ir.String)] for free in (old_free, new_free))
@@ -42,6 +43,15 @@ def _words(names: Iterable[str | None]) -> str | None:
     """What several types say in one keyword, in words; `None` where none says anything."""
     said = sorted({name or "" for name in names})
     return " or ".join(name or "unspecified" for name in said) if any(said) else None
+
+
+def together(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Facts about one declaration, with all of its limits as one."""
+    found = list(facts)
+    limits = [each for each in found if isinstance(each, LimitChanged)]
+    if limits:
+        yield joined(limits)
+    yield from (each for each in found if not isinstance(each, LimitChanged))
 
 
 def limits(

@@ -341,8 +341,9 @@ class _Comparing:
         admitted = [{True, False} if is_free else found for is_free, found in zip(free, known, strict=True)]
         before, after = admitted
         words = _set(before), _set(after)
-        self._fact(*leaves.limits("enum", sorted(before - after, key=str), *words, "old", self._at()))
-        self._fact(*leaves.limits("enum", sorted(after - before, key=str), *words, "new", self._at()))
+        gone = leaves.limits("enum", sorted(before - after, key=str), *words, "old", self._at())
+        come = leaves.limits("enum", sorted(after - before, key=str), *words, "new", self._at())
+        self._fact(*leaves.together([*gone, *come]))
 
     def _scalars(self, old: tuple[Alternative, ...], new: tuple[Alternative, ...]) -> None:
         old_values, new_values = _merged(old), _merged(new)
@@ -406,7 +407,7 @@ class _Comparing:
                 self._child(step, old, new)
                 return
             self._child(Step("item", old=old, new=new), old.items, new.items)
-            self._fact(*leaves.array_limits(old, new, self._at()))
+            self._fact(*leaves.together(leaves.array_limits(old, new, self._at())))
             return
         if step is not None and isinstance(old, Objects | ir.TaggedUnion) and isinstance(new, Objects | ir.TaggedUnion):
             self._child(step, type_of_object(old), type_of_object(new))

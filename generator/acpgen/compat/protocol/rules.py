@@ -7,7 +7,8 @@ judges the change in the other direction, or says why there is none.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -15,7 +16,9 @@ from acpgen import ir
 from acpgen.compat.findings import NO_ACTION, Revision
 from acpgen.compat.protocol import facts as f
 from acpgen.compat.protocol.candidates import (
+    Examples,
     Leaf,
+    NoExample,
     also,
     exactly,
     having,
@@ -115,6 +118,21 @@ def method_kind_changed(fact: f.MethodKindChanged) -> Judgement:
         f"The {fact.old.kind} {fact.old.name!r} became a {fact.new.kind}.",
         "Keep the method as it was, and add the new kind under another method name.",
         carried_by="old",
+    )
+
+
+def position_changed(fact: f.PositionsChanged) -> Judgement:
+    """A param that is sent by position has another position, or its position has another param, and a message that both revisions
+    accept says something else. Peers that send params by name do not notice.
+    """
+    words = [", ".join(map(repr, names)) for names in (fact.old, fact.new)]
+    return Judgement(
+        "lost" if fact.is_moved else "otherwise",
+        f"The positions of the params are now {words[1]} (previously {words[0]}); peers of one revision read the values of the "
+        "other as other params.",
+        "Keep the order, and add new optional params at the end.",
+        subject=f"{words[0]} to {words[1]}",
+        between=(_UNASKED_OF_NEW, _UNASKED),
     )
 
 
@@ -588,9 +606,26 @@ def _kinds(alternatives: tuple[Alternative, ...]) -> str:
     return ", ".join(map(kind_of, alternatives)) or "None"
 
 
+def limit_changed(fact: f.LimitChanged) -> Judgement | None:
+    """A length, range, pattern, set of constants or number of items refuses what it accepted, and accepts what it refused."""
+    if len(fact.directions) < 2:
+        return None
+    backward, forward = fact.parts
+    words = _limit_words(fact, "rejects values that were accepted, and accepts values that were rejected")
+    return Judgement(
+        "refused",
+        words if fact.keyword == f.OTHER else f"{words.removesuffix('.')}; each revision rejects values of the other.",
+        "Keep the old limit, and add a field for the new values.",
+        accepted_by="old",
+        leaf=_limit_leaf(backward),
+        back=_limit_leaf(forward),
+        subject=_limit_subject(fact),
+    )
+
+
 def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
     """A length, range, pattern, set of constants or number of items refuses what it accepted."""
-    if fact.admitted_by != "old":
+    if fact.directions != ("old",):
         return None
     return Judgement(
         "refused",
@@ -604,7 +639,7 @@ def limit_tightened(fact: f.LimitChanged) -> Judgement | None:
 
 def limit_loosened(fact: f.LimitChanged) -> Judgement | None:
     """A length, range, pattern, set of constants or number of items accepts more; old receivers refuse that."""
-    if fact.admitted_by != "new":
+    if fact.directions != ("new",):
         return None
     return Judgement(
         "refused",
@@ -1009,6 +1044,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.MethodAdded: (method_added,),
     f.MethodRemoved: (method_removed, method_renamed),
     f.MethodKindChanged: (method_kind_changed,),
+    f.PositionsChanged: (position_changed,),
     f.NullResultChanged: (null_result_allowed, null_result_withdrawn),
     f.BatchChanged: (batch_allowed, batch_withdrawn),
     f.FieldAdded: (field_added, closed_field_added, required_field_added),
@@ -1023,7 +1059,7 @@ RULES: Mapping[type[f.Fact], tuple[Rule, ...]] = {
     f.ObjectOpennessChanged: (object_closed, object_opened),
     f.NullChanged: (null_forbidden, null_allowed),
     f.KindChanged: (type_narrowed, type_widened, type_changed),
-    f.LimitChanged: (limit_tightened, limit_loosened),
+    f.LimitChanged: (limit_changed, limit_tightened, limit_loosened),
     f.FormatChanged: (format_changed,),
     f.ValueAdded: (value_added, closed_value_added),
     f.ValueRemoved: (value_removed, closed_value_removed),
@@ -1076,6 +1112,7 @@ MIRRORS: Final[Mapping[str, str]] = {
 UNMIRRORED: Final[Mapping[str, str]] = {
     "method-renamed": "a rename back is a rename",
     "method-kind-changed": "a change of kind is its own mirror",
+    "position-changed": "a change back is a change",
     "closed-field-added": "field-removed judges the removal, from closed objects too",
     "extension-undeclared": "declaring an extension is field-added",
     "default-changed": "a change back is a change",
@@ -1085,6 +1122,7 @@ UNMIRRORED: Final[Mapping[str, str]] = {
     "gate-moved": "a move back is a move",
     "demand-changed": "it judges both directions",
     "format-changed": "a change back is a change",
+    "limit-changed": "a change back is a change",
     "type-changed": "a change back is a change",
     "variant-beside-default-added": "variant-removed judges the removal",
     "field-renamed": "a rename back is a rename",
@@ -1196,9 +1234,17 @@ def _value(value: ir.JSON) -> str:
 
 
 def _limit_leaf(fact: f.LimitChanged) -> Leaf:
-    if fact.items is None:
-        return exactly(fact.value)
-    return items(fact.items, equal=fact.keyword == "uniqueItems")
+    leaves = [
+        exactly(each.value) if each.items is None else items(each.items, equal=each.keyword == "uniqueItems")
+        for each in fact.all
+    ]
+
+    def leaf(make: Examples, type_: ir.Type) -> Iterator[ir.JSON]:
+        for one in leaves:
+            with suppress(NoExample):
+                yield from one(make, type_)
+
+    return leaf
 
 
 def _unknown_leaf(fact: f.OpennessChanged) -> Leaf:

@@ -35,7 +35,7 @@ _LIMITS: Final = (
 )
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("null-allowed", "null-forbidden", "type-changed", "type-narrowed", "type-widened"), _TYPES),
-    **dict.fromkeys(("limit-tightened", "limit-loosened"), (*_TYPES, *_LIMITS)),
+    **dict.fromkeys(("limit-changed", "limit-loosened", "limit-tightened"), (*_TYPES, *_LIMITS)),
     **dict.fromkeys(("gate-added", "gate-removed", "gate-moved"), ("x-capability",)),
     **dict.fromkeys(("object-closed", "object-opened"), _OPEN),
     "default-changed": ("default",),

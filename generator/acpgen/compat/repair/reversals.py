@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from acpgen.schema.edits import Edit, Keys
-from acpgen.schema.keywords import PROSE
+from acpgen.schema.keywords import PROSE, TABLE
 from acpgen.schema.walk import DEFINITIONS, LISTS, MAPS, SINGLE, is_array, is_object
 
 _SETS: Final = ("required", "enum", "type")
+_ORDERED: Final = ("prefixItems", "items", "params")
+"""Lists whose order counts: the last are the params of a method in an OpenRPC document."""
+_WHOLE: Final = frozenset(
+    {each.name for each in TABLE} - {*SINGLE, *LISTS, *MAPS, *DEFINITIONS, *_SETS, "dependencies"}
+)
+"""Keywords whose value is put back as a whole. What is no keyword may hold schemas, in a document of methods."""
+
 _SILENT: Final = frozenset({*PROSE, "x-docs-ignore", "x-migration", "x-name", "x-was", "$comment"})
 """Keywords of which no message can notice anything."""
 
@@ -44,7 +51,7 @@ def _members(old: dict[str, Any], new: dict[str, Any], at: Keys, schema: bool) -
             continue
         if key not in old:
             yield Edit("remove", (*at, key))
-        elif schema and key not in (*SINGLE, *LISTS, *MAPS, *DEFINITIONS, *_SETS, "dependencies"):
+        elif schema and key in _WHOLE:
             if not same(old[key], value):
                 yield Edit("replace", (*at, key), old[key])
         else:
@@ -54,7 +61,7 @@ def _members(old: dict[str, Any], new: dict[str, Any], at: Keys, schema: bool) -
 def _items(old: list[Any], new: list[Any], at: Keys) -> Iterator[Edit]:
     """Items that belong together, those that are gone, and those that have come."""
     partner = _partners(old, new)
-    if at and at[-1] in ("prefixItems", "items") and len(old) != len(new):
+    if at and at[-1] in _ORDERED and (len(old) != len(new) or list(partner.values()) != sorted(partner.values())):
         yield Edit("replace", at, old)
         return
     following = 0
@@ -98,7 +105,8 @@ def _mark(item: Any) -> str | None:
         return None
     members: Any = item.get("properties") or {}
     constants = {name: inner["const"] for name, inner in members.items() if is_object(inner) and "const" in inner}
-    for mark in (item.get("const"), constants, item.get("$ref"), item.get("title"), item.get("type")):
+    named = item.get("name") if isinstance(item.get("name"), str) else None  # a method, or a param
+    for mark in (item.get("const"), constants, item.get("$ref"), named, item.get("title"), item.get("type")):
         if mark not in (None, {}):
             return json.dumps(mark, sort_keys=True)
     return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from acpgen.probe.cases.sessions import offered
 from acpgen.probe.cases.turns import ended_turns, ready, wish
-from acpgen.probe.clauses import ANSWERED_OR_NOT, REFUSED_CONTENT, REFUSED_TRANSPORT
+from acpgen.probe.clauses import ANSWERED_OR_NOT, REFUSED_CONTENT, REFUSED_OPTION, REFUSED_TRANSPORT
 from acpgen.probe.connection import Heard
 from acpgen.probe.registry import case
-from acpgen.probe.trial import AUTH_REQUIRED, Trial
+from acpgen.probe.trial import AUTH_REQUIRED, Trial, listed
+from acpgen.schema.walk import is_object
 
 
 @case("content/unknown-block", REFUSED_CONTENT, "session", versions=(2,))
@@ -26,6 +28,24 @@ def unknown_transport(trial: Trial) -> None:
     """`session/new` with an MCP server over a transport that nobody has. Expected: the error -32602."""
     params = {**trial.new_params(), "mcpServers": [{"type": "_acpgen_wire", "name": "probe"}]}
     _refused(trial, "session/new", params, "an MCP server over '_acpgen_wire'")
+
+
+@case("session-config-options/unknown", REFUSED_OPTION, "session", versions=(2,))
+def unknown_option(trial: Trial) -> None:
+    """`session/set_config_option` of an option that nobody has, and of an offered choice to a value and a shape of value that nobody
+    has. Expected: the error -32602 each time.
+    """
+    session, result = offered(trial)
+    options = [one for one in listed(result.get("configOptions")) if is_object(one) and one.get("type") == "select"]
+    if not options:
+        raise trial.skip("the session offers no configuration options")
+    known, word = options[0].get("configId"), f"acpgen-{trial.random.getrandbits(32):08x}"
+    for what, params in (
+        ("an option that nobody has", {"configId": word, "type": "id", "value": word}),
+        ("a value that is not offered", {"configId": known, "type": "id", "value": word}),
+        ("a shape of value that nobody has", {"configId": known, "type": "_acpgen_shape", "value": [word]}),
+    ):
+        _refused(trial, "session/set_config_option", {"sessionId": session, **params}, what)
 
 
 @case("prompt-turn/cancel-unanswered-permission", ANSWERED_OR_NOT, "session", versions=(2,))
@@ -74,4 +94,4 @@ def _refused(trial: Trial, method: str, params: Any, what: str) -> None:
         raise trial.skip(trial.refused(method, found))
     if found.code != -32602:
         how = f"fails with {found.reason}" if "error" in found.value else "is accepted"
-        trial.fail(f"{method!r} with {what} {how} instead of -32602", index, found.index)
+        trial.fail(f"{method!r} with {what} {how} instead of -32602", index, found.index, place=what)

@@ -150,7 +150,7 @@ def delete_twice(trial: Trial) -> None:
 @case("session-modes/set", ADVERTISED, versions=(1,))
 def set_mode(trial: Trial) -> None:
     """`session/set_mode` to each mode that a new session offers. Expected: a result."""
-    name, result = _offered(trial)
+    name, result = offered(trial)
     modes = result.get("modes")
     names = [
         one.get("id") for one in listed(modes.get("availableModes") if is_object(modes) else None) if is_object(one)
@@ -167,7 +167,7 @@ def set_mode(trial: Trial) -> None:
 @case("session-config-options/set", ADVERTISED)
 def set_config_option(trial: Trial) -> None:
     """`session/set_config_option` of each option to the value that it has. Expected: a result with all options."""
-    name, result = _offered(trial)
+    name, result = offered(trial)
     options = [one for one in listed(result.get("configOptions")) if is_object(one)]
     options = [one for one in options if isinstance(one.get("currentValue"), str) and one.get("type") == "select"]
     if not options:
@@ -185,7 +185,7 @@ def set_config_option(trial: Trial) -> None:
             trial.fail(f"the option {key!r} refuses the value that it has: {found.reason}", index, found.index)
 
 
-def _offered(trial: Trial) -> tuple[str, dict[str, Any]]:
+def offered(trial: Trial) -> tuple[str, dict[str, Any]]:
     """A session and the answer that opened it."""
     name = trial.session()
     for found in trial.connection.answers.values():

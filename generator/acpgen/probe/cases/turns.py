@@ -190,7 +190,10 @@ def _turn(trial: Trial, blocks: list[Any]) -> Heard:
         trial.memory.setdefault("no prompts", reason)
         raise trial.skip(reason)
     if found is not None and trial.version == 2:
-        found = _idle(trial, session, index)
+        accepted, found = found, _idle(trial, session, index)
+        if found is not None and found.index < accepted.index and _has_run(trial, session, index, found.index):
+            sentence = "the prompt was answered only when its work had ended"
+            trial.fail(sentence, index, found.index, accepted.index, clause=ACCEPTED, place="answered late")
         if found is not None and found.value["params"]["update"].get("stopReason") is None:
             trial.fail("the work of a prompt ended without a stop reason", index, found.index, clause=ACCEPTED)
     if found is None:
@@ -215,6 +218,11 @@ def _idle(trial: Trial, session: str, since: int) -> Heard | None:
 
     trial.connection.wait(lambda: bool(ends()), trial.slow)
     return ends()[0] if ends() else None
+
+
+def _has_run(trial: Trial, session: str, since: int, until: int) -> bool:
+    """Whether work of a session was reported as running between two places of the transcript."""
+    return any(one.index < until and _state(one) == "running" for one in trial.updates(session, since))
 
 
 def _state(heard: Heard) -> Any:

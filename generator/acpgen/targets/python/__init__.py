@@ -22,6 +22,7 @@ from acpgen.targets import Settings
 from acpgen.targets.python.aliases import alias_views, imports, named_records
 from acpgen.targets.python.beyond import Beyond, beyond, check_view
 from acpgen.targets.python.defaults import with_sound_defaults
+from acpgen.targets.python.formatted import formatted
 from acpgen.targets.python.literals import inside_docstring, literal
 from acpgen.targets.python.naming import Names, name_all
 from acpgen.targets.python.peers import peers_view
@@ -85,7 +86,7 @@ def render(protocol: ir.Protocol, bundle: Bundle, settings: Settings) -> Mapping
     files.update({f"{top}/runtime/{path}": text for path, text in _runtime()})
     if settings.distribution is not None:
         files.update(_distribution(protocol, settings, top))
-    return files
+    return formatted(files)
 
 
 @cache

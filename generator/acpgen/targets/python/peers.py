@@ -15,8 +15,8 @@ EITHER: Final = frozenset({"both", "protocol"})
 """What the side of a method is called that either peer handles."""
 
 _SERVING: Final = (
-    *("attach", "connection", "extension_notification", "extension_request", "heed", "notifications", "other"),
-    *("requests", "serve", "side", "wire"),
+    *("attach", "connection", "disconnected", "extension_notification", "extension_request", "heed", "notifications"),
+    *("other", "requests", "serve", "side", "wire"),
 )
 """What the class of a side has of its own, beside the calls to the other side."""
 

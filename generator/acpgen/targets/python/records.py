@@ -312,8 +312,9 @@ def _default(field: ir.Field, names: Names, protocol: ir.Protocol) -> str | None
     value = field.default.value
     if value is None or isinstance(value, str | bool | int | float):
         return literal(value) if _fits(field.type, value) else None
-    if value == [] and isinstance(_not_null(field.type), ir.Array):
-        return "[]"
+    if value == [] and isinstance(array := _not_null(field.type), ir.Array):
+        made = annotation(ir.Array(array.items), names)
+        return f"{names.ours('Field')}(default_factory=lambda: {made}())"
     record = _made(field, protocol)
     if record is None or not isinstance(value, dict) or _makes(record, record.name, protocol):
         return None

@@ -5,7 +5,17 @@ from .contract import Method
 from .errors import DecodeError, Dropped, EncodeError, Problem
 from .failures import ConnectionEnded, Failed, NotAdvertised, NotStrict, Refused
 from .jsonrpc import JSON, ErrorObject, ErrorResponse, Notification, Request, Response
-from .markers import Bounds, Exact, MultipleOf, Number, Open, Positional, Shapes, Tagged, UniqueItems
+from .markers import (
+    Bounds,
+    Exact,
+    MultipleOf,
+    Number,
+    Open,
+    Positional,
+    Shapes,
+    Tagged,
+    UniqueItems,
+)
 from .model import MISSING, Excluding, Model, Unknown
 from .published import Defined
 from .sending import encode_strictly

@@ -16,7 +16,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from .contract import Path
 from .explain import EXCLUDED, TOO_MANY, Explainer, Said, wrong_type
-from .json_types import comparable, is_array, is_object
+from .json_types import Numeric, comparable, is_array, is_object
 from .pieces import FIRST, distance
 from .pointers import referred, schema_pointer
 
@@ -100,7 +100,10 @@ class Document:
     """
 
     def __init__(
-        self, schema: Mapping[str, Any], patterns: Mapping[str, str | None], openings: Mapping[str, Any] | None = None
+        self,
+        schema: Mapping[str, Any],
+        patterns: Mapping[str, str | None],
+        openings: Mapping[str, Any] | None = None,
     ) -> None:
         self.schema: Final = schema
         self.explainer: Final = Explainer(schema, None)
@@ -112,7 +115,11 @@ class Document:
     def at(self, place: Path) -> Node:
         """The schema at a place."""
         if place not in self._nodes:
-            opening = self._openings.get(str(place[1])) if len(place) == 2 and place[0] == "$defs" else None
+            opening = (
+                self._openings.get(str(place[1]))
+                if len(place) == 2 and place[0] == "$defs"
+                else None
+            )
             also = None if opening is None else Node(self, place, opening)
             self._nodes[place] = Node(self, place, self.explainer.at(place), also)
         return self._nodes[place]
@@ -123,14 +130,18 @@ class Document:
         if written is None:
             return None
         if pattern not in self._compiled:
-            self._compiled[pattern] = SchemaValidator(core_schema.str_schema(pattern=written)).isinstance_python
+            self._compiled[pattern] = SchemaValidator(
+                core_schema.str_schema(pattern=written)
+            ).isinstance_python
         return self._compiled[pattern](text)
 
 
 class Node:
     """A schema at its place in a document. `also` takes values that it refuses, all the same."""
 
-    def __init__(self, document: Document, place: Path, schema: Any, also: Node | None = None) -> None:
+    def __init__(
+        self, document: Document, place: Path, schema: Any, also: Node | None = None
+    ) -> None:
         self.document: Final = document
         self.place: Final = place
         self.schema: Final = schema
@@ -195,7 +206,10 @@ class Node:
 
     def each(self, keyword: str) -> list[Node]:
         """The schemas that a keyword lists."""
-        return [self.inside(keyword, index) for index in range(len(self.says.get(keyword, ())))]
+        return [
+            self.inside(keyword, index)
+            for index in range(len(self.says.get(keyword, ())))
+        ]
 
     def named(self, keyword: str) -> dict[str, Node]:
         """The schemas that a keyword names."""
@@ -215,7 +229,9 @@ class Node:
                     found.add(trial.reached(node, value))
         else:
             self._reach_items(found, value, trial, without)
-        for node in chain([self.target] if "$ref" in self.says else [], self.each("allOf")):
+        for node in chain(
+            [self.target] if "$ref" in self.says else [], self.each("allOf")
+        ):
             found.add(trial.reached(node, value))
         for node in chain(self.each("anyOf"), self.each("oneOf")):
             found.add(trial.reached(node, value), trial.once(node, value))
@@ -225,29 +241,45 @@ class Node:
             if "then" in self.says:
                 found.add(trial.reached(self.inside("then"), value), verdict)
             if "else" in self.says:
-                found.add(trial.reached(self.inside("else"), value), None if verdict is None else not verdict)
+                found.add(
+                    trial.reached(self.inside("else"), value),
+                    None if verdict is None else not verdict,
+                )
         return found
 
-    def _reach_properties(self, found: _Reached, value: dict[str, Any], without: str) -> None:
-        if "additionalProperties" in self.says or "unevaluatedProperties" in self.says.keys() - {without}:
+    def _reach_properties(
+        self, found: _Reached, value: dict[str, Any], without: str
+    ) -> None:
+        if (
+            "additionalProperties" in self.says
+            or "unevaluatedProperties" in self.says.keys() - {without}
+        ):
             found.surely.update(value)
             return
         found.surely.update(self.says.get("properties", {}).keys() & value.keys())
         for pattern in self.says.get("patternProperties", {}):
             for key in value:
                 verdict = self.document.matches(pattern, key)
-                (found.surely if verdict else found.maybe).update([key] if verdict is not False else [])
+                (found.surely if verdict else found.maybe).update(
+                    [key] if verdict is not False else []
+                )
 
-    def _reach_items(self, found: _Reached, value: list[Any], trial: Trial, without: str) -> None:
+    def _reach_items(
+        self, found: _Reached, value: list[Any], trial: Trial, without: str
+    ) -> None:
         if "items" in self.says or "unevaluatedItems" in self.says.keys() - {without}:
             found.surely.update(range(len(value)))
             return
-        found.surely.update(range(min(len(self.says.get("prefixItems", ())), len(value))))
+        found.surely.update(
+            range(min(len(self.says.get("prefixItems", ())), len(value)))
+        )
         if "contains" in self.says:
             node = self.inside("contains")
             for index, item in enumerate(value):
                 verdict = trial.once(node, item)
-                (found.surely if verdict else found.maybe).update([index] if verdict is not False else [])
+                (found.surely if verdict else found.maybe).update(
+                    [index] if verdict is not False else []
+                )
 
     # --- what is wrong ---
 
@@ -262,7 +294,12 @@ class Node:
         """What is wrong by one keyword of this schema; `given` is what the keyword says."""
         place = (*self.place, keyword) if keyword != "false" else self.place
         rule = "falseSchema" if keyword == "false" else keyword
-        return Said(path, schema_pointer(place), self.document.explainer.sentence(rule, given, place, value), keyword)
+        return Said(
+            path,
+            schema_pointer(place),
+            self.document.explainer.sentence(rule, given, place, value),
+            keyword,
+        )
 
 
 # --- verdicts --------------------------------------------------------------------------------------------------------
@@ -304,7 +341,9 @@ def key_of(value: Any) -> object:
         return "object", frozenset((key, key_of(item)) for key, item in value.items())
     if is_array(value):
         return "array", tuple(map(key_of, value))
-    return isinstance(value, bool), comparable(value) if isinstance(value, float) else value
+    return isinstance(value, bool), comparable(value) if isinstance(
+        value, float
+    ) else value
 
 
 def _same(value: Any, constant: Any) -> bool:
@@ -318,7 +357,7 @@ def _same(value: Any, constant: Any) -> bool:
     return key_of(value) == key_of(constant)
 
 
-def _exactly(number: int | float) -> Fraction:
+def _exactly(number: Numeric) -> Fraction:
     """A number as its text denotes it: `0.1` is one tenth."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
@@ -337,7 +376,9 @@ _KINDS: Final[Mapping[type, str]] = {
 
 def _is_of(value: Any, name: str) -> bool:
     if name == "integer":
-        return value.__class__ is int or (value.__class__ is float and value.is_integer())
+        return value.__class__ is int or (
+            value.__class__ is float and value.is_integer()
+        )
     return _KINDS[value.__class__] == name
 
 
@@ -355,7 +396,9 @@ def _type(node: Node) -> Assertion:
 
 
 def _enum(node: Node) -> Assertion:
-    known = {key_of(one) for one in node.says["enum"] if one.__class__ not in _CONTAINERS}
+    known = {
+        key_of(one) for one in node.says["enum"] if one.__class__ not in _CONTAINERS
+    }
     others = [one for one in node.says["enum"] if one.__class__ in _CONTAINERS]
 
     def assertion(value: Any, _: Trial) -> Verdict:
@@ -392,7 +435,9 @@ def _any_of(node: Node) -> Assertion:
 
 def _one_of(node: Node) -> Assertion:
     nodes = node.each("oneOf")
-    return lambda value, trial: _counted((trial.once(one, value) for one in nodes), 1, 1)
+    return lambda value, trial: _counted(
+        (trial.once(one, value) for one in nodes), 1, 1
+    )
 
 
 def _not(node: Node) -> Assertion:
@@ -407,7 +452,9 @@ def _not(node: Node) -> Assertion:
 
 def _if(node: Node) -> Assertion | None:
     condition = node.inside("if")
-    then, other = (node.inside(key) if key in node.says else None for key in ("then", "else"))
+    then, other = (
+        node.inside(key) if key in node.says else None for key in ("then", "else")
+    )
     if then is None and other is None:
         return None
 
@@ -420,7 +467,9 @@ def _if(node: Node) -> Assertion | None:
     return assertion
 
 
-def _limit(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], Assertion]:
+def _limit(
+    keyword: str, holds: Callable[[Any, Any], bool]
+) -> Callable[[Node], Assertion]:
     def make(node: Node) -> Assertion:
         limit = comparable(node.says[keyword])
         return lambda value, trial: holds(value, limit)
@@ -428,11 +477,13 @@ def _limit(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], 
     return make
 
 
-def _bound(keyword: str, holds: Callable[[Any, Any], bool]) -> Callable[[Node], Assertion]:
+def _bound(
+    keyword: str, holds: Callable[[Any, Any], bool]
+) -> Callable[[Node], Assertion]:
     return _limit(keyword, lambda value, limit: holds(comparable(value), limit))
 
 
-def _divides(value: int | float, step: int | float) -> bool:
+def _divides(value: Numeric, step: Numeric) -> bool:
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
     return (_exactly(value) / _exactly(step)).denominator == 1
@@ -445,23 +496,36 @@ def _pattern(node: Node) -> Assertion:
 
 def _prefix_items(node: Node) -> Assertion:
     nodes = node.each("prefixItems")
-    return lambda value, trial: _all(one.judge(item, trial) for one, item in zip(nodes, value, strict=False))
+    return lambda value, trial: _all(
+        one.judge(item, trial) for one, item in zip(nodes, value, strict=False)
+    )
 
 
 def _items(node: Node) -> Assertion:
     inner, first = node.inside("items"), len(node.says.get("prefixItems", ()))
-    return lambda value, trial: _all(inner.judge(item, trial) for item in islice(value, first, None))
+    return lambda value, trial: _all(
+        inner.judge(item, trial) for item in islice(value, first, None)
+    )
 
 
 def _contains(node: Node) -> Assertion:
     inner = node.inside("contains")
-    least, most = node.says.get("minContains", 1), node.says.get("maxContains", float("inf"))
-    return lambda value, trial: _counted((trial.once(inner, item) for item in value), least, most)
+    least, most = (
+        node.says.get("minContains", 1),
+        node.says.get("maxContains", float("inf")),
+    )
+    return lambda value, trial: _counted(
+        (trial.once(inner, item) for item in value), least, most
+    )
 
 
 def _unique_items(node: Node) -> Assertion | None:
     is_unique = node.says["uniqueItems"] is True
-    return (lambda value, trial: len(set(map(key_of, value))) == len(value)) if is_unique else None
+    return (
+        (lambda value, trial: len(set(map(key_of, value))) == len(value))
+        if is_unique
+        else None
+    )
 
 
 def _unevaluated(keyword: str) -> Callable[[Node], Assertion]:
@@ -472,7 +536,9 @@ def _unevaluated(keyword: str) -> Callable[[Node], Assertion]:
             found = node.reached(value, trial, without=keyword)
             members = value.items() if is_object(value) else enumerate(value)
             return _all(
-                None if (verdict := inner.judge(item, trial)) is False and key in found.maybe else verdict
+                None
+                if (verdict := inner.judge(item, trial)) is False and key in found.maybe
+                else verdict
                 for key, item in members
                 if key not in found.surely
             )
@@ -484,7 +550,9 @@ def _unevaluated(keyword: str) -> Callable[[Node], Assertion]:
 
 def _properties(node: Node) -> Assertion:
     nodes = node.named("properties")
-    return lambda value, trial: _all(one.judge(value[name], trial) for name, one in nodes.items() if name in value)
+    return lambda value, trial: _all(
+        one.judge(value[name], trial) for name, one in nodes.items() if name in value
+    )
 
 
 def _pattern_properties(node: Node) -> Assertion:
@@ -497,7 +565,9 @@ def _pattern_properties(node: Node) -> Assertion:
         return _any((None if verdict is None else False, inner.judge(item, trial)))
 
     return lambda value, trial: _all(
-        one(pattern, inner, key, item, trial) for pattern, inner in nodes.items() for key, item in value.items()
+        one(pattern, inner, key, item, trial)
+        for pattern, inner in nodes.items()
+        for key, item in value.items()
     )
 
 
@@ -510,7 +580,9 @@ def _additional_properties(node: Node) -> Assertion:
         is_other = _any(matches(pattern, key) for pattern in patterns)
         return True if is_other else _any((is_other, inner.judge(item, trial)))
 
-    return lambda value, trial: _all(one(key, item, trial) for key, item in value.items() if key not in named)
+    return lambda value, trial: _all(
+        one(key, item, trial) for key, item in value.items() if key not in named
+    )
 
 
 def _property_names(node: Node) -> Assertion:
@@ -528,13 +600,23 @@ def _dependent_required(node: Node) -> Assertion:
     return lambda value, trial: not _lacking(given, value)
 
 
-def _lacking(given: Mapping[str, Sequence[str]], value: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name, key) for key, names in given.items() if key in value for name in names if name not in value]
+def _lacking(
+    given: Mapping[str, Sequence[str]], value: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    return [
+        (name, key)
+        for key, names in given.items()
+        if key in value
+        for name in names
+        if name not in value
+    ]
 
 
 def _dependent_schemas(node: Node) -> Assertion:
     nodes = node.named("dependentSchemas")
-    return lambda value, trial: _all(trial.once(one, value) for key, one in nodes.items() if key in value)
+    return lambda value, trial: _all(
+        trial.once(one, value) for key, one in nodes.items() if key in value
+    )
 
 
 _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Node], Assertion | None]]]] = {
@@ -544,11 +626,23 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Node], Assertion | None]]]] =
     "const": ("", _const),
     "minimum": ("number", _bound("minimum", lambda value, limit: value >= limit)),
     "maximum": ("number", _bound("maximum", lambda value, limit: value <= limit)),
-    "exclusiveMinimum": ("number", _bound("exclusiveMinimum", lambda value, limit: value > limit)),
-    "exclusiveMaximum": ("number", _bound("exclusiveMaximum", lambda value, limit: value < limit)),
+    "exclusiveMinimum": (
+        "number",
+        _bound("exclusiveMinimum", lambda value, limit: value > limit),
+    ),
+    "exclusiveMaximum": (
+        "number",
+        _bound("exclusiveMaximum", lambda value, limit: value < limit),
+    ),
     "multipleOf": ("number", _limit("multipleOf", _divides)),
-    "minLength": ("string", _limit("minLength", lambda value, limit: len(value) >= limit)),
-    "maxLength": ("string", _limit("maxLength", lambda value, limit: len(value) <= limit)),
+    "minLength": (
+        "string",
+        _limit("minLength", lambda value, limit: len(value) >= limit),
+    ),
+    "maxLength": (
+        "string",
+        _limit("maxLength", lambda value, limit: len(value) <= limit),
+    ),
     "pattern": ("string", _pattern),
     "minItems": ("array", _limit("minItems", lambda value, limit: len(value) >= limit)),
     "maxItems": ("array", _limit("maxItems", lambda value, limit: len(value) <= limit)),
@@ -556,8 +650,14 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Node], Assertion | None]]]] =
     "prefixItems": ("array", _prefix_items),
     "items": ("array", _items),
     "contains": ("array", _contains),
-    "minProperties": ("object", _limit("minProperties", lambda value, limit: len(value) >= limit)),
-    "maxProperties": ("object", _limit("maxProperties", lambda value, limit: len(value) <= limit)),
+    "minProperties": (
+        "object",
+        _limit("minProperties", lambda value, limit: len(value) >= limit),
+    ),
+    "maxProperties": (
+        "object",
+        _limit("maxProperties", lambda value, limit: len(value) <= limit),
+    ),
     "required": ("object", _required),
     "dependentRequired": ("object", _dependent_required),
     "propertyNames": ("object", _property_names),
@@ -581,7 +681,9 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Node], Assertion | None]]]] =
 # --- sentences -------------------------------------------------------------------------------------------------------
 
 
-def _told(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> Iterator[Said]:
+def _told(
+    node: Node, keyword: str, value: Any, trial: Trial, path: Path
+) -> Iterator[Said]:
     """What is wrong with a value by a keyword that refuses it."""
     given = node.says.get(keyword)
     match keyword:
@@ -592,9 +694,14 @@ def _told(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> Ite
         case "dependentRequired":
             for name, key in _lacking(node.says["dependentRequired"], value):
                 sentence = f"the field {name!r} is required beside {key!r}"
-                yield Said(path, schema_pointer((*node.place, keyword)), sentence, keyword)
+                yield Said(
+                    path, schema_pointer((*node.place, keyword)), sentence, keyword
+                )
         case "$ref":
-            yield from (said._replace(path=(*path, *said.path)) for said in trial.told(node.target, value))
+            yield from (
+                said._replace(path=(*path, *said.path))
+                for said in trial.told(node.target, value)
+            )
         case "allOf":
             for one in node.each("allOf"):
                 yield from _below(one, value, trial, path)
@@ -604,7 +711,9 @@ def _told(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> Ite
                     yield from _below(one, value, trial, path)
         case "if":
             for part in ("then", "else"):
-                if part in node.says and (trial.once(node.inside("if"), value) is True) is (part == "then"):
+                if part in node.says and (
+                    trial.once(node.inside("if"), value) is True
+                ) is (part == "then"):
                     yield from _below(node.inside(part), value, trial, path)
         case "not":
             yield Said(path, schema_pointer((*node.place, keyword)), EXCLUDED, keyword)
@@ -623,17 +732,27 @@ def _below(node: Node, value: Any, trial: Trial, path: Path) -> Iterator[Said]:
 
 _MEMBERS: Final = frozenset(
     {
-        *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+        *(
+            "properties",
+            "patternProperties",
+            "additionalProperties",
+            "unevaluatedProperties",
+        ),
         *("items", "prefixItems", "unevaluatedItems"),
     }
 )
 
 
-def _members(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> Iterator[Said]:
+def _members(
+    node: Node, keyword: str, value: Any, trial: Trial, path: Path
+) -> Iterator[Said]:
     """What is wrong with the members of a value that a keyword judges."""
     refused: list[str] = []
     for step, inner in _judged(node, keyword, value, trial):
-        if inner.schema is False and keyword in ("additionalProperties", "unevaluatedProperties"):
+        if inner.schema is False and keyword in (
+            "additionalProperties",
+            "unevaluatedProperties",
+        ):
             refused.append(str(step))
         else:
             yield from _below(inner, value[step], trial, (*path, step))
@@ -641,12 +760,18 @@ def _members(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> 
         yield node.said(keyword, refused, value, path)
 
 
-def _judged(node: Node, keyword: str, value: Any, trial: Trial) -> Iterator[tuple[str | int, Node]]:
+def _judged(
+    node: Node, keyword: str, value: Any, trial: Trial
+) -> Iterator[tuple[str | int, Node]]:
     """The members that a keyword surely judges, each with the schema that does."""
     matches = node.document.matches
     match keyword:
         case "properties":
-            yield from ((name, one) for name, one in node.named(keyword).items() if name in value)
+            yield from (
+                (name, one)
+                for name, one in node.named(keyword).items()
+                if name in value
+            )
         case "patternProperties":
             for pattern, one in node.named(keyword).items():
                 yield from ((key, one) for key in value if matches(pattern, key))
@@ -656,9 +781,16 @@ def _judged(node: Node, keyword: str, value: Any, trial: Trial) -> Iterator[tupl
                 if all(matches(pattern, key) is False for pattern in patterns):
                     yield key, node.inside(keyword)
         case "prefixItems":
-            yield from ((index, one) for index, one in enumerate(node.each(keyword)) if index < len(value))
+            yield from (
+                (index, one)
+                for index, one in enumerate(node.each(keyword))
+                if index < len(value)
+            )
         case "items":
-            yield from ((index, node.inside(keyword)) for index in range(len(node.each("prefixItems")), len(value)))
+            yield from (
+                (index, node.inside(keyword))
+                for index in range(len(node.each("prefixItems")), len(value))
+            )
         case _:
             found = node.reached(value, trial, without=keyword)
             members: Iterable[Any] = value if is_object(value) else range(len(value))
@@ -667,9 +799,13 @@ def _judged(node: Node, keyword: str, value: Any, trial: Trial) -> Iterator[tupl
                     yield key, node.inside(keyword)
 
 
-def _union(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> Iterator[Said]:
+def _union(
+    node: Node, keyword: str, value: Any, trial: Trial, path: Path
+) -> Iterator[Said]:
     nodes, place = node.each(keyword), (*node.place, keyword)
-    failed = [index for index, one in enumerate(nodes) if trial.once(one, value) is False]
+    failed = [
+        index for index, one in enumerate(nodes) if trial.once(one, value) is False
+    ]
     if len(failed) < len(nodes):
         yield Said(path, schema_pointer(place), TOO_MANY, keyword)
         return
@@ -679,16 +815,29 @@ def _union(node: Node, keyword: str, value: Any, trial: Trial, path: Path) -> It
         value,
         failed,
         lambda index: nodes[index].problems(value, trial, path),
-        lambda indices: _nearest([nodes[index] for index in indices], value, trial, path, schema_pointer(place)),
+        lambda indices: _nearest(
+            [nodes[index] for index in indices],
+            value,
+            trial,
+            path,
+            schema_pointer(place),
+        ),
     )
 
 
-def _nearest(nodes: Sequence[Node], value: Any, trial: Trial, path: Path, pointer: str) -> Iterator[Said]:
+def _nearest(
+    nodes: Sequence[Node], value: Any, trial: Trial, path: Path, pointer: str
+) -> Iterator[Said]:
     """What is wrong by the branch that comes nearest, told by the first problems of each."""
     told_by = [list(islice(one.problems(value, trial, path), FIRST)) for one in nodes]
     best = min(told_by, key=lambda said: distance(said, path))
     if distance(best, path)[0]:
-        yield Said(path, pointer, wrong_type({name for one in nodes for name in _types(one)}, value), "type")
+        yield Said(
+            path,
+            pointer,
+            wrong_type({name for one in nodes for name in _types(one)}, value),
+            "type",
+        )
     else:
         yield from best
 

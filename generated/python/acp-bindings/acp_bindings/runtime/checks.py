@@ -14,7 +14,12 @@ from itertools import islice
 from typing import Any, Final, cast, get_args
 
 from pydantic import GetCoreSchemaHandler, ValidationError, model_validator
-from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import (
+    ErrorDetails,
+    InitErrorDetails,
+    PydanticCustomError,
+    core_schema,
+)
 
 from .assertions import Document, Node, TooManySteps, Trial
 from .contract import Path
@@ -32,7 +37,12 @@ class Checks:
     `patterns` gives the patterns that are written otherwise for the engine, `openings` schemas of what unions keep that is not theirs.
     """
 
-    def __init__(self, package: str, patterns: Mapping[str, str | None], openings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        package: str,
+        patterns: Mapping[str, str | None],
+        openings: Mapping[str, Any],
+    ) -> None:
         self._package: Final = package
         self._patterns: Final = patterns
         self._openings: Final = openings
@@ -49,7 +59,11 @@ class Checks:
     @cached_property
     def opened(self) -> Document | None:
         """The schema as decoders take it; `None` where that is no other."""
-        return Document(self.exact.schema, self._patterns, self._openings) if self._openings else None
+        return (
+            Document(self.exact.schema, self._patterns, self._openings)
+            if self._openings
+            else None
+        )
 
 
 class Check:
@@ -59,7 +73,9 @@ class Check:
         self.name: Final = name
         self._checks: Final = checks
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         return core_schema.with_info_wrap_validator_function(self._run, handler(source))
 
     def of_record(self) -> Any:
@@ -115,7 +131,10 @@ class Check:
         except TooManySteps:
             raise PydanticCustomError(CHECKED, _TOO_MANY) from None
         if refusing is not None:
-            errors = [_error(said.sentence, said.schema, said.path, value) for said in _told(refusing, value, trial)]
+            errors = [
+                _error(said.sentence, said.schema, said.path, value)
+                for said in _told(refusing, value, trial)
+            ]
             raise ValidationError.from_exception_data(self.name, errors)
 
     def _refusing(self, value: Any, trial: Trial) -> Node | None:
@@ -125,7 +144,9 @@ class Check:
             return None
         if opened is None:
             return self._checks.exact.at(place)
-        return opened.at(place) if trial.once(opened.at(place), value) is False else None
+        return (
+            opened.at(place) if trial.once(opened.at(place), value) is False else None
+        )
 
 
 class _Decoding:
@@ -144,7 +165,14 @@ def _told(node: Node, value: Any, trial: Trial) -> list[Said]:
     try:
         return list(dict.fromkeys(islice(trial.told(node, value), LIMIT)))
     except (TooManySteps, RecursionError):
-        return [Said((), schema_pointer(node.place), "the value is not what the schema says here", "schema")]
+        return [
+            Said(
+                (),
+                schema_pointer(node.place),
+                "the value is not what the schema says here",
+                "schema",
+            )
+        ]
 
 
 def _shortened(error: ValidationError) -> ValidationError:
@@ -152,15 +180,21 @@ def _shortened(error: ValidationError) -> ValidationError:
     if error.error_count() <= LIMIT:
         return error
     first = error.errors(include_url=False)[:LIMIT]
-    return ValidationError.from_exception_data(error.title, [_again(details) for details in first])
+    return ValidationError.from_exception_data(
+        error.title, [_again(details) for details in first]
+    )
 
 
 def _again(details: ErrorDetails) -> InitErrorDetails:
     kind, ctx = details["type"], details.get("ctx", {})
     type_: Any = kind
     if kind not in _TYPES:
-        type_ = PydanticCustomError(cast("Any", kind), "{message}", {**ctx, "message": details["msg"]})
-    return InitErrorDetails(type=type_, loc=details["loc"], input=details["input"], ctx=ctx)
+        type_ = PydanticCustomError(
+            cast("Any", kind), "{message}", {**ctx, "message": details["msg"]}
+        )
+    return InitErrorDetails(
+        type=type_, loc=details["loc"], input=details["input"], ctx=ctx
+    )
 
 
 _TYPES: Final = frozenset(get_args(core_schema.ErrorType))
@@ -169,7 +203,9 @@ _TYPES: Final = frozenset(get_args(core_schema.ErrorType))
 
 def _error(sentence: str, schema: str, path: Path, value: Any) -> InitErrorDetails:
     ctx = {"sentence": sentence, "schema": schema, "path": path}
-    return InitErrorDetails(type=PydanticCustomError(CHECKED, "{sentence}", ctx), loc=(), input=value)
+    return InitErrorDetails(
+        type=PydanticCustomError(CHECKED, "{sentence}", ctx), loc=(), input=value
+    )
 
 
 _TOO_MANY: Final = "judging this value takes more steps than are allowed"

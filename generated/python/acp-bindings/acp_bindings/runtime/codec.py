@@ -33,7 +33,9 @@ from .sending import STRICTLY, Sent, below, faults, faults_of_value, refuse
 from .trace import chosen, find, with_strays
 
 Hook: TypeAlias = Callable[[Dropped], object]
-Message: TypeAlias = "Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any]"
+Message: TypeAlias = (
+    "Request[Any] | Notification[Any] | Response[Any] | ErrorResponse[Any]"
+)
 
 
 @dataclass(slots=True)
@@ -53,7 +55,9 @@ class Codec:
     batch: bool = False
     sides: tuple[str, ...] = ()
     versioned: bool = True
-    _adapters: dict[Any, TypeAdapter[Any]] = field(default_factory=dict[Any, TypeAdapter[Any]], repr=False)
+    _adapters: dict[Any, TypeAdapter[Any]] = field(
+        default_factory=dict[Any, TypeAdapter[Any]], repr=False
+    )
     _routes: dict[tuple[str, bool], Method[Any, Any]] = field(
         default_factory=dict[tuple[str, bool], Method[Any, Any]], repr=False
     )
@@ -92,7 +96,12 @@ class Codec:
         return self._message(value, (), sender, method, pending, on_drop, lenient)
 
     def read(
-        self, value: Any, *, sender: str, pending: Mapping[Any, str] | None = None, on_drop: Hook | None = None
+        self,
+        value: Any,
+        *,
+        sender: str,
+        pending: Mapping[Any, str] | None = None,
+        on_drop: Hook | None = None,
     ) -> Any:
         """One message of what `parse` gave. Raises as `decode`."""
         return self._message(value, (), sender, None, pending, on_drop, True)
@@ -116,15 +125,25 @@ class Codec:
         if self.versioned and value.get("jsonrpc") != "2.0":
             raise _invalid("the field 'jsonrpc' must be \"2.0\"", at, value)
         name = value.get("method")
-        if name is None and "method" not in value and ("result" in value or "error" in value):
+        if (
+            name is None
+            and "method" not in value
+            and ("result" in value or "error" in value)
+        ):
             return self._answer(value, at, sender, method, pending, on_drop, lenient)
         if not isinstance(name, str):
-            raise _invalid("the message has no 'method', and neither 'result' nor 'error'", at, value)
+            raise _invalid(
+                "the message has no 'method', and neither 'result' nor 'error'",
+                at,
+                value,
+            )
         is_request = "id" in value
         if is_request and not self._is_id(value["id"]):
             raise _invalid(f"a request id must be {self._ids()}", (*at, "id"), value)
         if "result" in value or "error" in value:
-            raise _invalid("a message with 'method' holds neither 'result' nor 'error'", at, value)
+            raise _invalid(
+                "a message with 'method' holds neither 'result' nor 'error'", at, value
+            )
         row = self._routes.get((name, is_request))
         if row is None or row.side == sender:
             if row is not None or not name.startswith("_"):
@@ -145,7 +164,9 @@ class Codec:
         lenient: bool,
     ) -> tuple[Form, Any]:
         """The params of a call by its row, plain JSON without one, and how they stood."""
-        form: Form = "absent" if key not in value else "null" if value[key] is None else "value"
+        form: Form = (
+            "absent" if key not in value else "null" if value[key] is None else "value"
+        )
         params = value.get(key)
         if row is None or row.params is None:
             return form, params
@@ -153,7 +174,9 @@ class Codec:
             if row.omitted == "nothing":
                 return form, None
             params = row.empty()
-        return form, self._typed(row.params, params, (*at, key), INVALID_PARAMS, value, on_drop, lenient)
+        return form, self._typed(
+            row.params, params, (*at, key), INVALID_PARAMS, value, on_drop, lenient
+        )
 
     def _answer(
         self,
@@ -166,7 +189,9 @@ class Codec:
         lenient: bool,
     ) -> Message:
         if "result" in value and "error" in value:
-            raise _invalid("a response holds either 'result' or 'error', not both", at, value)
+            raise _invalid(
+                "a response holds either 'result' or 'error', not both", at, value
+            )
         if "id" not in value:
             raise _invalid("a response must carry the request's 'id'", at, value)
         id_ = value["id"]
@@ -176,36 +201,74 @@ class Codec:
             method = pending.get(id_)
         extra = self._extra(value, _ERROR if "error" in value else _RESPONSE)
         if "error" in value:
-            error = self._typed(self.error, value["error"], (*at, "error"), INVALID_REQUEST, value, on_drop, lenient)
+            error = self._typed(
+                self.error,
+                value["error"],
+                (*at, "error"),
+                INVALID_REQUEST,
+                value,
+                on_drop,
+                lenient,
+            )
             return ErrorResponse(id_, error, method or "", extra)
         if method is None:
-            raise _invalid(f"no request with id {told(id_)} is pending, so the result cannot be read", at, value)
+            raise _invalid(
+                f"no request with id {told(id_)} is pending, so the result cannot be read",
+                at,
+                value,
+            )
         row = self._routes.get((method, True))
         if row is None and not method.startswith("_"):
             raise self._unknown(method, True, sender, at, value)
         if row is None or row.result is None:
             return Response(id_, value["result"], method, extra)
         if row.side not in (sender, "both"):
-            raise _invalid(f"{method!r} is answered by the {row.side}, not by the {sender}", at, value)
+            raise _invalid(
+                f"{method!r} is answered by the {row.side}, not by the {sender}",
+                at,
+                value,
+            )
         form, result = _form(value, "result")
         if form == "null" and not row.null_result:
             form, result = "value", None
-        typed = self._typed(row.result, result, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient)
+        typed = self._typed(
+            row.result, result, (*at, "result"), INVALID_PARAMS, value, on_drop, lenient
+        )
         return Response(id_, typed, method, extra, form)
 
-    def decode_as(self, type_: Any, value: Any, *, on_drop: Hook | None = None, lenient: bool = True) -> Any:
+    def decode_as(
+        self,
+        type_: Any,
+        value: Any,
+        *,
+        on_drop: Hook | None = None,
+        lenient: bool = True,
+    ) -> Any:
         """See the generated module's `decode_as`."""
-        return self._typed(type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient)
+        return self._typed(
+            type_, copied(value), (), INVALID_PARAMS, {}, on_drop, lenient
+        )
 
     def _typed(
-        self, type_: Any, value: Any, at: Path, code: int, message: dict[str, Any], on_drop: Hook | None, lenient: bool
+        self,
+        type_: Any,
+        value: Any,
+        at: Path,
+        code: int,
+        message: dict[str, Any],
+        on_drop: Hook | None,
+        lenient: bool,
     ) -> Any:
         adapter = self.adapter(type_)
         reading = Reading()
         try:
-            result = adapter.validator.validate_python(value, context=reading, by_alias=True, by_name=False)
+            result = adapter.validator.validate_python(
+                value, context=reading, by_alias=True, by_name=False
+            )
         except ValidationError as error:
-            return self._repaired(adapter, value, error, at, code, message, on_drop, lenient, reading)
+            return self._repaired(
+                adapter, value, error, at, code, message, on_drop, lenient, reading
+            )
         if reading:
             forget_namesakes(result, value)
         return result
@@ -232,18 +295,37 @@ class Codec:
         edits, current, drops = Edits(), value, list[Dropped]()
         kept: list[Any] = []  # what was found of a value is known by its identity
         while True:
-            found = [find(details, adapter.core_schema, current) for details in error.errors(include_url=False)]
+            found = [
+                find(details, adapter.core_schema, current)
+                for details in error.errors(include_url=False)
+            ]
             if not edits.make_whole(found):
-                new, left = repair(chosen(found), edits, value, self.lenient if lenient else None, self.owners, at)
+                new, left = repair(
+                    chosen(found),
+                    edits,
+                    value,
+                    self.lenient if lenient else None,
+                    self.owners,
+                    at,
+                )
                 if left:
-                    problems = (placed(one, edits, self.owners, at) for one in with_strays(left))
+                    problems = (
+                        placed(one, edits, self.owners, at) for one in with_strays(left)
+                    )
                     told_of = limited(explained(problems, drops))
-                    raise DecodeError(code, told_of, id=message.get("id"), method=message.get("method")) from None
+                    raise DecodeError(
+                        code,
+                        told_of,
+                        id=message.get("id"),
+                        method=message.get("method"),
+                    ) from None
                 drops.extend(new)
             current = edits.apply(value)
             kept.append(current)
             try:
-                result = adapter.validator.validate_python(current, context=reading, by_alias=True, by_name=False)
+                result = adapter.validator.validate_python(
+                    current, context=reading, by_alias=True, by_name=False
+                )
             except ValidationError as again:
                 error = again
                 continue
@@ -258,7 +340,9 @@ class Codec:
         if value.keys() <= named and (self.versioned or "jsonrpc" not in value):
             return {}
         return {
-            key: item for key, item in value.items() if key not in named or (key == "jsonrpc" and not self.versioned)
+            key: item
+            for key, item in value.items()
+            if key not in named or (key == "jsonrpc" and not self.versioned)
         }
 
     def _is_id(self, value: Any) -> bool:
@@ -269,9 +353,13 @@ class Codec:
         return isinstance(value, str | int) or (value is None and self.null_id)
 
     def _ids(self) -> str:
-        return "an integer, a string or null" if self.null_id else "an integer or a string"
+        return (
+            "an integer, a string or null" if self.null_id else "an integer or a string"
+        )
 
-    def _unknown(self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]) -> DecodeError:
+    def _unknown(
+        self, name: str, is_request: bool, sender: str, at: Path, value: dict[str, Any]
+    ) -> DecodeError:
         row = self._routes.get((name, is_request))
         other = self._routes.get((name, not is_request))
         if row is not None:
@@ -299,7 +387,11 @@ class Codec:
                 yield from below((index,), self._faults(item, self._text(item)))
             return
         sent = self._sent(message)
-        yield from faults(self, sent, text) if sent is not None else faults_of_value(self, message)
+        yield from (
+            faults(self, sent, text)
+            if sent is not None
+            else faults_of_value(self, message)
+        )
 
     def _sent(self, message: Any) -> Sent | None:
         """By what a message is judged; `None` for plain values."""
@@ -309,15 +401,39 @@ class Codec:
                 call: Any = message  # pyright: ignore[reportUnknownVariableType]
                 row = self._routes.get((call.method, is_request))
                 type_ = row.params if row is not None else None
-                return Sent(row, call.method, "params", "params", type_, _REQUEST if is_request else _NOTIFICATION)
+                return Sent(
+                    row,
+                    call.method,
+                    "params",
+                    "params",
+                    type_,
+                    _REQUEST if is_request else _NOTIFICATION,
+                )
             case Response():
                 row = self._routes.get((message.method, True))
                 result: Any = message.result  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
                 type_ = row.result if row is not None else None
-                return Sent(row, message.method, "result", "result", type_, _RESPONSE, result, is_answer=True)
+                return Sent(
+                    row,
+                    message.method,
+                    "result",
+                    "result",
+                    type_,
+                    _RESPONSE,
+                    result,
+                    is_answer=True,
+                )
             case ErrorResponse():
                 row = self._routes.get((message.method, True))
-                return Sent(row, message.method, "error", "error", self.error, _ERROR, is_answer=True)
+                return Sent(
+                    row,
+                    message.method,
+                    "error",
+                    "error",
+                    self.error,
+                    _ERROR,
+                    is_answer=True,
+                )
             case _:
                 return None
 
@@ -326,7 +442,13 @@ class Codec:
             return b"[" + b",".join(self._text(item) for item in message) + b"]"
         match message:
             case Request():
-                named, head = _REQUEST, b'"id":' + to_json(message.id) + b"," + self._method(message.method)
+                named, head = (
+                    _REQUEST,
+                    b'"id":'
+                    + to_json(message.id)
+                    + b","
+                    + self._method(message.method),
+                )
                 text = head + _body(message, b',"params":')
             case Notification():
                 named, text = (
@@ -334,10 +456,16 @@ class Codec:
                     self._method(message.method) + _body(message, b',"params":'),
                 )
             case Response():
-                named, text = _RESPONSE, b'"id":' + to_json(message.id) + _body(message, b',"result":')
+                named, text = (
+                    _RESPONSE,
+                    b'"id":' + to_json(message.id) + _body(message, b',"result":'),
+                )
             case ErrorResponse():
                 error: Any = message.error  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-                named, text = _ERROR, b'"id":' + to_json(message.id) + b',"error":' + to_json(error)
+                named, text = (
+                    _ERROR,
+                    b'"id":' + to_json(message.id) + b',"error":' + to_json(error),
+                )
             case _:
                 return to_json(message)
         if message.extra:
@@ -353,7 +481,9 @@ class Codec:
         return written
 
 
-_ANYTHING: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
+_ANYTHING: TypeAdapter[Any] = TypeAdapter(
+    Any, config=ConfigDict(ser_json_inf_nan="constants")
+)
 _REQUEST = frozenset({"jsonrpc", "id", "method", "params"})
 _NOTIFICATION = frozenset({"jsonrpc", "method", "params"})
 _RESPONSE = frozenset({"jsonrpc", "id", "result"})
@@ -364,8 +494,12 @@ _VERSION = frozenset({"jsonrpc"})
 def more(extra: Mapping[str, Any], named: frozenset[str]) -> bytes:
     """Further fields of an envelope, as the end of its text. Raises `EncodeError` for those that the envelope names itself."""
     if not named.isdisjoint(extra):
-        raise EncodeError(f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'")
-    return b"".join(b"," + to_json(key) + b":" + to_json(item) for key, item in extra.items())
+        raise EncodeError(
+            f"{', '.join(sorted(named & extra.keys()))}: not to be set by 'extra'"
+        )
+    return b"".join(
+        b"," + to_json(key) + b":" + to_json(item) for key, item in extra.items()
+    )
 
 
 def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
@@ -376,7 +510,11 @@ def _form(value: dict[str, Any], key: str) -> tuple[Form, Any]:
 
 def _body(message: Any, key: bytes) -> bytes:
     """Params or result as they came."""
-    return written(getattr(message, "result" if isinstance(message, Response) else "params"), message.form, key)
+    return written(
+        getattr(message, "result" if isinstance(message, Response) else "params"),
+        message.form,
+        key,
+    )
 
 
 def written(value: Any, form: Form, key: bytes) -> bytes:
@@ -394,25 +532,40 @@ def written(value: Any, form: Form, key: bytes) -> bytes:
 
 def to_json(value: Any) -> bytes:
     """A value as JSON text. Raises `EncodeError` for what no JSON can hold."""
-    if type(value) is int and abs(value) < 1 << 63:  # Python limits how long a number it writes
+    if (
+        type(value) is int and abs(value) < 1 << 63
+    ):  # Python limits how long a number it writes
         return str(value).encode()
     try:
         if isinstance(value, BaseModel):
-            text = value.__pydantic_serializer__.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+            text = value.__pydantic_serializer__.to_json(
+                value, by_alias=True, exclude_unset=True, warnings="error"
+            )
         else:
-            text = _ANYTHING.serializer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+            text = _ANYTHING.serializer.to_json(
+                value, by_alias=True, exclude_unset=True, warnings="error"
+            )
     except (PydanticSerializationError, UnicodeError) as error:
         raise EncodeError(f"this cannot be written as JSON: {error}") from None
     if b"NaN" in text or b"Infinity" in text:
         try:
             parse(text, duplicates="last")
         except DecodeError:
-            raise EncodeError("a number that is not finite cannot be written as JSON") from None
+            raise EncodeError(
+                "a number that is not finite cannot be written as JSON"
+            ) from None
     return text
 
 
-def _invalid(sentence: str, at: Path = (), value: dict[str, Any] | None = None) -> DecodeError:
+def _invalid(
+    sentence: str, at: Path = (), value: dict[str, Any] | None = None
+) -> DecodeError:
     id_ = value.get("id") if value is not None else None
     method = value.get("method") if value is not None else None
     problems = (Problem(json_pointer(at), "", sentence),)
-    return DecodeError(INVALID_REQUEST, problems, id=id_, method=method if isinstance(method, str) else None)
+    return DecodeError(
+        INVALID_REQUEST,
+        problems,
+        id=id_,
+        method=method if isinstance(method, str) else None,
+    )

@@ -36,7 +36,8 @@ def _said(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, str]]:
     for node, below in pairwise(body):
         match node, below:
             case (
-                ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]),
+                ast.AnnAssign(target=ast.Name(id=name))
+                | ast.Assign(targets=[ast.Name(id=name)]),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ) if text:
                 yield prefix + name, inspect.cleandoc(text)
@@ -61,7 +62,9 @@ _PYDANTIC: Final = "pydantic.main"
 class Fields:
     """The attribute `model_fields`: what pydantic knows of the fields, and the words below them."""
 
-    def __get__(self, instance: object, owner: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    def __get__(
+        self, instance: object, owner: type[BaseModel]
+    ) -> Mapping[str, FieldInfo]:
         fields = owner.__pydantic_fields__
         for name, field in fields.items():
             if field.description is None:
@@ -95,7 +98,11 @@ class ConstructorSignature:
 def _default(field: FieldInfo) -> Any:
     if field.is_required():
         return Parameter.empty
-    return field.get_default(call_default_factory=False) if field.default_factory is None else _Made(field)
+    return (
+        field.get_default(call_default_factory=False)
+        if field.default_factory is None
+        else _Made(field)
+    )
 
 
 class _Made:
@@ -107,7 +114,11 @@ class _Made:
         self.field: Final = field
 
     def __repr__(self) -> str:
-        return repr(self.field.get_default(call_default_factory=True, validated_data={}))
+        return repr(
+            self.field.get_default(call_default_factory=True, validated_data={})
+        )
 
 
-_DOOR: Final = Parameter(DOOR, Parameter.KEYWORD_ONLY, default={}, annotation=Mapping[str, Any])
+_DOOR: Final = Parameter(
+    DOOR, Parameter.KEYWORD_ONLY, default={}, annotation=Mapping[str, Any]
+)

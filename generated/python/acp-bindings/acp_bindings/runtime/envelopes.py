@@ -34,13 +34,13 @@ class JsonRpc:
     def request(self, number: int, method: str, params: Any) -> Any:
         return jsonrpc.Request(number, method, _given(params), form=_form(params))
 
-    def notification(self, number: int, method: str, params: Any) -> Any:  # noqa: ARG002
+    def notification(self, number: int, method: str, params: Any) -> Any:
         return jsonrpc.Notification(method, _given(params), form=_form(params))
 
-    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:  # noqa: ARG002
+    def result(self, number: int, id_: Any, method: str, result: Any) -> Any:
         return jsonrpc.Response(id_, result, method)
 
-    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:  # noqa: ARG002
+    def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
         error = jsonrpc.ErrorObject(code=answer.code, message=answer.message)
         if answer.data is not None:
             error.data = answer.data
@@ -57,7 +57,9 @@ class JsonRpc:
         return Taken("error", one.id, one.method, one.error)
 
     def failed(self, method: str, taken: Any) -> Failed:
-        return Failed(method, taken.code, taken.message, getattr(taken, "data", None), taken)
+        return Failed(
+            method, taken.code, taken.message, getattr(taken, "data", None), taken
+        )
 
 
 class DebugAdapter:
@@ -73,7 +75,12 @@ class DebugAdapter:
         return dap.Response(number, id_, method, result, form=_form(result))
 
     def error(self, number: int, id_: Any, method: str, answer: Answer) -> Any:
-        body = {"error": {"id": answer.code, "format": answer.message.replace("{", "(").replace("}", ")")}}
+        body = {
+            "error": {
+                "id": answer.code,
+                "format": answer.message.replace("{", "(").replace("}", ")"),
+            }
+        }
         return dap.ErrorResponse(number, id_, method, answer.message, body)
 
     def taken(self, message: Any) -> Taken:
@@ -89,7 +96,11 @@ class DebugAdapter:
     def failed(self, method: str, taken: Any) -> Failed:
         said: Any = getattr(getattr(taken.body, "error", None), "id", 0)
         return Failed(
-            method, said if isinstance(said, int) else 0, taken.message or "the request failed", taken.body, taken
+            method,
+            said if isinstance(said, int) else 0,
+            taken.message or "the request failed",
+            taken.body,
+            taken,
         )
 
 

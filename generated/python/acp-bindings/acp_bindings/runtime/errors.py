@@ -38,7 +38,11 @@ def limited(found: Iterable[Problem], limit: int = LIMIT) -> tuple[Problem, ...]
     """The first problems, and a last one if there are more."""
     problems = iter(found)
     first = tuple(islice(problems, limit))
-    return first if next(problems, None) is None else (*first, Problem("", "", more_than(limit)))
+    return (
+        first
+        if next(problems, None) is None
+        else (*first, Problem("", "", more_than(limit)))
+    )
 
 
 def more_than(limit: int | None) -> str:
@@ -59,7 +63,7 @@ class DecodeError(ValueError):
         code: int,
         problems: tuple[Problem, ...],
         *,
-        id: Any = None,  # noqa: A002 - it is called so on the wire
+        id: Any = None,  # it is called so on the wire
         method: str | None = None,
     ) -> None:
         self.code = code
@@ -72,7 +76,9 @@ class DecodeError(ValueError):
         return _rebuild, (self.code, self.problems, self.id, self.method)
 
 
-def _rebuild(code: int, problems: tuple[Problem, ...], id_: Any, method: str | None) -> DecodeError:
+def _rebuild(
+    code: int, problems: tuple[Problem, ...], id_: Any, method: str | None
+) -> DecodeError:
     return DecodeError(code, problems, id=id_, method=method)
 
 
@@ -95,7 +101,9 @@ class Dropped:
 
 def shown(value: Any) -> str:
     """A value in a sentence: strings in quotes, other scalars as JSON writes them, cut at 80 characters."""
-    text = _JSON_WORDS[value] if value is None or isinstance(value, bool) else str(value)
+    text = (
+        _JSON_WORDS[value] if value is None or isinstance(value, bool) else str(value)
+    )
     if isinstance(value, str):
         text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
@@ -103,7 +111,13 @@ def shown(value: Any) -> str:
 
 def told(value: Any) -> str:
     """A value in a sentence as `shown`; of objects and arrays only that they are such."""
-    return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else shown(value)
+    return (
+        "an object"
+        if isinstance(value, dict)
+        else "an array"
+        if isinstance(value, list)
+        else shown(value)
+    )
 
 
 _JSON_WORDS: Final = {None: "null", True: "true", False: "false"}

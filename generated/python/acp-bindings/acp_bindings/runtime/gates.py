@@ -21,7 +21,9 @@ class Gates:
 
     def __init__(self, methods: Mapping[str, Method[Any, Any]]) -> None:
         self._gates = {
-            (row.name, row.kind == "request"): row.capability for row in methods.values() if row.capability is not None
+            (row.name, row.kind == "request"): row.capability
+            for row in methods.values()
+            if row.capability is not None
         }
         self._said: dict[str, Any] = {}
 

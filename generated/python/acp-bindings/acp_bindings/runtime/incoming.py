@@ -17,24 +17,35 @@ class Batch:
     def add(self, line: bytes) -> bytes | None:
         """Take one answer; the whole when all are there."""
         self._lines.append(line)
-        return b"[" + b",".join(self._lines) + b"]" if len(self._lines) == self._wanted else None
+        return (
+            b"[" + b",".join(self._lines) + b"]"
+            if len(self._lines) == self._wanted
+            else None
+        )
 
 
 def id_of(value: Any) -> Any:
     """What an answer is called where the id of the request may be no id: then null."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
+    is_number = (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and value == value // 1
+    )
     return value if is_number or isinstance(value, str) else None
 
 
 def is_call(value: Any) -> bool:
     """Whether this is a request or a notification, good or bad."""
-    return is_object(value) and ("method" in value or value.get("type") in ("request", "event"))
+    return is_object(value) and (
+        "method" in value or value.get("type") in ("request", "event")
+    )
 
 
 def is_answer(value: Any) -> bool:
     """Whether this is a response, good or bad: nobody answers it."""
     return is_object(value) and (
-        value.get("type") == "response" or ("method" not in value and ("result" in value or "error" in value))
+        value.get("type") == "response"
+        or ("method" not in value and ("result" in value or "error" in value))
     )
 
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
+
+Numeric: TypeAlias = "int | float"
+"""A JSON number: without a fraction it is an integer, however large."""
+
+Scalar: TypeAlias = "str | int | float | bool | None"
+"""JSON that is no object and no array."""
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
@@ -26,9 +32,13 @@ def integer_of(value: float) -> int:
     return int(value) if abs(value) < _EXACT else int(Decimal(repr(value)))
 
 
-def comparable(value: int | float) -> int | float:
+def comparable(value: Numeric) -> Numeric:
     """A number that compares with others as their texts do."""
-    return integer_of(value) if isinstance(value, float) and abs(value) >= _EXACT else value
+    return (
+        integer_of(value)
+        if isinstance(value, float) and abs(value) >= _EXACT
+        else value
+    )
 
 
 _EXACT = 2**53

@@ -7,8 +7,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from .model import Model
 
-P = TypeVar("P", covariant=True)
-R = TypeVar("R", covariant=True)
+P_co = TypeVar("P_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 JSON: TypeAlias = "dict[str, Any] | list[Any] | str | int | float | bool | None"
 """Plain JSON, as `json.loads` gives it."""
@@ -20,7 +20,7 @@ Form: TypeAlias = Literal["value", "null", "absent"]
 
 
 @dataclass(slots=True)
-class Request(Generic[P]):
+class Request(Generic[P_co]):
     """A request. `params` are the method's, or plain JSON for an extension method (`_…`).
 
     `extra` holds fields of the envelope that JSON-RPC does not name, kept as they came.
@@ -28,27 +28,27 @@ class Request(Generic[P]):
 
     id: RequestId
     method: str
-    params: P
+    params: P_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class Notification(Generic[P]):
+class Notification(Generic[P_co]):
     """A notification: nobody answers it. Fields as in `Request`."""
 
     method: str
-    params: P
+    params: P_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class Response(Generic[R]):
+class Response(Generic[R_co]):
     """The result of a request. `method` is the request's; it is not on the wire."""
 
     id: RequestId
-    result: R
+    result: R_co
     method: str = ""
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
@@ -63,10 +63,10 @@ class ErrorObject(Model):
 
 
 @dataclass(slots=True)
-class ErrorResponse(Generic[R]):
+class ErrorResponse(Generic[R_co]):
     """The answer to a request that failed. `id` is `None` where the request's could not be read."""
 
     id: RequestId
-    error: R
+    error: R_co
     method: str = ""
     extra: dict[str, Any] = field(default_factory=dict[str, Any])

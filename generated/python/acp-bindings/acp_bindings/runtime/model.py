@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from dataclasses import InitVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    model_validator,
+)
 from pydantic_core import MISSING, core_schema
 
 from .constructing import Taken
 from .described import ConstructorSignature, Fields
-from .json_types import comparable, is_array, is_object, is_sequence
+from .json_types import Scalar, comparable, is_array, is_object, is_sequence
 from .published import record_schema
 
 __all__ = ["MISSING", "Excluding", "Model", "Reading", "Unknown"]
@@ -60,7 +67,9 @@ class Model(BaseModel):
             return super().model_validate(obj, **_by_wire_names(options))
 
         @classmethod
-        def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        def model_validate_json(
+            cls, json_data: str | bytes | bytearray, **options: Any
+        ) -> Self:
             """The same of JSON text."""
             return super().model_validate_json(json_data, **_by_wire_names(options))
 
@@ -84,17 +93,26 @@ class Model(BaseModel):
     ) -> dict[str, Any]:
         return record_schema(cls, wire_names(cls), schema, handler) or handler(schema)
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Self:
         """A copy, with other values of some fields, which are not checked. Raises `ValidationError` for names that are no fields of it."""
         if update:
             model, names = type(self), taken(type(self))
             kept = self.__pydantic_extra__ or {}
-            names.refuse(model, {name: value for name, value in update.items() if name not in kept})
-            update = {names.near.get(name, name): value for name, value in update.items()}
+            names.refuse(
+                model,
+                {name: value for name, value in update.items() if name not in kept},
+            )
+            update = {
+                names.near.get(name, name): value for name, value in update.items()
+            }
         return super().model_copy(update=update, deep=deep)
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         schema = handler(source)
         inner: Any = handler.resolve_ref_schema(schema)
         outer = inner
@@ -102,17 +120,26 @@ class Model(BaseModel):
             outer, inner = inner, inner["schema"]
         fields: dict[str, Any] = inner["fields"]
         if any(_is_changeable(field["schema"]) for field in fields.values()):
-            outer["serialization"] = core_schema.wrap_serializer_function_ser_schema(_write_changed, info_arg=True)
-        for name, _, _ in _constants(cls):  # unset is for constructing: the wire must have them
+            outer["serialization"] = core_schema.wrap_serializer_function_ser_schema(
+                _write_changed, info_arg=True
+            )
+        for name, _, _ in _constants(
+            cls
+        ):  # unset is for constructing: the wire must have them
             if fields[name]["schema"]["type"] == "default":
                 fields[name]["schema"] = fields[name]["schema"]["schema"]
-        wire = {name: str(field.get("validation_alias", name)) for name, field in fields.items()}
+        wire = {
+            name: str(field.get("validation_alias", name))
+            for name, field in fields.items()
+        }
         _WIRE_NAMES[cls] = wire
         if "extras_schema" in inner:
             _OF_MORE.add(cls)
         hidden = frozenset(name for name in wire if wire[name] != name)
         if hidden and cls.model_config.get("extra") == "allow":
-            inner["extras_keys_schema"] = core_schema.with_info_plain_validator_function(_Namesakes(hidden))
+            inner["extras_keys_schema"] = (
+                core_schema.with_info_plain_validator_function(_Namesakes(hidden))
+            )
         return schema
 
 
@@ -129,11 +156,15 @@ def _by_wire_names(options: dict[str, Any]) -> dict[str, Any]:
 
 def _is_changeable(schema: Mapping[str, Any]) -> bool:
     """Whether the default of a field may be an object that can be changed in place."""
-    return schema["type"] == "default" and ("default_factory" in schema or isinstance(schema["default"], list | dict))
+    return schema["type"] == "default" and (
+        "default_factory" in schema or isinstance(schema["default"], list | dict)
+    )
 
 
 def _write_changed(
-    record: BaseModel, handler: core_schema.SerializerFunctionWrapHandler, info: core_schema.SerializationInfo[Any]
+    record: BaseModel,
+    handler: core_schema.SerializerFunctionWrapHandler,
+    info: core_schema.SerializationInfo[Any],
 ) -> Any:
     """Write a record; a default that was changed in place counts as set."""
     changed = changed_defaults(record) if info.exclude_unset else []
@@ -149,7 +180,11 @@ def changed_defaults(record: BaseModel) -> list[str]:
     if fresh is None:
         fresh = _fresh_defaults(type(record))
     known, held = record.__pydantic_fields_set__, record.__dict__
-    return [name for name, made in fresh if name not in known and not _is_untouched(held.get(name, made), made)]
+    return [
+        name
+        for name, made in fresh
+        if name not in known and not _is_untouched(held.get(name, made), made)
+    ]
 
 
 def _fresh_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
@@ -160,7 +195,9 @@ def _fresh_defaults(model: type[BaseModel]) -> tuple[tuple[str, Any], ...]:
         if not field.is_required()
     ]
     _FRESH[model] = tuple(
-        (name, value) for name, value in made if isinstance(value, BaseModel) or is_object(value) or is_array(value)
+        (name, value)
+        for name, value in made
+        if isinstance(value, BaseModel) or is_object(value) or is_array(value)
     )
     return _FRESH[model]
 
@@ -173,12 +210,16 @@ def _is_untouched(value: Any, made: Any) -> bool:
         known = value.__pydantic_fields_set__
         return (
             known == made.__pydantic_fields_set__
-            and _is_untouched(value.__pydantic_extra__ or {}, made.__pydantic_extra__ or {})
+            and _is_untouched(
+                value.__pydantic_extra__ or {}, made.__pydantic_extra__ or {}
+            )
             and (not known or _is_untouched(value.__dict__, made.__dict__))
             and not changed_defaults(value)
         )
     if is_object(value):
-        return value.keys() == made.keys() and all(_is_untouched(item, made[key]) for key, item in value.items())
+        return value.keys() == made.keys() and all(
+            _is_untouched(item, made[key]) for key, item in value.items()
+        )
     if is_array(value):
         return len(value) == len(made) and all(map(_is_untouched, value, made))
     return bool(value == made)
@@ -246,7 +287,9 @@ def taken(model: type[BaseModel]) -> Taken:
     found = _TAKEN.get(model)
     if found is None:
         wire = wire_names(model)
-        found = _TAKEN[model] = Taken(wire, anything=issubclass(model, Unknown) or model in _OF_MORE)
+        found = _TAKEN[model] = Taken(
+            wire, anything=issubclass(model, Unknown) or model in _OF_MORE
+        )
     return found
 
 
@@ -313,25 +356,34 @@ class Unknown(Model):
     @model_validator(mode="after")
     def _refuse_known_tags(self) -> Unknown:
         if self.tag in self.known_tags:
-            raise ValueError(f"the tag {self.tag!r} is known and has a class of its own")
+            raise ValueError(
+                f"the tag {self.tag!r} is known and has a class of its own"
+            )
         return self
 
 
 class Excluding(Model):
     """A record that refuses some constants: with them, its object would be another variant."""
 
-    excluded_constants: ClassVar[Mapping[str, tuple[str | int | float | bool, ...]]] = {}
+    excluded_constants: ClassVar[
+        Mapping[str, tuple[str | int | float | bool, ...]]
+    ] = {}
 
     @model_validator(mode="after")
     def _refuse_excluded(self) -> Excluding:
         for wire, constants in self.excluded_constants.items():
             value = value_of(self, wire)
-            if any(isinstance(value, bool) is isinstance(one, bool) and _is(value, one) for one in constants):
-                raise ValueError(f"the value {value!r} of {wire!r} belongs to another variant")
+            if any(
+                isinstance(value, bool) is isinstance(one, bool) and _is(value, one)
+                for one in constants
+            ):
+                raise ValueError(
+                    f"the value {value!r} of {wire!r} belongs to another variant"
+                )
         return self
 
 
-def _is(value: Any, constant: str | int | float | bool) -> bool:
+def _is(value: Any, constant: Scalar) -> bool:
     if isinstance(value, int | float) and isinstance(constant, int | float):
         return comparable(value) == comparable(constant)
     return bool(value == constant)
@@ -346,14 +398,21 @@ def holds_constant(record: BaseModel, wire: str) -> bool:
 def value_of(record: BaseModel, wire: str) -> Any:
     """What a record holds under a wire name; `MISSING` where it holds nothing."""
     name = _python_name(record, wire)
-    return record.__dict__.get(name, MISSING) if name else (record.model_extra or {}).get(wire, MISSING)
+    return (
+        record.__dict__.get(name, MISSING)
+        if name
+        else (record.model_extra or {}).get(wire, MISSING)
+    )
 
 
 def _python_name(record: BaseModel, wire: str) -> str:
     """The attribute of a wire name; empty where the class declares none."""
     name = _PYTHON_NAMES.get((type(record), wire))
     if name is None:
-        name = next((name for name, alias in wire_names(type(record)).items() if alias == wire), "")
+        name = next(
+            (name for name, alias in wire_names(type(record)).items() if alias == wire),
+            "",
+        )
         _PYTHON_NAMES[type(record), wire] = name
     return name
 

@@ -26,6 +26,7 @@ __all__ = [
     "Side",
     "Transport",
     "Wire",
+    "attached",
     "connected",
     "joined",
     "run",
@@ -79,8 +80,13 @@ class Side:
     def attach(self, connection: Connection) -> None:
         """Serve this connection, and no other. Raises `RuntimeError` where there is one already."""
         if self._connection is not None and not self._connection.is_ended:
-            raise RuntimeError(f"this {self.side} is connected already; each connection needs an object of its own")
+            raise RuntimeError(
+                f"this {self.side} is connected already; each connection needs an object of its own"
+            )
         self._connection = connection
+
+    async def disconnected(self) -> None:
+        """The connection is closed: release what belongs to it. Called once for each connection, whichever way it has ended."""
 
     async def serve(self, method: str, params: Any) -> Any:
         """The result of a request, by the coroutine of its method."""
@@ -92,8 +98,14 @@ class Side:
         if result is None and row is not None and row.result is not None:
             if not (row.null_result or row.optional_result):
                 raise TypeError(f"{type(self).__name__}.{name} returned nothing")
-        elif row is not None and isinstance(row.result, type) and not isinstance(result, row.result):
-            raise TypeError(f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}")
+        elif (
+            row is not None
+            and isinstance(row.result, type)
+            and not isinstance(result, row.result)
+        ):
+            raise TypeError(
+                f"{type(self).__name__}.{name} returned {type(result).__name__}, not {row.result.__name__}"
+            )
         return result
 
     async def heed(self, method: str, params: Any) -> None:
@@ -104,7 +116,9 @@ class Side:
         else:
             await getattr(self, name)(params)
 
-    async def extension_request(self, method: str, params: Any) -> Any:  # noqa: ARG002 - for those who override it
+    async def extension_request(
+        self, method: str, params: Any
+    ) -> Any:  # for those who override it
         """Answer a request that the schema does not have; its name begins with `_`, and params and result are plain JSON."""
         raise unserved(method)
 
@@ -114,11 +128,14 @@ class Side:
 
 @asynccontextmanager
 async def connected(
-    handler: Side, remote: Callable[[Connection], FarEnd], transport: Transport, **options: Unpack[Options]
+    handler: Side,
+    remote: Callable[[Connection], FarEnd],
+    transport: Transport,
+    **options: Unpack[Options],
 ) -> AsyncGenerator[FarEnd]:
     """Connect over a transport. At the end everything that runs for the connection is ended, and the transport closed."""
     try:
-        connection = _attached(handler, transport, options)
+        connection = attached(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -144,16 +161,20 @@ async def spawned(
     """Start a command and connect to its standard input and output. At the end its input is closed; it is terminated, then killed, if it
     has not ended after `grace` seconds each. `cwd` and `env` are its own, and its standard error is ours.
     """
-    child = await Child.start(command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0))
+    child = await Child.start(
+        command, framing(kind, limit), cwd=cwd, env=env, grace=options.get("grace", 2.0)
+    )
     async with connected(handler, remote, child, **options) as found:
         yield found
 
 
-async def run(handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]) -> None:
+async def run(
+    handler: Side, *, kind: Kind, limit: int = LIMIT, **options: Unpack[Options]
+) -> None:
     """Serve on this process's standard input and output until the input ends. What is printed meanwhile goes to standard error."""
     transport = await Own.open(framing(kind, limit), grace=options.get("grace", 2.0))
     try:
-        connection = _attached(handler, transport, options)
+        connection = attached(handler, transport, options)
     except BaseException:
         await transport.close()
         raise
@@ -180,7 +201,10 @@ async def joined(
         yield left_calls, right_calls
 
 
-def _attached(handler: Side, transport: Transport, options: Options) -> Connection:
-    connection = Connection(handler.wire, handler.side, handler.other, handler, transport, **options)
+def attached(handler: Side, transport: Transport, options: Options) -> Connection:
+    """A connection that the handler serves; it is not started. Raises `RuntimeError` where the handler has one already."""
+    connection = Connection(
+        handler.wire, handler.side, handler.other, handler, transport, **options
+    )
     handler.attach(connection)
     return connection

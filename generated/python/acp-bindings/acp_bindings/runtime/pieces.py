@@ -26,22 +26,34 @@ _TEXT: Final = 256
 _DEEPEST: Final = 50
 """How far down a large value is taken to pieces: the steps of the walk are Python's, which has only so many."""
 
-_FOLLOWED: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "properties", "items", "additionalProperties"})
+_FOLLOWED: Final = frozenset(
+    {"$ref", "allOf", "anyOf", "oneOf", "properties", "items", "additionalProperties"}
+)
 """The keywords that lead to pieces."""
 _GROUPS: Final = (
-    *(("const",), ("enum",), ("uniqueItems",), ("contains", "minContains", "maxContains"), ("prefixItems",)),
+    *(
+        ("const",),
+        ("enum",),
+        ("uniqueItems",),
+        ("contains", "minContains", "maxContains"),
+        ("prefixItems",),
+    ),
     *(("propertyNames",), ("dependentSchemas",), ("if", "then", "else"), ("not",)),
 )
 """The keywords that look further than at the value itself and lead to no pieces, those together that mean something together."""
 _DEEP: Final = frozenset(keyword for group in _GROUPS for keyword in group)
-_ENTANGLED: Final = frozenset({"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "patternProperties"})
+_ENTANGLED: Final = frozenset(
+    {"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "patternProperties"}
+)
 """The keywords that change what others beside them mean."""
 
 
 class Pieces:
     """Judges values by the places of one schema. `compile_` makes a validator of a schema that may refer to the definitions."""
 
-    def __init__(self, schema: Mapping[str, Any], compile_: Compile, small: int = SMALL) -> None:
+    def __init__(
+        self, schema: Mapping[str, Any], compile_: Compile, small: int = SMALL
+    ) -> None:
         self.schema: Final = schema
         self.small: Final = small
         self._compile = compile_
@@ -65,24 +77,44 @@ class Pieces:
         if validator.is_valid(value):
             return
         schema = self._explainer.at(place)
-        if _is_small(value, self.small) or not is_object(schema) or not _FOLLOWED & schema.keys():
+        if (
+            _is_small(value, self.small)
+            or not is_object(schema)
+            or not _FOLLOWED & schema.keys()
+        ):
             found = explain(validator.iter_errors(value), value, self.schema)
             yield from (said._replace(path=(*path, *said.path)) for said in found)
             return
-        refused = self._refused(place, schema, value, path) if len(path) < _DEEPEST else iter(())
+        refused = (
+            self._refused(place, schema, value, path)
+            if len(path) < _DEEPEST
+            else iter(())
+        )
         first = next(refused, None)
         if first is None:
-            yield Said(path, schema_pointer(place), "the value is not what the schema says here", "schema")
+            yield Said(
+                path,
+                schema_pointer(place),
+                "the value is not what the schema says here",
+                "schema",
+            )
         else:
             yield from chain((first,), refused)
 
-    def _refused(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
+    def _refused(
+        self, place: Path, schema: Mapping[str, Any], value: Any, path: Path
+    ) -> Iterator[Said]:
         """What is wrong with a large value: with itself, with its pieces, and what only the whole of it can tell."""
         if _ENTANGLED & schema.keys():
-            yield from self._as_a_whole(place, schema, value, path, min(_ENTANGLED & schema.keys()))
+            yield from self._as_a_whole(
+                place, schema, value, path, min(_ENTANGLED & schema.keys())
+            )
             return
         count = 0
-        for said in chain(self._itself(place, schema, value, path), self._below(place, schema, value, path)):
+        for said in chain(
+            self._itself(place, schema, value, path),
+            self._below(place, schema, value, path),
+        ):
             count += 1
             yield said
         for group in _GROUPS:
@@ -91,18 +123,34 @@ class Pieces:
                 rule = next(iter(there))
                 yield from self._as_a_whole((*place, rule), there, value, path, rule)
 
-    def _itself(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
+    def _itself(
+        self, place: Path, schema: Mapping[str, Any], value: Any, path: Path
+    ) -> Iterator[Said]:
         """The problems that a value has without what it holds."""
-        rest = {keyword: schema[keyword] for keyword in schema if keyword not in _FOLLOWED | _DEEP}
+        rest = {
+            keyword: schema[keyword]
+            for keyword in schema
+            if keyword not in _FOLLOWED | _DEEP
+        }
         if schema.get("additionalProperties") is False:
             rest["additionalProperties"] = False
         rest["properties"] = dict.fromkeys(schema.get("properties", {}), True)
-        bare: Any = dict.fromkeys(value) if is_object(value) else [None] * len(value) if is_array(value) else value
+        bare: Any = (
+            dict.fromkeys(value)
+            if is_object(value)
+            else [None] * len(value)
+            if is_array(value)
+            else value
+        )
         errors = self._validator(place, "itself", rest).iter_errors(bare)
         for said in explain(errors, bare, rest):
-            yield said._replace(path=(*path, *said.path), schema=schema_pointer(place) + said.schema[1:])
+            yield said._replace(
+                path=(*path, *said.path), schema=schema_pointer(place) + said.schema[1:]
+            )
 
-    def _below(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path) -> Iterator[Said]:
+    def _below(
+        self, place: Path, schema: Mapping[str, Any], value: Any, path: Path
+    ) -> Iterator[Said]:
         if "$ref" in schema:
             yield from self._problems(referred(schema["$ref"]), value, path)
         for index in range(len(schema.get("allOf", ()))):
@@ -114,23 +162,41 @@ class Pieces:
             declared = schema.get("properties", {})
             for name, item in value.items():
                 if name in declared:
-                    yield from self._problems((*place, "properties", name), item, (*path, name))
+                    yield from self._problems(
+                        (*place, "properties", name), item, (*path, name)
+                    )
                 elif schema.get("additionalProperties", True) not in (True, False):
-                    yield from self._problems((*place, "additionalProperties"), item, (*path, name))
+                    yield from self._problems(
+                        (*place, "additionalProperties"), item, (*path, name)
+                    )
         if is_array(value) and "items" in schema:
             for index in range(len(schema.get("prefixItems", ())), len(value)):
-                yield from self._problems((*place, "items"), value[index], (*path, index))
+                yield from self._problems(
+                    (*place, "items"), value[index], (*path, index)
+                )
 
-    def _as_a_whole(self, place: Path, schema: Mapping[str, Any], value: Any, path: Path, rule: str) -> Iterator[Said]:
+    def _as_a_whole(
+        self, place: Path, schema: Mapping[str, Any], value: Any, path: Path, rule: str
+    ) -> Iterator[Said]:
         """What cannot be told of a large value in pieces is told in a word."""
         if not self._validator(place, "whole", schema).is_valid(value):
-            sentence = EXCLUDED if rule == "not" else f"the value does not satisfy the keyword {rule!r}"
+            sentence = (
+                EXCLUDED
+                if rule == "not"
+                else f"the value does not satisfy the keyword {rule!r}"
+            )
             yield Said(path, schema_pointer(place), sentence, rule)
 
     # --- unions ---
 
-    def _union(self, place: Path, branches: Sequence[Any], value: Any, path: Path) -> Iterator[Said]:
-        failed = [index for index in range(len(branches)) if not self.is_valid((*place, index), value)]
+    def _union(
+        self, place: Path, branches: Sequence[Any], value: Any, path: Path
+    ) -> Iterator[Said]:
+        failed = [
+            index
+            for index in range(len(branches))
+            if not self.is_valid((*place, index), value)
+        ]
         taken = len(branches) - len(failed)
         if taken == 1 or (taken and place[-1] == "anyOf"):
             return
@@ -146,9 +212,13 @@ class Pieces:
             lambda indices: self._nearest(place, indices, value, path),
         )
 
-    def _nearest(self, place: Path, indices: Sequence[int], value: Any, path: Path) -> Iterator[Said]:
+    def _nearest(
+        self, place: Path, indices: Sequence[int], value: Any, path: Path
+    ) -> Iterator[Said]:
         """What is wrong by the branch that comes nearest, told by the first problems of each."""
-        told_by = {index: self._problems((*place, index), value, path) for index in indices}
+        told_by = {
+            index: self._problems((*place, index), value, path) for index in indices
+        }
         first = {index: list(islice(found, FIRST)) for index, found in told_by.items()}
         best = min(first, key=lambda index: distance(first[index], path))
         if distance(first[best], path)[0]:
@@ -165,11 +235,15 @@ class Pieces:
         declared = schema.get("type", ()) if is_object(schema) else ()
         return (declared,) if isinstance(declared, str) else tuple(declared)
 
-    def _validator(self, place: Path, part: str = "", schema: Mapping[str, Any] | None = None) -> Draft202012Validator:
+    def _validator(
+        self, place: Path, part: str = "", schema: Mapping[str, Any] | None = None
+    ) -> Draft202012Validator:
         """The validator of what stands at a place, or of a part of it; each is made once."""
         found = self._validators.get((place, part))
         if found is None:
-            found = self._compile(schema if schema is not None else {"$ref": reference(place)})
+            found = self._compile(
+                schema if schema is not None else {"$ref": reference(place)}
+            )
             self._validators[place, part] = found
         return found
 
@@ -194,4 +268,9 @@ FIRST: Final = 100
 def distance(said: Sequence[Said], path: Path) -> tuple[bool, bool, int, int]:
     """How far a value is from fitting a branch that says this of it."""
     here = [one.rule for one in said if one.path == path]
-    return any(rule in ("type", "const", "enum") for rule in here), "not" in here, here.count("required"), len(said)
+    return (
+        any(rule in ("type", "const", "enum") for rule in here),
+        "not" in here,
+        here.count("required"),
+        len(said),
+    )

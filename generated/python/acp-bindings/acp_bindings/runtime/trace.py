@@ -62,10 +62,22 @@ def find(details: ErrorDetails, core: Core, value: Any) -> PlacedError:
     for step in _told_beside(details).get("path", ()):
         walk.enter(step)
     path = tuple(walk.path)
-    union = walk.union() if details["type"] in ("union_tag_not_found", "union_tag_invalid") else None
+    union = (
+        walk.union()
+        if details["type"] in ("union_tag_not_found", "union_tag_invalid")
+        else None
+    )
     if isinstance(union, Discriminator) and holds(walk.value, union.field):
         path = (*path, union.field)
-    return PlacedError(path, tuple(walk.places), tuple(walk.labels), walk.record, details, union, walk.stray)
+    return PlacedError(
+        path,
+        tuple(walk.places),
+        tuple(walk.labels),
+        walk.record,
+        details,
+        union,
+        walk.stray,
+    )
 
 
 def _told_beside(details: ErrorDetails) -> Mapping[str, Any]:
@@ -122,9 +134,18 @@ class _Walk:
             return
         tag = self.value.get(union.field) if is_object(self.value) else None
         if union.is_closed and isinstance(tag, str) and tag not in union.quick:
-            details = ErrorDetails(type="union_tag_invalid", loc=(), msg="", input=self.value)
+            details = ErrorDetails(
+                type="union_tag_invalid", loc=(), msg="", input=self.value
+            )
             path = (*self.path, union.field)
-            self.stray = PlacedError(path, tuple(self.places), tuple(self.labels), self.record, details, union)
+            self.stray = PlacedError(
+                path,
+                tuple(self.places),
+                tuple(self.labels),
+                self.record,
+                details,
+                union,
+            )
 
     def union(self) -> Discriminator | KeyDiscriminator | None:
         """How the union at the place reached is told apart."""
@@ -153,32 +174,45 @@ class _Walk:
             return
         if field is not None:
             self.places.append(self._place(core, field, str(step)))
-        self._into(field["schema"] if field is not None else fields.get("extras_schema"), step)
+        self._into(
+            field["schema"] if field is not None else fields.get("extras_schema"), step
+        )
 
     def _place(self, core: Core, field: Core, step: str) -> FieldPlace:
         schema = field["schema"]
         inner = self._settled(schema)
         is_list = inner is not None and inner["type"] == "list"
-        return FieldPlace((*self.path, step), core["cls"], step, schema["type"] != "default", is_list)
+        return FieldPlace(
+            (*self.path, step), core["cls"], step, schema["type"] != "default", is_list
+        )
 
     def _branch(self, core: Core, label: str) -> Core | None:
         if core["type"] == "tagged-union":
             choices: Mapping[str, Core] = core["choices"]
             return choices.get(label)
         choices_by_label: list[tuple[Core, str]] = core.get("choices", [])
-        return next((choice for choice, name in choices_by_label if name == label), None)
+        return next(
+            (choice for choice, name in choices_by_label if name == label), None
+        )
 
     def _settled(self, core: Core | None) -> Core | None:
         """The schema below wrappers that add no step to a location."""
         while core is not None:
             match core["type"]:
                 case "definitions":
-                    self.definitions.update({entry["ref"]: entry for entry in core["definitions"]})
+                    self.definitions.update(
+                        {entry["ref"]: entry for entry in core["definitions"]}
+                    )
                     core = core["schema"]
                 case "definition-ref":
                     core = self.definitions[core["schema_ref"]]
                 case (
-                    "default" | "missing-sentinel" | "nullable" | "function-wrap" | "function-after" | "function-before"
+                    "default"
+                    | "missing-sentinel"
+                    | "nullable"
+                    | "function-wrap"
+                    | "function-after"
+                    | "function-before"
                 ):
                     core = core["schema"]
                 case _:
@@ -189,7 +223,9 @@ class _Walk:
 def chosen(found: Sequence[PlacedError]) -> list[PlacedError]:
     """The errors worth telling: of a union discriminated by shape, those of the branch that comes nearest. Inner unions come first."""
     kept = list(found)
-    for position in reversed(range(max((len(error.labels) for error in found), default=0))):
+    for position in reversed(
+        range(max((len(error.labels) for error in found), default=0))
+    ):
         unions: dict[tuple[Path, _Labels], dict[str, list[PlacedError]]] = {}
         for error in kept:
             if len(error.labels) > position:
@@ -198,17 +234,33 @@ def chosen(found: Sequence[PlacedError]) -> list[PlacedError]:
                 unions.setdefault(place, {}).setdefault(label, []).append(error)
         dropped: set[int] = set()
         for (path, _), groups in unions.items():
-            distances = {label: _distance(group, len(path), label) for label, group in groups.items()}
+            distances = {
+                label: _distance(group, len(path), label)
+                for label, group in groups.items()
+            }
             best = min(distances, key=lambda label: distances[label])
-            dropped.update(id(error) for label, group in groups.items() if label != best for error in group)
+            dropped.update(
+                id(error)
+                for label, group in groups.items()
+                if label != best
+                for error in group
+            )
         kept = [error for error in kept if id(error) not in dropped]
     return kept
 
 
-def _distance(group: Sequence[PlacedError], depth: int, label: str) -> tuple[bool, bool, int]:
+def _distance(
+    group: Sequence[PlacedError], depth: int, label: str
+) -> tuple[bool, bool, int]:
     """How far a branch is from fitting: a wrong type of the whole value is farthest, then missing fields count."""
-    whole = any(len(error.path) == depth and error.details["type"] != "missing" for error in group)
-    missing = sum(error.details["type"] == "missing" and len(error.path) == depth for error in group)
+    whole = any(
+        len(error.path) == depth and error.details["type"] != "missing"
+        for error in group
+    )
+    missing = sum(
+        error.details["type"] == "missing" and len(error.path) == depth
+        for error in group
+    )
     return whole, label == f"{LABEL}other", missing * 1000 + len(group)
 
 
@@ -227,14 +279,20 @@ def with_strays(errors: Sequence[PlacedError]) -> list[PlacedError]:
 
 def problem(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> Problem:
     """Say what an error means. `owners` maps class and field to the definition that declares the field, where it is another."""
-    return Problem(json_pointer(found.path), _schema_pointer(found, owners), _sentence(found))
+    return Problem(
+        json_pointer(found.path), _schema_pointer(found, owners), _sentence(found)
+    )
 
 
 def _schema_pointer(found: PlacedError, owners: Mapping[str, Mapping[str, str]]) -> str:
     if "schema" in _told_beside(found.details):
         return str(found.details.get("ctx", {})["schema"])
     if not found.places:
-        return schema_pointer(("$defs", found.record.__name__)) if found.record is not None else ""
+        return (
+            schema_pointer(("$defs", found.record.__name__))
+            if found.record is not None
+            else ""
+        )
     place = found.places[-1]
     return schema_pointer(("$defs", _owner(place, owners), "properties", place.field))
 
@@ -281,14 +339,28 @@ def _sentence(found: PlacedError) -> str:
             return f"true or false is expected, not {told(value)}"
         case "literal_error":
             expected = details.get("ctx", {}).get("expected", "")
-            return f"{told(value)} is not one of {expected}" if expected else "no value is allowed here"
+            return (
+                f"{told(value)} is not one of {expected}"
+                if expected
+                else "no value is allowed here"
+            )
         case "too_short" | "too_long" | "string_too_short" | "string_too_long":
-            what, unit = ("string", "characters") if kind.startswith("string") else ("array", "items")
+            what, unit = (
+                ("string", "characters")
+                if kind.startswith("string")
+                else ("array", "items")
+            )
             limit = details.get("ctx", {})
             if "min_length" in limit:
                 return f"the {what} must have {limit['min_length']} {unit} or more"
             return f"the {what} may have {limit['max_length']} {unit} at most"
-        case "greater_than_equal" | "less_than_equal" | "greater_than" | "less_than" | "multiple_of":
+        case (
+            "greater_than_equal"
+            | "less_than_equal"
+            | "greater_than"
+            | "less_than"
+            | "multiple_of"
+        ):
             ((name, limit),) = details.get("ctx", {}).items()
             return f"the number {_BOUNDS[name].format(limit)}"
         case "string_pattern_mismatch":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_bindings.runtime.contract import Contract, Gated, Member, Method
+from ..runtime.contract import Contract, Gated, Member, Method
 
 CONTRACT: Final = Contract(
     name="acp/v1",
@@ -15,38 +15,219 @@ CONTRACT: Final = Contract(
     sides=("agent", "client"),
     batch=False,
     methods=(
-        Method(name="authenticate", side="agent", kind="request", params="AuthenticateRequest", result="AuthenticateResponse", null_result=True),
-        Method(name="logout", side="agent", kind="request", params="LogoutRequest", result="LogoutResponse", capability="agent:agentCapabilities.auth.logout", null_result=True),
-        Method(name="session/set_config_option", side="agent", kind="request", params="SetSessionConfigOptionRequest", result="SetSessionConfigOptionResponse"),
-        Method(name="elicitation/create", side="client", kind="request", params="CreateElicitationRequest", result="CreateElicitationResponse", capability="client:clientCapabilities.elicitation"),
-        Method(name="elicitation/complete", side="client", kind="notification", params="CompleteElicitationNotification", capability="client:clientCapabilities.elicitation.url"),
-        Method(name="fs/read_text_file", side="client", kind="request", params="ReadTextFileRequest", result="ReadTextFileResponse", capability="client:clientCapabilities.fs.readTextFile"),
-        Method(name="fs/write_text_file", side="client", kind="request", params="WriteTextFileRequest", result="WriteTextFileResponse", capability="client:clientCapabilities.fs.writeTextFile", null_result=True),
-        Method(name="initialize", side="agent", kind="request", params="InitializeRequest", result="InitializeResponse"),
-        Method(name="$/cancel_request", side="protocol", kind="notification", params="CancelRequestNotification"),
-        Method(name="session/request_permission", side="client", kind="request", params="RequestPermissionRequest", result="RequestPermissionResponse"),
-        Method(name="session/prompt", side="agent", kind="request", params="PromptRequest", result="PromptResponse"),
-        Method(name="session/cancel", side="agent", kind="notification", params="CancelNotification"),
-        Method(name="session/new", side="agent", kind="request", params="NewSessionRequest", result="NewSessionResponse"),
-        Method(name="session/load", side="agent", kind="request", params="LoadSessionRequest", result="LoadSessionResponse", capability="agent:agentCapabilities.loadSession", null_result=True),
-        Method(name="session/resume", side="agent", kind="request", params="ResumeSessionRequest", result="ResumeSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.resume", null_result=True),
-        Method(name="session/fork", side="agent", kind="request", params="ForkSessionRequest", result="ForkSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.fork", unstable=True),
-        Method(name="session/list", side="agent", kind="request", params="ListSessionsRequest", result="ListSessionsResponse", capability="agent:agentCapabilities.sessionCapabilities.list"),
-        Method(name="session/delete", side="agent", kind="request", params="DeleteSessionRequest", result="DeleteSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.delete", null_result=True),
-        Method(name="session/close", side="agent", kind="request", params="CloseSessionRequest", result="CloseSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.close", null_result=True),
-        Method(name="session/set_mode", side="agent", kind="request", params="SetSessionModeRequest", result="SetSessionModeResponse", null_result=True),
-        Method(name="terminal/create", side="client", kind="request", params="CreateTerminalRequest", result="CreateTerminalResponse", capability="client:clientCapabilities.terminal"),
-        Method(name="terminal/output", side="client", kind="request", params="TerminalOutputRequest", result="TerminalOutputResponse", capability="client:clientCapabilities.terminal"),
-        Method(name="terminal/wait_for_exit", side="client", kind="request", params="WaitForTerminalExitRequest", result="WaitForTerminalExitResponse", capability="client:clientCapabilities.terminal"),
-        Method(name="terminal/kill", side="client", kind="request", params="KillTerminalRequest", result="KillTerminalResponse", capability="client:clientCapabilities.terminal", null_result=True),
-        Method(name="terminal/release", side="client", kind="request", params="ReleaseTerminalRequest", result="ReleaseTerminalResponse", capability="client:clientCapabilities.terminal", null_result=True),
-        Method(name="session/update", side="client", kind="notification", params="SessionNotification"),
+        Method(
+            name="authenticate",
+            side="agent",
+            kind="request",
+            params="AuthenticateRequest",
+            result="AuthenticateResponse",
+            null_result=True,
+        ),
+        Method(
+            name="logout",
+            side="agent",
+            kind="request",
+            params="LogoutRequest",
+            result="LogoutResponse",
+            capability="agent:agentCapabilities.auth.logout",
+            null_result=True,
+        ),
+        Method(
+            name="session/set_config_option",
+            side="agent",
+            kind="request",
+            params="SetSessionConfigOptionRequest",
+            result="SetSessionConfigOptionResponse",
+        ),
+        Method(
+            name="elicitation/create",
+            side="client",
+            kind="request",
+            params="CreateElicitationRequest",
+            result="CreateElicitationResponse",
+            capability="client:clientCapabilities.elicitation",
+        ),
+        Method(
+            name="elicitation/complete",
+            side="client",
+            kind="notification",
+            params="CompleteElicitationNotification",
+            capability="client:clientCapabilities.elicitation.url",
+        ),
+        Method(
+            name="fs/read_text_file",
+            side="client",
+            kind="request",
+            params="ReadTextFileRequest",
+            result="ReadTextFileResponse",
+            capability="client:clientCapabilities.fs.readTextFile",
+        ),
+        Method(
+            name="fs/write_text_file",
+            side="client",
+            kind="request",
+            params="WriteTextFileRequest",
+            result="WriteTextFileResponse",
+            capability="client:clientCapabilities.fs.writeTextFile",
+            null_result=True,
+        ),
+        Method(
+            name="initialize",
+            side="agent",
+            kind="request",
+            params="InitializeRequest",
+            result="InitializeResponse",
+        ),
+        Method(
+            name="$/cancel_request",
+            side="protocol",
+            kind="notification",
+            params="CancelRequestNotification",
+        ),
+        Method(
+            name="session/request_permission",
+            side="client",
+            kind="request",
+            params="RequestPermissionRequest",
+            result="RequestPermissionResponse",
+        ),
+        Method(
+            name="session/prompt",
+            side="agent",
+            kind="request",
+            params="PromptRequest",
+            result="PromptResponse",
+        ),
+        Method(
+            name="session/cancel",
+            side="agent",
+            kind="notification",
+            params="CancelNotification",
+        ),
+        Method(
+            name="session/new",
+            side="agent",
+            kind="request",
+            params="NewSessionRequest",
+            result="NewSessionResponse",
+        ),
+        Method(
+            name="session/load",
+            side="agent",
+            kind="request",
+            params="LoadSessionRequest",
+            result="LoadSessionResponse",
+            capability="agent:agentCapabilities.loadSession",
+            null_result=True,
+        ),
+        Method(
+            name="session/resume",
+            side="agent",
+            kind="request",
+            params="ResumeSessionRequest",
+            result="ResumeSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.resume",
+            null_result=True,
+        ),
+        Method(
+            name="session/fork",
+            side="agent",
+            kind="request",
+            params="ForkSessionRequest",
+            result="ForkSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.fork",
+            unstable=True,
+        ),
+        Method(
+            name="session/list",
+            side="agent",
+            kind="request",
+            params="ListSessionsRequest",
+            result="ListSessionsResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.list",
+        ),
+        Method(
+            name="session/delete",
+            side="agent",
+            kind="request",
+            params="DeleteSessionRequest",
+            result="DeleteSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.delete",
+            null_result=True,
+        ),
+        Method(
+            name="session/close",
+            side="agent",
+            kind="request",
+            params="CloseSessionRequest",
+            result="CloseSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.close",
+            null_result=True,
+        ),
+        Method(
+            name="session/set_mode",
+            side="agent",
+            kind="request",
+            params="SetSessionModeRequest",
+            result="SetSessionModeResponse",
+            null_result=True,
+        ),
+        Method(
+            name="terminal/create",
+            side="client",
+            kind="request",
+            params="CreateTerminalRequest",
+            result="CreateTerminalResponse",
+            capability="client:clientCapabilities.terminal",
+        ),
+        Method(
+            name="terminal/output",
+            side="client",
+            kind="request",
+            params="TerminalOutputRequest",
+            result="TerminalOutputResponse",
+            capability="client:clientCapabilities.terminal",
+        ),
+        Method(
+            name="terminal/wait_for_exit",
+            side="client",
+            kind="request",
+            params="WaitForTerminalExitRequest",
+            result="WaitForTerminalExitResponse",
+            capability="client:clientCapabilities.terminal",
+        ),
+        Method(
+            name="terminal/kill",
+            side="client",
+            kind="request",
+            params="KillTerminalRequest",
+            result="KillTerminalResponse",
+            capability="client:clientCapabilities.terminal",
+            null_result=True,
+        ),
+        Method(
+            name="terminal/release",
+            side="client",
+            kind="request",
+            params="ReleaseTerminalRequest",
+            result="ReleaseTerminalResponse",
+            capability="client:clientCapabilities.terminal",
+            null_result=True,
+        ),
+        Method(
+            name="session/update",
+            side="client",
+            kind="notification",
+            params="SessionNotification",
+        ),
     ),
     gated={
         "AuthMethod": Gated(
             tag="type",
             variants={
-                "terminal": Member(capability="client:clientCapabilities.auth.terminal"),
+                "terminal": Member(
+                    capability="client:clientCapabilities.auth.terminal"
+                ),
             },
         ),
         "CompactionUpdate": Gated(
@@ -62,7 +243,9 @@ CONTRACT: Final = Contract(
         "SetSessionConfigOptionRequest": Gated(
             tag="type",
             variants={
-                "boolean": Member(capability="client:clientCapabilities.session.configOptions.boolean"),
+                "boolean": Member(
+                    capability="client:clientCapabilities.session.configOptions.boolean"
+                ),
             },
         ),
         "SetSessionConfigOptionResponse": Gated(
@@ -79,17 +262,25 @@ CONTRACT: Final = Contract(
             tag="type",
             variants={
                 "select": Member(),
-                "boolean": Member(capability="client:clientCapabilities.session.configOptions.boolean"),
+                "boolean": Member(
+                    capability="client:clientCapabilities.session.configOptions.boolean"
+                ),
             },
         ),
         "ContentBlock": Gated(
             tag="type",
             variants={
                 "text": Member(),
-                "image": Member(capability="agent:agentCapabilities.promptCapabilities.image"),
-                "audio": Member(capability="agent:agentCapabilities.promptCapabilities.audio"),
+                "image": Member(
+                    capability="agent:agentCapabilities.promptCapabilities.image"
+                ),
+                "audio": Member(
+                    capability="agent:agentCapabilities.promptCapabilities.audio"
+                ),
                 "resource_link": Member(),
-                "resource": Member(capability="agent:agentCapabilities.promptCapabilities.embeddedContext"),
+                "resource": Member(
+                    capability="agent:agentCapabilities.promptCapabilities.embeddedContext"
+                ),
             },
         ),
         "CreateElicitationRequest": Gated(
@@ -107,7 +298,9 @@ CONTRACT: Final = Contract(
         "McpServer": Gated(
             tag="type",
             variants={
-                "http": Member(capability="agent:agentCapabilities.mcpCapabilities.http"),
+                "http": Member(
+                    capability="agent:agentCapabilities.mcpCapabilities.http"
+                ),
                 "sse": Member(capability="agent:agentCapabilities.mcpCapabilities.sse"),
             },
         ),
@@ -123,7 +316,9 @@ CONTRACT: Final = Contract(
         ),
         "NewSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
             },
         ),
@@ -135,7 +330,9 @@ CONTRACT: Final = Contract(
         "LoadSessionRequest": Gated(
             fields={
                 "mcpServers": Member(look=("[]McpServer",)),
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
             },
         ),
         "LoadSessionResponse": Gated(
@@ -145,7 +342,9 @@ CONTRACT: Final = Contract(
         ),
         "ResumeSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
             },
         ),
@@ -156,7 +355,9 @@ CONTRACT: Final = Contract(
         ),
         "ForkSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
             },
         ),
@@ -167,7 +368,9 @@ CONTRACT: Final = Contract(
         ),
         "ListSessionsRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
             },
         ),
         "ListSessionsResponse": Gated(
@@ -177,7 +380,9 @@ CONTRACT: Final = Contract(
         ),
         "SessionInfo": Gated(
             fields={
-                "additionalDirectories": Member(required_with="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    required_with="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
             },
         ),
         "ToolCall": Gated(
@@ -224,12 +429,22 @@ CONTRACT: Final = Contract(
                 "plan": Member(),
                 "available_commands_update": Member(),
                 "current_mode_update": Member(),
-                "config_option_update": Member(look=("ConfigOptionUpdateSessionUpdate",)),
+                "config_option_update": Member(
+                    look=("ConfigOptionUpdateSessionUpdate",)
+                ),
                 "session_info_update": Member(),
                 "usage_update": Member(),
-                "notice": Member(capability="client:clientCapabilities.session.notices"),
-                "compaction_update": Member(capability="client:clientCapabilities.session.compaction", look=("CompactionUpdateSessionUpdate",)),
-                "compaction_summary_chunk": Member(capability="client:clientCapabilities.session.compaction", look=("CompactionSummaryChunkSessionUpdate",)),
+                "notice": Member(
+                    capability="client:clientCapabilities.session.notices"
+                ),
+                "compaction_update": Member(
+                    capability="client:clientCapabilities.session.compaction",
+                    look=("CompactionUpdateSessionUpdate",),
+                ),
+                "compaction_summary_chunk": Member(
+                    capability="client:clientCapabilities.session.compaction",
+                    look=("CompactionSummaryChunkSessionUpdate",),
+                ),
             },
         ),
         "UserMessageChunk": Gated(
@@ -281,6 +496,5 @@ CONTRACT: Final = Contract(
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

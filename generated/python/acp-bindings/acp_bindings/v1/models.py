@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from acp_bindings.runtime import MISSING, Excluding, Model, Number, Unknown
-from acp_bindings.v1.unions import (
+from pydantic import Field
+
+from ..runtime import MISSING, Excluding, Model, Number, Unknown
+from .unions import (
     AbsolutePath,
     AuthMethod,
     AuthMethodId,
@@ -53,7 +55,6 @@ from acp_bindings.v1.unions import (
     ToolCallStatus,
     ToolKind,
 )
-from pydantic import Field
 
 
 class AgentAuthCapabilities(Model):
@@ -62,39 +63,39 @@ class AgentAuthCapabilities(Model):
     logout: LogoutCapabilities | None = None
     """`{}` says that the client may call `logout`. Null and absence both mean that it may not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AgentCapabilities(Model):
     """Everything optional that an agent offers. Clients use only what is advertised here."""
 
-    load_session: Annotated[bool, Field(alias='loadSession')] = False
+    load_session: Annotated[bool, Field(alias="loadSession")] = False
     """True if the client may call `session/load`. This marker stands outside `sessionCapabilities` for historical
     reasons.
 
     Omitted means false.
     """
 
-    prompt_capabilities: Annotated[PromptCapabilities, Field(alias='promptCapabilities')] = Field(
-        default_factory=lambda: PromptCapabilities()
-    )
+    prompt_capabilities: Annotated[
+        PromptCapabilities, Field(alias="promptCapabilities")
+    ] = Field(default_factory=lambda: PromptCapabilities())
     """Kinds of content that the agent takes in prompts beside text and resource links.
 
     Omitted means {"image": false, "audio": false, "embeddedContext": false}.
     """
 
-    mcp_capabilities: Annotated[McpCapabilities, Field(alias='mcpCapabilities')] = Field(
-        default_factory=lambda: McpCapabilities()
+    mcp_capabilities: Annotated[McpCapabilities, Field(alias="mcpCapabilities")] = (
+        Field(default_factory=lambda: McpCapabilities())
     )
     """MCP transports that the agent speaks beside stdio.
 
     Omitted means {"http": false, "sse": false}.
     """
 
-    session_capabilities: Annotated[SessionCapabilities, Field(alias='sessionCapabilities')] = Field(
-        default_factory=lambda: SessionCapabilities()
-    )
+    session_capabilities: Annotated[
+        SessionCapabilities, Field(alias="sessionCapabilities")
+    ] = Field(default_factory=lambda: SessionCapabilities())
     """Optional session methods and fields that the agent supports.
 
     Omitted means {}.
@@ -106,7 +107,7 @@ class AgentCapabilities(Model):
     Omitted means {}.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -116,7 +117,7 @@ class Annotations(Model):
     audience: list[Role] | None = None
     """Whom the content is for. Null and absence both mean that nothing is said."""
 
-    last_modified: Annotated[str | None, Field(alias='lastModified')] = None
+    last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the underlying thing last changed, in ISO 8601. Null and absence both mean unknown."""
 
     priority: Number | None = None
@@ -124,7 +125,7 @@ class Annotations(Model):
     that nothing is said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -137,17 +138,17 @@ class AudioContent(Model):
     data: str
     """Bytes of the recording in Base64."""
 
-    mime_type: Annotated[str, Field(alias='mimeType')]
+    mime_type: Annotated[str, Field(alias="mimeType")]
     """Format of the recording, such as `audio/wav`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AudioContentBlock(AudioContent):
     """A recording. In prompts only for agents that advertised `promptCapabilities.audio`."""
 
-    type: Literal['audio'] = "audio"
+    type: Literal["audio"] = "audio"
 
 
 class AuthCapabilities(Model):
@@ -160,7 +161,7 @@ class AuthCapabilities(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -176,7 +177,7 @@ class AuthMethodAgent(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -200,7 +201,7 @@ class AuthMethodTerminal(Model):
     env: dict[str, str] | MISSING = MISSING
     """Environment variables set on top of the agent's usual ones, winning over those of equal name. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -209,17 +210,17 @@ class AuthenticateRequest(Model):
     are never passed here, since the client carries them out by itself.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """One of the ids that the agent listed during initialization."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AuthenticateResponse(Model):
     """Result of `authenticate`, sent once the user is signed in. From then on sessions can be created."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -235,26 +236,28 @@ class AvailableCommand(Model):
     input: AvailableCommandInput | None = None
     """What may follow the name. Null and absence both mean that the command takes no input."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AvailableCommandsUpdate(Model):
     """The commands that the user can run from now on."""
 
-    available_commands: Annotated[list[AvailableCommand], Field(alias='availableCommands')]
+    available_commands: Annotated[
+        list[AvailableCommand], Field(alias="availableCommands")
+    ]
     """All commands; those that are not in it are no longer offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
     """The commands that the user can now run, replacing the earlier list."""
 
-    session_update: Annotated[Literal['available_commands_update'], Field(alias='sessionUpdate')] = (
-        "available_commands_update"
-    )
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
 
 
 class BlobResourceContents(Model):
@@ -263,20 +266,20 @@ class BlobResourceContents(Model):
     blob: str
     """All of the bytes in Base64."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the bytes. Null and absence both mean unknown."""
 
     uri: str
     """Address that the bytes were read from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class BooleanConfigOptionCapabilities(Model):
     """Marker by which a client accepts on/off configuration options. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -292,28 +295,28 @@ class BooleanPropertySchema(Model):
     default: bool | None = None
     """State to start with. Null and absence both mean that nothing is chosen yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class BooleanElicitationPropertySchema(BooleanPropertySchema):
     """A checkbox."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
     """Turns an on/off setting on or off. Only for clients that advertised boolean options."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: bool
@@ -326,10 +329,10 @@ class CancelNotification(Model):
     request likewise.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose turn is to end."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -339,10 +342,10 @@ class CancelRequestNotification(Model):
     error -32800.
     """
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the request to cancel, which the sender of this notification sent earlier."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -351,7 +354,7 @@ class CancelledPermissionOutcome(Model):
     request.
     """
 
-    outcome: Literal['cancelled'] = "cancelled"
+    outcome: Literal["cancelled"] = "cancelled"
 
 
 class ClientCapabilities(Model):
@@ -381,7 +384,7 @@ class ClientCapabilities(Model):
     elicitation: ElicitationCapabilities | None = None
     """Ways in which the agent may ask the user for input. Null and absence both mean that it may not ask at all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -393,7 +396,9 @@ class ClientSessionCapabilities(Model):
     that it does not, and the agent sends no such updates.
     """
 
-    config_options: Annotated[SessionConfigOptionsCapabilities | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        SessionConfigOptionsCapabilities | None, Field(alias="configOptions")
+    ] = None
     """Kinds of configuration options that the client can show beside plain selection lists. Null and absence both mean
     none.
     """
@@ -403,7 +408,7 @@ class ClientSessionCapabilities(Model):
     agent sends none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -412,17 +417,17 @@ class CloseSessionRequest(Model):
     after `session/cancel`, and frees what the session holds.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The open session to close."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CloseSessionResponse(Model):
     """Result of `session/close`, sent once nothing of the session runs any more."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -435,13 +440,13 @@ class CompactionSummaryChunk(Model):
     a compaction in progress.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
     content: ContentBlock
     """The block to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Extension data of this block alone. Null and absence both mean none."""
 
 
@@ -450,9 +455,9 @@ class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
     `session.compaction`.
     """
 
-    session_update: Annotated[Literal['compaction_summary_chunk'], Field(alias='sessionUpdate')] = (
-        "compaction_summary_chunk"
-    )
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
 
 class CompactionUpdate(Model):
@@ -460,7 +465,7 @@ class CompactionUpdate(Model):
     conversation. In the fields with a patch meaning absence changes nothing and null removes the value.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction that is created or changed."""
 
     status: CompactionStatus
@@ -478,7 +483,7 @@ class CompactionUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Extension data of the compaction. Null removes it; absent leaves it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -488,7 +493,9 @@ class CompactionUpdate(Model):
 class CompactionUpdateSessionUpdate(CompactionUpdate):
     """A context compaction starts, changes or ends. Sent only to clients that advertised `session.compaction`."""
 
-    session_update: Annotated[Literal['compaction_update'], Field(alias='sessionUpdate')] = "compaction_update"
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
 
 class CompleteElicitationNotification(Model):
@@ -496,10 +503,10 @@ class CompleteElicitationNotification(Model):
     can close its prompt. Clients ignore ids that they do not know.
     """
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """The elicitation that is done."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -508,17 +515,19 @@ class ConfigOptionUpdate(Model):
     to another model.
     """
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
     """The session's settings, replacing what the client knew."""
 
-    session_update: Annotated[Literal['config_option_update'], Field(alias='sessionUpdate')] = "config_option_update"
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
 
 
 class Content(Model):
@@ -527,7 +536,7 @@ class Content(Model):
     content: ContentBlock
     """The block."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -537,31 +546,35 @@ class ContentChunk(Model):
     content: ContentBlock
     """The piece itself."""
 
-    message_id: Annotated[MessageId | None, Field(alias='messageId')] = None
+    message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
     """Message that the piece belongs to. Pieces of one message share it, and a different id begins a new message. Null
     and absence both mean that the agent does not number its messages.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AgentMessageChunk(ContentChunk):
     """A piece of the agent's answer."""
 
-    session_update: Annotated[Literal['agent_message_chunk'], Field(alias='sessionUpdate')] = "agent_message_chunk"
+    session_update: Annotated[
+        Literal["agent_message_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
     """A piece of the model's reasoning, which clients may hide."""
 
-    session_update: Annotated[Literal['agent_thought_chunk'], Field(alias='sessionUpdate')] = "agent_thought_chunk"
+    session_update: Annotated[
+        Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_thought_chunk"
 
 
 class ContentToolCallContent(Content):
     """An ordinary content block."""
 
-    type: Literal['content'] = "content"
+    type: Literal["content"] = "content"
 
 
 class Cost(Model):
@@ -573,7 +586,7 @@ class Cost(Model):
     currency: str
     """What the amount counts: three letters of ISO 4217 for money, or a word such as `credits`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -582,7 +595,7 @@ class CreateTerminalRequest(Model):
     command runs on.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
     command: str
@@ -597,55 +610,59 @@ class CreateTerminalRequest(Model):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and absence both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int | None, Field(alias='outputByteLimit', ge=0)] = None
+    output_byte_limit: Annotated[int | None, Field(alias="outputByteLimit", ge=0)] = (
+        None
+    )
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and absence both mean that the client decides.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CreateTerminalResponse(Model):
     """Result of `terminal/create`."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Names the terminal until it is released."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CurrentModeUpdate(Model):
     """The session has changed its mode, on the agent's initiative or the client's."""
 
-    current_mode_id: Annotated[SessionModeId, Field(alias='currentModeId')]
+    current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force from now on."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CurrentModeUpdateSessionUpdate(CurrentModeUpdate):
     """The session is in another mode."""
 
-    session_update: Annotated[Literal['current_mode_update'], Field(alias='sessionUpdate')] = "current_mode_update"
+    session_update: Annotated[
+        Literal["current_mode_update"], Field(alias="sessionUpdate")
+    ] = "current_mode_update"
 
 
 class DeleteSessionRequest(Model):
     """Parameters of `session/delete`: the client removes a session from what `session/list` returns."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to delete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DeleteSessionResponse(Model):
     """Result of `session/delete`, sent once the session is gone from the list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -655,20 +672,20 @@ class Diff(Model):
     path: AbsolutePath
     """The file that changes."""
 
-    old_text: Annotated[str | None, Field(alias='oldText')] = None
+    old_text: Annotated[str | None, Field(alias="oldText")] = None
     """Text of the file before. Null and absence both mean that the file is new."""
 
-    new_text: Annotated[str, Field(alias='newText')]
+    new_text: Annotated[str, Field(alias="newText")]
     """Text of the file after."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DiffToolCallContent(Diff):
     """A change to a file."""
 
-    type: Literal['diff'] = "diff"
+    type: Literal["diff"] = "diff"
 
 
 class ElicitationAcceptAction(Model):
@@ -683,18 +700,18 @@ class ElicitationAcceptAction(Model):
 class AcceptCreateElicitationResponse(ElicitationAcceptAction):
     """The user agreed: with a form this brings what was entered, with a web page only consent to open it."""
 
-    action: Literal['accept'] = "accept"
+    action: Literal["accept"] = "accept"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationCancelAction(Model):
     """The user turned away without a decision, for instance by closing the dialog."""
 
-    action: Literal['cancel'] = "cancel"
+    action: Literal["cancel"] = "cancel"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -707,30 +724,30 @@ class ElicitationCapabilities(Model):
     url: ElicitationUrlCapabilities | None = None
     """`{}` says that the client can send the user to a web page. Null and absence both mean that it cannot."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationDeclineAction(Model):
     """The user said no."""
 
-    action: Literal['decline'] = "decline"
+    action: Literal["decline"] = "decline"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationFormCapabilities(Model):
     """Marker by which a client accepts form elicitations. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationRequestScope(Model):
     """Says that a question belongs to a request and not to a session, as during sign-in, when there is none yet."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the client's request that the agent is still handling."""
 
 
@@ -758,7 +775,7 @@ class ElicitationSchema(Model):
     description: str | None = None
     """Text under the heading. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -767,17 +784,17 @@ class ElicitationSessionScope(Model):
     while one of its tools runs.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
 
 
 class ElicitationUrlCapabilities(Model):
     """Marker by which a client accepts URL elicitations. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -790,7 +807,7 @@ class EmbeddedResource(Model):
     resource: EmbeddedResourceResource
     """Address and content."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -806,7 +823,7 @@ class EnumOption(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -819,7 +836,7 @@ class EnvVariable(Model):
     value: str
     """Value of the variable."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -839,19 +856,19 @@ class Error(Model):
 class FileSystemCapabilities(Model):
     """Which file methods a client implements. A client advertises only what it really handles."""
 
-    read_text_file: Annotated[bool, Field(alias='readTextFile')] = False
+    read_text_file: Annotated[bool, Field(alias="readTextFile")] = False
     """True if the agent may call `fs/read_text_file`.
 
     Omitted means false.
     """
 
-    write_text_file: Annotated[bool, Field(alias='writeTextFile')] = False
+    write_text_file: Annotated[bool, Field(alias="writeTextFile")] = False
     """True if the agent may call `fs/write_text_file`.
 
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -861,41 +878,47 @@ class ForkSessionRequest(Model):
     first. Not yet stable.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to copy."""
 
     cwd: AbsolutePath
     """Primary workspace root of the new session, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots of the new session. Absent and `[]` both mean none; the agent does
     not take roots over from the source session. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """MCP servers that the agent connects to for the new session. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ForkSessionResponse(Model):
     """Result of `session/fork`. Not yet stable."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Names the new session, not the one that was copied."""
 
     modes: SessionModeState | None = None
     """The new session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The new session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -908,7 +931,7 @@ class HttpHeader(Model):
     value: str
     """Value of the header."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -921,20 +944,20 @@ class ImageContent(Model):
     data: str
     """Bytes of the picture in Base64."""
 
-    mime_type: Annotated[str, Field(alias='mimeType')]
+    mime_type: Annotated[str, Field(alias="mimeType")]
     """Format of the picture, such as `image/png`."""
 
     uri: str | None = None
     """Where the picture comes from. Null and absence both mean that it has no address."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ImageContentBlock(ImageContent):
     """A picture. In prompts only for agents that advertised `promptCapabilities.image`."""
 
-    type: Literal['image'] = "image"
+    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -949,59 +972,61 @@ class Implementation(Model):
     version: str
     """Version of the software in its own scheme, for display, debugging and statistics."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class InitializeRequest(Model):
     """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
 
-    client_capabilities: Annotated[ClientCapabilities, Field(alias='clientCapabilities')] = Field(
-        default_factory=lambda: ClientCapabilities()
-    )
+    client_capabilities: Annotated[
+        ClientCapabilities, Field(alias="clientCapabilities")
+    ] = Field(default_factory=lambda: ClientCapabilities())
     """What the client can do for the agent. Absent means that it offers nothing beyond the baseline.
 
     Omitted means {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false, "auth": {"terminal":
     false}}.
     """
 
-    client_info: Annotated[Implementation | None, Field(alias='clientInfo')] = None
+    client_info: Annotated[Implementation | None, Field(alias="clientInfo")] = None
     """Name and version of the client software. Null and absence both mean that it is not told; clients should tell it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class InitializeResponse(Model):
     """Result of `initialize`: the version to use from now on, and what the agent offers."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The client's version if the agent speaks it, otherwise the newest that the agent speaks. A client that cannot
     speak the version given here closes the connection.
     """
 
-    agent_capabilities: Annotated[AgentCapabilities, Field(alias='agentCapabilities')] = Field(
-        default_factory=lambda: AgentCapabilities()
-    )
+    agent_capabilities: Annotated[
+        AgentCapabilities, Field(alias="agentCapabilities")
+    ] = Field(default_factory=lambda: AgentCapabilities())
     """What the agent can do. Absent means that it offers nothing beyond the baseline.
 
     Omitted means {"loadSession": false, "promptCapabilities": {"image": false, "audio": false, "embeddedContext":
     false}, "mcpCapabilities": {"http": false, "sse": false}, "sessionCapabilities": {}, "auth": {}}.
     """
 
-    auth_methods: Annotated[list[AuthMethod], Field(alias='authMethods')] = []
+    auth_methods: Annotated[list[AuthMethod], Field(alias="authMethods")] = Field(
+        default_factory=lambda: list[AuthMethod]()
+    )
     """Ways to authenticate that the agent offers to this client. Absent and `[]` both mean none.
 
     Omitted means [].
     """
 
-    agent_info: Annotated[Implementation | None, Field(alias='agentInfo')] = None
+    agent_info: Annotated[Implementation | None, Field(alias="agentInfo")] = None
     """Name and version of the agent software. Null and absence both mean that it is not told; agents should tell it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1023,14 +1048,14 @@ class IntegerPropertySchema(Model):
     default: int | None = None
     """Value to start with. Null and absence both mean an empty field."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class IntegerElicitationPropertySchema(IntegerPropertySchema):
     """A whole number."""
 
-    type: Literal['integer'] = "integer"
+    type: Literal["integer"] = "integer"
 
 
 class KillTerminalRequest(Model):
@@ -1038,20 +1063,20 @@ class KillTerminalRequest(Model):
     timeout is a typical reason.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose command is stopped."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class KillTerminalResponse(Model):
     """Result of `terminal/kill`, sent once the command has been told to stop. The terminal still needs to be released."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1061,7 +1086,9 @@ class ListSessionsRequest(Model):
     cwd: AbsolutePath | None = None
     """Only sessions with exactly this primary root. Null and absence both mean any root."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; absent
     means no filter. A malformed list of roots is refused with -32602.
 
@@ -1071,7 +1098,7 @@ class ListSessionsRequest(Model):
     cursor: str | None = None
     """Where to go on: the `nextCursor` of the page before. Null and absence both mean the first page."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1081,10 +1108,10 @@ class ListSessionsResponse(Model):
     sessions: list[SessionInfo]
     """The sessions of this page, possibly none."""
 
-    next_cursor: Annotated[str | None, Field(alias='nextCursor')] = None
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
     """Opaque mark to send back for the next page. Null and absence both mean that this page is the last."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1094,13 +1121,15 @@ class LoadSessionRequest(Model):
     -32000 if the user must sign in first.
     """
 
-    mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
+    mcp_servers: Annotated[list[McpServer], Field(alias="mcpServers")]
     """MCP servers that the agent connects to for this session; `[]` for none."""
 
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
     mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
     malformed list of roots is refused with -32602.
@@ -1108,10 +1137,10 @@ class LoadSessionRequest(Model):
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The stored session to load."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1123,19 +1152,21 @@ class LoadSessionResponse(Model):
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class LogoutCapabilities(Model):
     """Marker for `logout`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1144,14 +1175,14 @@ class LogoutRequest(Model):
     again; what becomes of open ones is up to the agent.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class LogoutResponse(Model):
     """Result of `logout`, sent once the user is signed out."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1170,7 +1201,7 @@ class McpCapabilities(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1186,14 +1217,14 @@ class McpServerHttp(Model):
     headers: list[HttpHeader]
     """Headers to send with each request; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class HttpMcpServer(McpServerHttp):
     """A server reached by streamable HTTP. Only for agents that advertised `mcpCapabilities.http`."""
 
-    type: Literal['http'] = "http"
+    type: Literal["http"] = "http"
 
 
 class McpServerSse(Model):
@@ -1208,7 +1239,7 @@ class McpServerSse(Model):
     headers: list[HttpHeader]
     """Headers to send with each request; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1227,7 +1258,7 @@ class McpServerStdio(Model):
     env: list[EnvVariable]
     """Variables to set for the program; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1240,10 +1271,10 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and absence both mean that there is none."""
 
-    min_items: Annotated[int | None, Field(alias='minItems', ge=0)] = None
+    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """Fewest values to choose. Null and absence both mean no lower limit."""
 
-    max_items: Annotated[int | None, Field(alias='maxItems', ge=0)] = None
+    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
     """Most values to choose. Null and absence both mean no upper limit."""
 
     items: MultiSelectItems
@@ -1252,14 +1283,14 @@ class MultiSelectPropertySchema(Model):
     default: list[str] | None = None
     """Values that are chosen at the start. Null and absence both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
     """A choice of several values."""
 
-    type: Literal['array'] = "array"
+    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -1270,35 +1301,39 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots, in order after `cwd`. Absent and `[]` both mean none. The agent refuses the request
     when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
+    mcp_servers: Annotated[list[McpServer], Field(alias="mcpServers")]
     """MCP servers that the agent connects to for this session; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class NewSessionResponse(Model):
     """Result of `session/new`."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Names the new session in everything that follows."""
 
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1316,7 +1351,7 @@ class Notice(Model):
     description: str | None = None
     """Details or advice in plain text. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Extension data of this notice alone. Null and absence both mean none."""
 
 
@@ -1329,7 +1364,9 @@ class NoticeSessionUpdate(Notice):
     advertised `session.notices`.
     """
 
-    session_update: Annotated[Literal['notice'], Field(alias='sessionUpdate')] = "notice"
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
 
 class NumberPropertySchema(Model):
@@ -1350,20 +1387,20 @@ class NumberPropertySchema(Model):
     default: Number | None = None
     """Value to start with. Null and absence both mean an empty field."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class NumberElicitationPropertySchema(NumberPropertySchema):
     """A number, whole or not."""
 
-    type: Literal['number'] = "number"
+    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
     """One choice in a permission request."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """Identifies the choice within the request."""
 
     name: str
@@ -1372,7 +1409,7 @@ class PermissionOption(Model):
     kind: PermissionOptionKind
     """What the choice means, so that clients can choose icons and act by policy."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1384,7 +1421,7 @@ class Plan(Model):
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1400,14 +1437,14 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """How far the step has come."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanSessionUpdate(Plan):
     """The agent's plan, replacing the earlier one."""
 
-    session_update: Annotated[Literal['plan'], Field(alias='sessionUpdate')] = "plan"
+    session_update: Annotated[Literal["plan"], Field(alias="sessionUpdate")] = "plan"
 
 
 class PromptCapabilities(Model):
@@ -1427,13 +1464,13 @@ class PromptCapabilities(Model):
     Omitted means false.
     """
 
-    embedded_context: Annotated[bool, Field(alias='embeddedContext')] = False
+    embedded_context: Annotated[bool, Field(alias="embeddedContext")] = False
     """True if prompts may contain `resource` blocks, which carry the text or bytes of a resource along.
 
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1442,7 +1479,7 @@ class PromptRequest(Model):
     works it streams `session/update` notifications; the response comes at the end of the turn.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the message belongs to."""
 
     prompt: list[ContentBlock]
@@ -1451,17 +1488,17 @@ class PromptRequest(Model):
     request.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PromptResponse(Model):
     """Result of `session/prompt`, sent when the turn is over."""
 
-    stop_reason: Annotated[StopReason, Field(alias='stopReason')]
+    stop_reason: Annotated[StopReason, Field(alias="stopReason")]
     """Why the turn is over."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1470,7 +1507,7 @@ class ReadTextFileRequest(Model):
     editor included. The client refuses paths outside the session's workspace roots.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose roots apply."""
 
     path: AbsolutePath
@@ -1485,7 +1522,7 @@ class ReadTextFileRequest(Model):
     limit: Annotated[int | None, Field(ge=0)] = None
     """How many lines to return at most. Null and absence both mean all that remain."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1495,7 +1532,7 @@ class ReadTextFileResponse(Model):
     content: str
     """The text, or the part asked for."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1504,34 +1541,34 @@ class ReleaseTerminalRequest(Model):
     is void from then on; tool calls that show the terminal go on showing its output.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to give up."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ReleaseTerminalResponse(Model):
     """Result of `terminal/release`, sent once the terminal is gone."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestElicitationFormMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
 class RequestElicitationUrlMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -1541,15 +1578,15 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
 class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
@@ -1559,16 +1596,16 @@ class RequestPermissionRequest(Model):
     turn.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the tool call belongs to."""
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias='toolCall')]
+    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The call that needs consent, with the details that the user should see."""
 
     options: list[PermissionOption]
     """The choices, in the order in which to show them."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1578,22 +1615,22 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """What the user decided, or that nobody did."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -1605,7 +1642,7 @@ class ResourceContentBlock(EmbeddedResource):
     `promptCapabilities.embeddedContext`; preferred to a link where allowed.
     """
 
-    type: Literal['resource'] = "resource"
+    type: Literal["resource"] = "resource"
 
 
 class ResourceLink(Model):
@@ -1617,7 +1654,7 @@ class ResourceLink(Model):
     description: str | None = None
     """What the resource holds, for people. Null and absence both mean that it is not described."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the resource. Null and absence both mean unknown."""
 
     name: str
@@ -1632,14 +1669,14 @@ class ResourceLink(Model):
     uri: str
     """Address of the resource, such as a `file://` URI."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ResourceLinkContentBlock(ResourceLink):
     """The address of a resource that the agent can fetch itself. Allowed in every prompt."""
 
-    type: Literal['resource_link'] = "resource_link"
+    type: Literal["resource_link"] = "resource_link"
 
 
 class ResumeSessionRequest(Model):
@@ -1648,13 +1685,15 @@ class ResumeSessionRequest(Model):
     must sign in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The stored session to resume."""
 
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
     mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
     malformed list of roots is refused with -32602.
@@ -1662,10 +1701,12 @@ class ResumeSessionRequest(Model):
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """MCP servers that the agent connects to for this session. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1675,35 +1716,37 @@ class ResumeSessionResponse(Model):
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SelectedPermissionOutcome(Model):
     """The choice of the user."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The option chosen, one of those in the request."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
     """The user chose an option."""
 
-    outcome: Literal['selected'] = "selected"
+    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
     """Marker for extra workspace roots. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1712,14 +1755,15 @@ class SessionCapabilities(Model):
     `session/update` without a marker; loading is advertised by `loadSession` one level up.
     """
 
-    list_: Annotated[SessionListCapabilities | None, Field(alias='list')] = None
+    list_: Annotated[SessionListCapabilities | None, Field(alias="list")] = None
     """`{}` says that the client may call `session/list`. Null and absence both mean that it may not."""
 
     delete: SessionDeleteCapabilities | None = None
     """`{}` says that the client may call `session/delete`. Null and absence both mean that it may not."""
 
     additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, Field(alias='additionalDirectories')
+        SessionAdditionalDirectoriesCapabilities | None,
+        Field(alias="additionalDirectories"),
     ] = None
     """`{}` says that the client may send extra workspace roots when it creates, loads, resumes, forks or lists
     sessions. An agent that also lists sessions then reports their roots on each of them. Null and absence both mean
@@ -1738,28 +1782,28 @@ class SessionCapabilities(Model):
     close: SessionCloseCapabilities | None = None
     """`{}` says that the client may call `session/close`. Null and absence both mean that it may not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionCloseCapabilities(Model):
     """Marker for `session/close`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionConfigBoolean(Model):
     """The part of a setting that is specific to switches."""
 
-    current_value: Annotated[bool, Field(alias='currentValue')]
+    current_value: Annotated[bool, Field(alias="currentValue")]
     """True if the switch is on."""
 
 
 class BooleanSessionConfigOption(SessionConfigBoolean):
     """A switch. Only for clients that advertised boolean options."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -1775,7 +1819,7 @@ class BooleanSessionConfigOption(SessionConfigBoolean):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1787,14 +1831,14 @@ class SessionConfigOptionsCapabilities(Model):
     that the agent must not offer any.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionConfigSelect(Model):
     """The part of a setting that is specific to selections."""
 
-    current_value: Annotated[SessionConfigValueId, Field(alias='currentValue')]
+    current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """Id of the value in force."""
 
     options: SessionConfigSelectOptions
@@ -1804,7 +1848,7 @@ class SessionConfigSelect(Model):
 class SelectSessionConfigOption(SessionConfigSelect):
     """A choice of one value among several."""
 
-    type: Literal['select'] = "select"
+    type: Literal["select"] = "select"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -1820,7 +1864,7 @@ class SelectSessionConfigOption(SessionConfigSelect):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1836,7 +1880,7 @@ class SessionConfigSelectGroup(Model):
     options: list[SessionConfigSelectOption]
     """The values of the group."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1852,28 +1896,28 @@ class SessionConfigSelectOption(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionDeleteCapabilities(Model):
     """Marker for `session/delete`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionElicitationFormMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
 class SessionElicitationUrlMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -1883,35 +1927,37 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
 class SessionForkCapabilities(Model):
     """Marker for `session/fork`, which is not yet stable. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
 class SessionInfo(Model):
     """What an agent tells about one stored session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """What to pass to `session/load` or `session/resume`."""
 
     cwd: AbsolutePath
     """Primary workspace root of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots of the session, complete and in order; together with `cwd` they are its authoritative
     root set. An agent that advertised the capability sends the list for every session, `[]` included; others leave
     it out.
@@ -1922,10 +1968,10 @@ class SessionInfo(Model):
     title: str | None = None
     """What the session is about, for people. Null and absence both mean that it has no title."""
 
-    updated_at: Annotated[str | None, Field(alias='updatedAt')] = None
+    updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
     """When something last happened in the session, in ISO 8601. Null and absence both mean unknown."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1940,26 +1986,28 @@ class SessionInfoUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    updated_at: Annotated[str | None | MISSING, Field(alias='updatedAt')] = MISSING
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
     """When something last happened in the session, in ISO 8601; null makes it unknown.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
     """The session has a new title or time of last activity."""
 
-    session_update: Annotated[Literal['session_info_update'], Field(alias='sessionUpdate')] = "session_info_update"
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
 
 
 class SessionListCapabilities(Model):
     """Marker for `session/list`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1977,20 +2025,20 @@ class SessionMode(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionModeState(Model):
     """The modes of a session and the one in force."""
 
-    current_mode_id: Annotated[SessionModeId, Field(alias='currentModeId')]
+    current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force; one of `availableModes`."""
 
-    available_modes: Annotated[list[SessionMode], Field(alias='availableModes')]
+    available_modes: Annotated[list[SessionMode], Field(alias="availableModes")]
     """All modes to choose from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1999,35 +2047,35 @@ class SessionNotification(Model):
     `session/cancel`, until the prompt is answered.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the update is about."""
 
     update: SessionUpdate
     """What has happened."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionResumeCapabilities(Model):
     """Marker for `session/resume`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -2037,37 +2085,37 @@ class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
 class SetSessionConfigOptionResponse(Model):
     """Result of `session/set_config_option`. One change may alter other settings too, so all of them come back."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionModeRequest(Model):
     """Parameters of `session/set_mode`: the client switches the mode of a session, whether a turn is running or not."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose mode changes."""
 
-    mode_id: Annotated[SessionModeId, Field(alias='modeId')]
+    mode_id: Annotated[SessionModeId, Field(alias="modeId")]
     """One of the session's available modes."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionModeResponse(Model):
     """Result of `session/set_mode`, sent once the mode is in force."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SseMcpServer(McpServerSse):
     """A server reached by server-sent events. Only for agents that advertised `mcpCapabilities.sse`."""
 
-    type: Literal['sse'] = "sse"
+    type: Literal["sse"] = "sse"
 
 
 class StringMultiSelectItems(Model):
@@ -2076,14 +2124,14 @@ class StringMultiSelectItems(Model):
     enum: list[str]
     """The values."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MultiSelectItemsStringVariant(StringMultiSelectItems):
     """Texts, shown as they are."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class StringPropertySchema(Model):
@@ -2095,10 +2143,10 @@ class StringPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and absence both mean that there is none."""
 
-    min_length: Annotated[int | None, Field(alias='minLength', ge=0)] = None
+    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """Fewest characters allowed. Null and absence both mean no lower limit."""
 
-    max_length: Annotated[int | None, Field(alias='maxLength', ge=0)] = None
+    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
     """Most characters allowed. Null and absence both mean no upper limit."""
 
     pattern: str | None = None
@@ -2113,26 +2161,26 @@ class StringPropertySchema(Model):
     enum: list[str] | None = None
     """Values to choose from, shown as they are. Null and absence both mean that this list is not used."""
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias='oneOf')] = None
+    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf")] = None
     """Values to choose from, each with a label. Null and absence both mean that this list is not used."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class StringElicitationPropertySchema(StringPropertySchema):
     """A text, or a choice of one value where `enum` or `oneOf` is given."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class Terminal(Model):
     """Places a terminal into the output of a tool call. The agent does so before it releases the terminal."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """A terminal that `terminal/create` has returned."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2141,32 +2189,32 @@ class TerminalAuthMethod(AuthMethodTerminal):
     for clients that advertised it.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalExitStatus(Model):
     """How a command ended."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode', ge=0)] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
     """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
     """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TerminalOutputRequest(Model):
     """Parameters of `terminal/output`: the agent asks what a command has printed so far, without waiting for its end."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to look at."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2179,17 +2227,17 @@ class TerminalOutputResponse(Model):
     truncated: bool
     """True if older output was dropped to stay within the limit."""
 
-    exit_status: Annotated[TerminalExitStatus | None, Field(alias='exitStatus')] = None
+    exit_status: Annotated[TerminalExitStatus | None, Field(alias="exitStatus")] = None
     """How the command ended. Null and absence both mean that it still runs."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TerminalToolCallContent(Terminal):
     """A terminal, shown live. Its output stays visible after the terminal is released."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TextContent(Model):
@@ -2201,20 +2249,20 @@ class TextContent(Model):
     text: str
     """The text."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TextContentBlock(TextContent):
     """Words, which clients should render as Markdown. Allowed in every prompt."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
     """A resource whose content is text."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the text, such as `text/x-python`. Null and absence both mean unknown."""
 
     text: str
@@ -2223,17 +2271,17 @@ class TextResourceContents(Model):
     uri: str
     """Address that the text was read from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TitledMultiSelectItems(Model):
     """Values of a multiple choice with labels."""
 
-    any_of: Annotated[list[EnumOption], Field(alias='anyOf')]
+    any_of: Annotated[list[EnumOption], Field(alias="anyOf")]
     """The values with their labels."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2242,7 +2290,7 @@ class ToolCall(Model):
     same id.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Identifies the call within the session."""
 
     title: str
@@ -2263,13 +2311,13 @@ class ToolCall(Model):
     locations: list[ToolCallLocation] | MISSING = MISSING
     """Files that the call touches, so that the client can follow along. Absent means none yet."""
 
-    raw_input: Annotated[Any, Field(alias='rawInput')] = None
+    raw_input: Annotated[Any, Field(alias="rawInput")] = None
     """Arguments as they are passed to the tool, in any form. Null and absence both mean that they are not shown."""
 
-    raw_output: Annotated[Any, Field(alias='rawOutput')] = None
+    raw_output: Annotated[Any, Field(alias="rawOutput")] = None
     """Output as the tool returned it, in any form. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2282,20 +2330,22 @@ class ToolCallLocation(Model):
     line: Annotated[int | None, Field(ge=0)] = None
     """Line in the file; the first line is 1. Null and absence both mean the file as a whole."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ToolCallSessionUpdate(ToolCall):
     """A tool call appears."""
 
-    session_update: Annotated[Literal['tool_call'], Field(alias='sessionUpdate')] = "tool_call"
+    session_update: Annotated[Literal["tool_call"], Field(alias="sessionUpdate")] = (
+        "tool_call"
+    )
 
 
 class ToolCallUpdate(Model):
     """Changes a tool call. Only fields with a value change anything; null and absence both leave a field as it was."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The call that changes."""
 
     kind: ToolKind | None = None
@@ -2316,20 +2366,22 @@ class ToolCallUpdate(Model):
     locations: list[ToolCallLocation] | None = None
     """All files that the call touches, in place of the earlier list. Null and absence both mean no change."""
 
-    raw_input: Annotated[Any, Field(alias='rawInput')] = None
+    raw_input: Annotated[Any, Field(alias="rawInput")] = None
     """Arguments passed to the tool, in place of the earlier ones. Null and absence both mean no change."""
 
-    raw_output: Annotated[Any, Field(alias='rawOutput')] = None
+    raw_output: Annotated[Any, Field(alias="rawOutput")] = None
     """Output of the tool, in place of what was there. Null and absence both mean no change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ToolCallUpdateSessionUpdate(ToolCallUpdate):
     """A tool call that is already known changes."""
 
-    session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
 
 class UnknownAuthMethod(Unknown):
@@ -2347,7 +2399,7 @@ class UnknownAuthMethod(Unknown):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2355,7 +2407,9 @@ class UnknownContentBlock(Unknown):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"text", "image", "audio", "resource_link", "resource"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"text", "image", "audio", "resource_link", "resource"}
+    )
 
     type: str
     """The unknown tag."""
@@ -2363,7 +2417,7 @@ class UnknownContentBlock(Unknown):
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2378,7 +2432,7 @@ class UnknownCreateElicitationRequest(Unknown):
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     mode: str
@@ -2388,17 +2442,17 @@ class UnknownCreateElicitationRequest(Unknown):
 class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The question belongs to another request."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the client's request that the agent is still handling."""
 
 
 class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The question belongs to a session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
 
 
@@ -2410,7 +2464,7 @@ class UnknownCreateElicitationResponse(Unknown):
     unknown_tag_field: ClassVar[str] = "action"
     known_tags: ClassVar[frozenset[str]] = frozenset({"accept", "decline", "cancel"})
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     action: str
@@ -2423,7 +2477,9 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"string", "number", "integer", "boolean", "array"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"string", "number", "integer", "boolean", "array"}
+    )
 
     type: str
     """Any type but those named above."""
@@ -2450,7 +2506,7 @@ class UnknownMcpServer(Unknown):
     env: list[EnvVariable]
     """Variables to set for the program; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2489,7 +2545,7 @@ class UnknownSessionConfigOption(Unknown):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2497,11 +2553,26 @@ class UnknownSessionUpdate(Unknown):
     """A variant of SessionUpdate that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "agent_message_chunk",
+            "agent_thought_chunk",
+            "tool_call",
+            "tool_call_update",
+            "plan",
+            "available_commands_update",
+            "current_mode_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+        }
     )
 
-    session_update: Annotated[str, Field(alias='sessionUpdate')]
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
     """The unknown tag."""
 
 
@@ -2514,13 +2585,13 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     type: str
     """The unknown tag."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: SessionConfigValueId
@@ -2536,7 +2607,7 @@ class UnknownToolCallContent(Unknown):
     type: str
     """The unknown tag."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2546,7 +2617,7 @@ class UnstructuredCommandInput(Model):
     hint: str
     """What to show while nothing has been typed yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2562,20 +2633,24 @@ class UsageUpdate(Model):
     cost: Cost | None = None
     """What the session has cost so far. Null and absence both mean unknown."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class UsageUpdateSessionUpdate(UsageUpdate):
     """How full the context window is, and what the session has cost."""
 
-    session_update: Annotated[Literal['usage_update'], Field(alias='sessionUpdate')] = "usage_update"
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
 
 
 class UserMessageChunk(ContentChunk):
     """A piece of a message of the user, as replayed while a session loads."""
 
-    session_update: Annotated[Literal['user_message_chunk'], Field(alias='sessionUpdate')] = "user_message_chunk"
+    session_update: Annotated[
+        Literal["user_message_chunk"], Field(alias="sessionUpdate")
+    ] = "user_message_chunk"
 
 
 class ValueIdSetSessionConfigOptionRequest(Excluding):
@@ -2585,13 +2660,13 @@ class ValueIdSetSessionConfigOptionRequest(Excluding):
 
     excluded_constants: ClassVar[Mapping[str, tuple[Any, ...]]] = {"type": ("boolean",)}
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: SessionConfigValueId
@@ -2603,26 +2678,26 @@ class WaitForTerminalExitRequest(Model):
     ended.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to wait for."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class WaitForTerminalExitResponse(Model):
     """Result of `terminal/wait_for_exit`: how the command ended."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode', ge=0)] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
     """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
     """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2631,7 +2706,7 @@ class WriteTextFileRequest(Model):
     where they are missing. The client refuses paths outside the session's workspace roots.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose roots apply."""
 
     path: AbsolutePath
@@ -2642,7 +2717,7 @@ class WriteTextFileRequest(Model):
     content: str
     """The whole new text of the file; nothing of the old one stays."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2651,5 +2726,5 @@ class WriteTextFileResponse(Model):
     that as `{}`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acp_bindings.runtime.strict import Strict, Violation
-
+from ..runtime.strict import Strict, Violation
 from ._contract import CONTRACT, DEFINITIONS
 from .methods import Sender
 
@@ -37,7 +36,9 @@ def validate(
     return STRICT.validate(message, sender=sender, method=method, limit=limit)
 
 
-def validate_as(type_: Any, value: Any, *, limit: int | None = 100) -> tuple[Violation, ...]:
+def validate_as(
+    type_: Any, value: Any, *, limit: int | None = 100
+) -> tuple[Violation, ...]:
     """What the schema forbids in parsed JSON as one type of this package: a class, an alias, or the name of a definition.
 
     `limit` is as in `validate`. Raises `KeyError` for what is no definition of the schema.

@@ -10,61 +10,61 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
+from ..runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
+    "AbsolutePath",
     "AuthMethod",
     "AuthMethodId",
     "AvailableCommandInput",
     "CompactionId",
     "CompactionStatus",
-    "SetSessionConfigOptionRequest",
-    "SessionConfigOption",
-    "SessionConfigSelectOptions",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionConfigGroupId",
-    "SessionConfigOptionCategory",
     "ContentBlock",
-    "EmbeddedResourceResource",
-    "Role",
     "CreateElicitationRequest",
-    "FormCreateElicitationRequest",
-    "UrlCreateElicitationRequest",
     "CreateElicitationResponse",
-    "ElicitationFormMode",
-    "ElicitationUrlMode",
     "ElicitationContentValue",
-    "ElicitationSchemaType",
-    "ElicitationPropertySchema",
-    "StringFormat",
-    "MultiSelectItems",
+    "ElicitationFormMode",
     "ElicitationId",
-    "Meta",
+    "ElicitationPropertySchema",
+    "ElicitationSchemaType",
+    "ElicitationUrlMode",
+    "EmbeddedResourceResource",
+    "ErrorCode",
+    "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "ExtNotification",
-    "ProtocolVersion",
-    "RequestId",
-    "ErrorCode",
+    "FormCreateElicitationRequest",
     "McpServer",
+    "MessageId",
+    "Meta",
+    "MultiSelectItems",
     "NoticeSeverity",
-    "AbsolutePath",
-    "RequestPermissionOutcome",
     "PermissionOptionId",
     "PermissionOptionKind",
     "PlanEntryPriority",
     "PlanEntryStatus",
-    "StopReason",
-    "SessionModeId",
+    "ProtocolVersion",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "Role",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
     "SessionId",
-    "TerminalId",
-    "ToolCallId",
-    "ToolKind",
-    "ToolCallStatus",
-    "ToolCallContent",
+    "SessionModeId",
     "SessionUpdate",
-    "MessageId",
+    "SetSessionConfigOptionRequest",
+    "StopReason",
+    "StringFormat",
+    "TerminalId",
+    "ToolCallContent",
+    "ToolCallId",
+    "ToolCallStatus",
+    "ToolKind",
+    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
@@ -81,7 +81,9 @@ runs itself. A method of another type is kept and never taken for one of these.
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
+AuthMethodId = TypeAliasType(
+    "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
+)
 """Name of an authentication method, unique among those of the agent."""
 
 AvailableCommandInput = TypeAliasType(
@@ -90,7 +92,9 @@ AvailableCommandInput = TypeAliasType(
 )
 """What may follow the name of a command."""
 
-CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
+CompactionId = TypeAliasType(
+    "CompactionId", Annotated["str", Defined(__name__, "CompactionId")]
+)
 """Identifies a compaction within a session. The agent chooses it."""
 
 CompactionStatus = TypeAliasType(
@@ -119,7 +123,14 @@ SetSessionConfigOptionRequest = TypeAliasType(
         | UnknownSetSessionConfigOptionRequest
         | ValueIdSetSessionConfigOptionRequest
         )""",
-        Tagged("type", ("boolean",), fallbacks=1, default=True, default_tag="value_id", closed=True),
+        Tagged(
+            "type",
+            ("boolean",),
+            fallbacks=1,
+            default=True,
+            default_tag="value_id",
+            closed=True,
+        ),
         Defined(__name__, "SetSessionConfigOptionRequest"),
     ],
 )
@@ -157,7 +168,9 @@ SessionConfigSelectOptions = TypeAliasType(
 )
 """The values of a selection, either all flat or all in groups. An empty list fits both and is read as flat."""
 
-SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
+SessionConfigId = TypeAliasType(
+    "SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")]
+)
 """Identifies a setting within a session."""
 
 SessionConfigValueId = TypeAliasType(
@@ -202,7 +215,9 @@ ContentBlock = TypeAliasType(
         | ResourceContentBlock
         | UnknownContentBlock
         )""",
-        Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Tagged(
+            "type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1
+        ),
         Defined(__name__, "ContentBlock"),
     ],
 )
@@ -222,7 +237,10 @@ EmbeddedResourceResource = TypeAliasType(
 )
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
+Role = TypeAliasType(
+    "Role",
+    Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")],
+)
 """A party to the conversation. Unknown parties are kept.
 
 - `assistant`: The agent and its model.
@@ -338,7 +356,9 @@ ElicitationPropertySchema = TypeAliasType(
         | ArrayElicitationPropertySchema
         | UnknownElicitationPropertySchema
         )""",
-        Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Tagged(
+            "type", ("string", "number", "integer", "boolean", "array"), fallbacks=1
+        ),
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
@@ -378,37 +398,51 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
+ElicitationId = TypeAliasType(
+    "ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")]
+)
 """Identifies an elicitation by web page. The agent chooses it."""
 
-Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
+Meta = TypeAliasType(
+    "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
+)
 """Data of an implementation, attached to an object of the protocol. Receivers keep what they do not know and read no
 meaning into it; null and absence both mean none. The keys `traceparent`, `tracestate` and `baggage` are reserved
 for W3C trace context.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
+ExtRequest = TypeAliasType(
+    "ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")]
+)
 """Parameters of a request outside the protocol, in any form. Its method begins with `_`; a peer that does not know it
 answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
+ExtResponse = TypeAliasType(
+    "ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")]
+)
 """Result of a request outside the protocol, in any form."""
 
-ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
+ExtNotification = TypeAliasType(
+    "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
+)
 """Payload of a notification outside the protocol, in any form. Its method begins with `_`; a peer that does not know
 it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
     "ProtocolVersion",
-    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+    Annotated[
+        "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
+    ],
 )
 """Major version of the protocol, 1 for this schema. It rises only when peers of the older version would break;
 everything else is added behind capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")]
+)
 """Ties a response to its request. The sender of the request chooses it, unique among its requests that still await an
 answer, and the receiver returns it unchanged.
 """
@@ -445,7 +479,14 @@ McpServer = TypeAliasType(
     "McpServer",
     Annotated[
         "HttpMcpServer | SseMcpServer | UnknownMcpServer | McpServerStdio",
-        Tagged("type", ("http", "sse"), fallbacks=1, default=True, default_tag="stdio", closed=True),
+        Tagged(
+            "type",
+            ("http", "sse"),
+            fallbacks=1,
+            default=True,
+            default_tag="stdio",
+            closed=True,
+        ),
         Defined(__name__, "McpServer"),
     ],
 )
@@ -457,7 +498,11 @@ Unknown values of `type` are kept as `UnknownMcpServer`.
 
 NoticeSeverity = TypeAliasType(
     "NoticeSeverity",
-    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+    Annotated[
+        'Literal["info", "warning", "error"] | str',
+        Open(),
+        Defined(__name__, "NoticeSeverity"),
+    ],
 )
 """How serious a notice is. Receivers show unknown values in a neutral way.
 
@@ -515,7 +560,11 @@ PermissionOptionKind = TypeAliasType(
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
+    Annotated[
+        'Literal["high", "medium", "low"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryPriority"),
+    ],
 )
 """How much a step matters. Unknown values are kept.
 
@@ -561,7 +610,9 @@ StopReason = TypeAliasType(
   some operation fail.
 """
 
-SessionModeId = TypeAliasType("SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")])
+SessionModeId = TypeAliasType(
+    "SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")]
+)
 """Identifies a mode within a session."""
 
 SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "SessionId")])
@@ -569,10 +620,14 @@ SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "Sessi
 session is refused with -32002, unless the method says otherwise.
 """
 
-TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
+TerminalId = TypeAliasType(
+    "TerminalId", Annotated["str", Defined(__name__, "TerminalId")]
+)
 """Names a terminal. The client chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
+ToolCallId = TypeAliasType(
+    "ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")]
+)
 """Identifies a tool call within a session."""
 
 ToolKind = TypeAliasType(
@@ -661,7 +716,22 @@ SessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "sessionUpdate",
-            ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"),
+            (
+                "user_message_chunk",
+                "agent_message_chunk",
+                "agent_thought_chunk",
+                "tool_call",
+                "tool_call_update",
+                "plan",
+                "available_commands_update",
+                "current_mode_update",
+                "config_option_update",
+                "session_info_update",
+                "usage_update",
+                "notice",
+                "compaction_update",
+                "compaction_summary_chunk",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "SessionUpdate"),
@@ -676,74 +746,75 @@ Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
 """Identifies a message within a session."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    AcceptCreateElicitationResponse,
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    ArrayElicitationPropertySchema,
-    AudioContentBlock,
-    AuthMethodAgent,
-    AvailableCommandsUpdateSessionUpdate,
-    BlobResourceContents,
-    BooleanElicitationPropertySchema,
-    BooleanSessionConfigOption,
-    BooleanSetSessionConfigOptionRequest,
-    CancelledPermissionOutcome,
-    CompactionSummaryChunkSessionUpdate,
-    CompactionUpdateSessionUpdate,
-    ConfigOptionUpdateSessionUpdate,
-    ContentToolCallContent,
-    CurrentModeUpdateSessionUpdate,
-    DiffToolCallContent,
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    HttpMcpServer,
-    ImageContentBlock,
-    IntegerElicitationPropertySchema,
-    McpServerStdio,
-    MultiSelectItemsStringVariant,
-    NoticeSessionUpdate,
-    NumberElicitationPropertySchema,
-    PlanSessionUpdate,
-    RequestElicitationFormMode,
-    RequestElicitationUrlMode,
-    RequestFormCreateElicitationRequest,
-    RequestUnknownCreateElicitationRequest,
-    RequestUrlCreateElicitationRequest,
-    ResourceContentBlock,
-    ResourceLinkContentBlock,
-    SelectSessionConfigOption,
-    SelectedRequestPermissionOutcome,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionElicitationFormMode,
-    SessionElicitationUrlMode,
-    SessionFormCreateElicitationRequest,
-    SessionInfoUpdateSessionUpdate,
-    SessionUnknownCreateElicitationRequest,
-    SessionUrlCreateElicitationRequest,
-    SseMcpServer,
-    StringElicitationPropertySchema,
-    TerminalAuthMethod,
-    TerminalToolCallContent,
-    TextContentBlock,
-    TextResourceContents,
-    TitledMultiSelectItems,
-    ToolCallSessionUpdate,
-    ToolCallUpdateSessionUpdate,
-    UnknownAuthMethod,
-    UnknownContentBlock,
-    UnknownCreateElicitationResponse,
-    UnknownElicitationPropertySchema,
-    UnknownMcpServer,
-    UnknownMultiSelectItems,
-    UnknownSessionConfigOption,
-    UnknownSessionUpdate,
-    UnknownSetSessionConfigOptionRequest,
-    UnknownToolCallContent,
-    UnstructuredCommandInput,
-    UsageUpdateSessionUpdate,
-    UserMessageChunk,
-    ValueIdSetSessionConfigOptionRequest,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        AcceptCreateElicitationResponse,
+        AgentMessageChunk,
+        AgentThoughtChunk,
+        ArrayElicitationPropertySchema,
+        AudioContentBlock,
+        AuthMethodAgent,
+        AvailableCommandsUpdateSessionUpdate,
+        BlobResourceContents,
+        BooleanElicitationPropertySchema,
+        BooleanSessionConfigOption,
+        BooleanSetSessionConfigOptionRequest,
+        CancelledPermissionOutcome,
+        CompactionSummaryChunkSessionUpdate,
+        CompactionUpdateSessionUpdate,
+        ConfigOptionUpdateSessionUpdate,
+        ContentToolCallContent,
+        CurrentModeUpdateSessionUpdate,
+        DiffToolCallContent,
+        ElicitationCancelAction,
+        ElicitationDeclineAction,
+        HttpMcpServer,
+        ImageContentBlock,
+        IntegerElicitationPropertySchema,
+        McpServerStdio,
+        MultiSelectItemsStringVariant,
+        NoticeSessionUpdate,
+        NumberElicitationPropertySchema,
+        PlanSessionUpdate,
+        RequestElicitationFormMode,
+        RequestElicitationUrlMode,
+        RequestFormCreateElicitationRequest,
+        RequestUnknownCreateElicitationRequest,
+        RequestUrlCreateElicitationRequest,
+        ResourceContentBlock,
+        ResourceLinkContentBlock,
+        SelectedRequestPermissionOutcome,
+        SelectSessionConfigOption,
+        SessionConfigSelectGroup,
+        SessionConfigSelectOption,
+        SessionElicitationFormMode,
+        SessionElicitationUrlMode,
+        SessionFormCreateElicitationRequest,
+        SessionInfoUpdateSessionUpdate,
+        SessionUnknownCreateElicitationRequest,
+        SessionUrlCreateElicitationRequest,
+        SseMcpServer,
+        StringElicitationPropertySchema,
+        TerminalAuthMethod,
+        TerminalToolCallContent,
+        TextContentBlock,
+        TextResourceContents,
+        TitledMultiSelectItems,
+        ToolCallSessionUpdate,
+        ToolCallUpdateSessionUpdate,
+        UnknownAuthMethod,
+        UnknownContentBlock,
+        UnknownCreateElicitationResponse,
+        UnknownElicitationPropertySchema,
+        UnknownMcpServer,
+        UnknownMultiSelectItems,
+        UnknownSessionConfigOption,
+        UnknownSessionUpdate,
+        UnknownSetSessionConfigOptionRequest,
+        UnknownToolCallContent,
+        UnstructuredCommandInput,
+        UsageUpdateSessionUpdate,
+        UserMessageChunk,
+        ValueIdSetSessionConfigOptionRequest,
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_bindings.runtime.contract import Contract, Gated, Member, Method
+from ..runtime.contract import Contract, Gated, Member, Method
 
 CONTRACT: Final = Contract(
     name="acp/v2",
@@ -15,26 +15,162 @@ CONTRACT: Final = Contract(
     sides=("agent", "client"),
     batch=True,
     methods=(
-        Method(name="auth/login", side="agent", kind="request", params="LoginAuthRequest", result="LoginAuthResponse", batch="never"),
-        Method(name="auth/logout", side="agent", kind="request", params="LogoutAuthRequest", result="LogoutAuthResponse"),
-        Method(name="session/set_config_option", side="agent", kind="request", params="SetSessionConfigOptionRequest", result="SetSessionConfigOptionResponse", capability="agent:capabilities.session"),
-        Method(name="elicitation/create", side="client", kind="request", params="CreateElicitationRequest", result="CreateElicitationResponse", capability="client:capabilities.elicitation"),
-        Method(name="elicitation/complete", side="client", kind="notification", params="CompleteElicitationNotification", capability="client:capabilities.elicitation.url"),
-        Method(name="initialize", side="agent", kind="request", params="InitializeRequest", result="InitializeResponse", batch="never"),
-        Method(name="$/cancel_request", side="protocol", kind="notification", params="CancelRequestNotification"),
-        Method(name="session/request_permission", side="client", kind="request", params="RequestPermissionRequest", result="RequestPermissionResponse"),
-        Method(name="session/prompt", side="agent", kind="request", params="PromptRequest", result="PromptResponse", capability="agent:capabilities.session", batch="never"),
-        Method(name="session/cancel", side="agent", kind="notification", params="CancelSessionNotification", capability="agent:capabilities.session"),
-        Method(name="session/new", side="agent", kind="request", params="NewSessionRequest", result="NewSessionResponse", capability="agent:capabilities.session", batch="never"),
-        Method(name="session/load", side="agent", kind="request", params="LoadSessionRequest", result="LoadSessionResponse", capability="agent:capabilities.session", batch="never"),
-        Method(name="session/list", side="agent", kind="request", params="ListSessionsRequest", result="ListSessionsResponse", capability="agent:capabilities.session"),
-        Method(name="session/resume", side="agent", kind="request", params="ResumeSessionRequest", result="ResumeSessionResponse", capability="agent:capabilities.session", batch="never"),
-        Method(name="session/fork", side="agent", kind="request", params="ForkSessionRequest", result="ForkSessionResponse", capability="agent:capabilities.session.fork", unstable=True),
-        Method(name="session/close", side="agent", kind="request", params="CloseSessionRequest", result="CloseSessionResponse", capability="agent:capabilities.session"),
-        Method(name="session/delete", side="agent", kind="request", params="DeleteSessionRequest", result="DeleteSessionResponse", capability="agent:capabilities.session.delete"),
-        Method(name="terminal/cancel", side="agent", kind="request", params="CancelTerminalRequest", result="CancelTerminalResponse"),
-        Method(name="tool_call/cancel", side="agent", kind="request", params="CancelToolCallRequest", result="CancelToolCallResponse"),
-        Method(name="session/update", side="client", kind="notification", params="UpdateSessionNotification", capability="agent:capabilities.session"),
+        Method(
+            name="auth/login",
+            side="agent",
+            kind="request",
+            params="LoginAuthRequest",
+            result="LoginAuthResponse",
+            batch="never",
+        ),
+        Method(
+            name="auth/logout",
+            side="agent",
+            kind="request",
+            params="LogoutAuthRequest",
+            result="LogoutAuthResponse",
+        ),
+        Method(
+            name="session/set_config_option",
+            side="agent",
+            kind="request",
+            params="SetSessionConfigOptionRequest",
+            result="SetSessionConfigOptionResponse",
+            capability="agent:capabilities.session",
+        ),
+        Method(
+            name="elicitation/create",
+            side="client",
+            kind="request",
+            params="CreateElicitationRequest",
+            result="CreateElicitationResponse",
+            capability="client:capabilities.elicitation",
+        ),
+        Method(
+            name="elicitation/complete",
+            side="client",
+            kind="notification",
+            params="CompleteElicitationNotification",
+            capability="client:capabilities.elicitation.url",
+        ),
+        Method(
+            name="initialize",
+            side="agent",
+            kind="request",
+            params="InitializeRequest",
+            result="InitializeResponse",
+            batch="never",
+        ),
+        Method(
+            name="$/cancel_request",
+            side="protocol",
+            kind="notification",
+            params="CancelRequestNotification",
+        ),
+        Method(
+            name="session/request_permission",
+            side="client",
+            kind="request",
+            params="RequestPermissionRequest",
+            result="RequestPermissionResponse",
+        ),
+        Method(
+            name="session/prompt",
+            side="agent",
+            kind="request",
+            params="PromptRequest",
+            result="PromptResponse",
+            capability="agent:capabilities.session",
+            batch="never",
+        ),
+        Method(
+            name="session/cancel",
+            side="agent",
+            kind="notification",
+            params="CancelSessionNotification",
+            capability="agent:capabilities.session",
+        ),
+        Method(
+            name="session/new",
+            side="agent",
+            kind="request",
+            params="NewSessionRequest",
+            result="NewSessionResponse",
+            capability="agent:capabilities.session",
+            batch="never",
+        ),
+        Method(
+            name="session/load",
+            side="agent",
+            kind="request",
+            params="LoadSessionRequest",
+            result="LoadSessionResponse",
+            capability="agent:capabilities.session",
+            batch="never",
+        ),
+        Method(
+            name="session/list",
+            side="agent",
+            kind="request",
+            params="ListSessionsRequest",
+            result="ListSessionsResponse",
+            capability="agent:capabilities.session",
+        ),
+        Method(
+            name="session/resume",
+            side="agent",
+            kind="request",
+            params="ResumeSessionRequest",
+            result="ResumeSessionResponse",
+            capability="agent:capabilities.session",
+            batch="never",
+        ),
+        Method(
+            name="session/fork",
+            side="agent",
+            kind="request",
+            params="ForkSessionRequest",
+            result="ForkSessionResponse",
+            capability="agent:capabilities.session.fork",
+            unstable=True,
+        ),
+        Method(
+            name="session/close",
+            side="agent",
+            kind="request",
+            params="CloseSessionRequest",
+            result="CloseSessionResponse",
+            capability="agent:capabilities.session",
+        ),
+        Method(
+            name="session/delete",
+            side="agent",
+            kind="request",
+            params="DeleteSessionRequest",
+            result="DeleteSessionResponse",
+            capability="agent:capabilities.session.delete",
+        ),
+        Method(
+            name="terminal/cancel",
+            side="agent",
+            kind="request",
+            params="CancelTerminalRequest",
+            result="CancelTerminalResponse",
+        ),
+        Method(
+            name="tool_call/cancel",
+            side="agent",
+            kind="request",
+            params="CancelToolCallRequest",
+            result="CancelToolCallResponse",
+        ),
+        Method(
+            name="session/update",
+            side="client",
+            kind="notification",
+            params="UpdateSessionNotification",
+            capability="agent:capabilities.session",
+        ),
     ),
     gated={
         "AuthMethod": Gated(
@@ -61,7 +197,9 @@ CONTRACT: Final = Contract(
                 "image": Member(capability="agent:capabilities.session.prompt.image"),
                 "audio": Member(capability="agent:capabilities.session.prompt.audio"),
                 "resource_link": Member(),
-                "resource": Member(capability="agent:capabilities.session.prompt.embeddedContext"),
+                "resource": Member(
+                    capability="agent:capabilities.session.prompt.embeddedContext"
+                ),
             },
         ),
         "CreateElicitationRequest": Gated(
@@ -112,19 +250,25 @@ CONTRACT: Final = Contract(
         ),
         "NewSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:capabilities.session.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:capabilities.session.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
             },
         ),
         "LoadSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:capabilities.session.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:capabilities.session.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
             },
         ),
         "ListSessionsRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:capabilities.session.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:capabilities.session.additionalDirectories"
+                ),
             },
         ),
         "ListSessionsResponse": Gated(
@@ -134,18 +278,24 @@ CONTRACT: Final = Contract(
         ),
         "SessionInfo": Gated(
             fields={
-                "additionalDirectories": Member(required_with="agent:capabilities.session.additionalDirectories"),
+                "additionalDirectories": Member(
+                    required_with="agent:capabilities.session.additionalDirectories"
+                ),
             },
         ),
         "ResumeSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:capabilities.session.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:capabilities.session.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
             },
         ),
         "ForkSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:capabilities.session.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:capabilities.session.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
             },
         ),
@@ -192,7 +342,9 @@ CONTRACT: Final = Contract(
                 "agent_thought_chunk": Member(look=("AgentThoughtChunk",)),
                 "agent_thought": Member(look=("AgentThoughtSessionUpdate",)),
                 "state_update": Member(),
-                "tool_call_content_chunk": Member(look=("ToolCallContentChunkSessionUpdate",)),
+                "tool_call_content_chunk": Member(
+                    look=("ToolCallContentChunkSessionUpdate",)
+                ),
                 "tool_call_update": Member(look=("ToolCallUpdateSessionUpdate",)),
                 "terminal_update": Member(),
                 "terminal_output_chunk": Member(),
@@ -203,7 +355,9 @@ CONTRACT: Final = Contract(
                 "usage_update": Member(),
                 "notice": Member(),
                 "compaction_update": Member(look=("CompactionUpdateSessionUpdate",)),
-                "compaction_summary_chunk": Member(look=("CompactionSummaryChunkSessionUpdate",)),
+                "compaction_summary_chunk": Member(
+                    look=("CompactionSummaryChunkSessionUpdate",)
+                ),
             },
         ),
         "UserMessageChunk": Gated(
@@ -280,6 +434,5 @@ CONTRACT: Final = Contract(
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

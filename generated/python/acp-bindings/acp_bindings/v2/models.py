@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from acp_bindings.runtime import MISSING, Model, Number, Unknown
-from acp_bindings.v2.unions import (
+from pydantic import Field
+
+from ..runtime import MISSING, Model, Number, Unknown
+from .unions import (
     AbsolutePath,
     AuthMethod,
     AuthMethodId,
@@ -63,13 +65,12 @@ from acp_bindings.v2.unions import (
     ToolCallStatus,
     ToolKind,
 )
-from pydantic import Field
 
 
 class AgentAuthCapabilities(Model):
     """Extras of authentication that an agent offers. There are none yet but `_meta`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -88,7 +89,7 @@ class AgentCapabilities(Model):
     `authMethods`. Null and omission both mean that there are none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -98,7 +99,7 @@ class AgentMessage(Model):
     message.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -107,7 +108,7 @@ class AgentMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -118,7 +119,9 @@ class AgentMessage(Model):
 class AgentMessageSessionUpdate(AgentMessage):
     """A message of the agent, new or changed, in place of chunks or after them."""
 
-    session_update: Annotated[Literal['agent_message'], Field(alias='sessionUpdate')] = "agent_message"
+    session_update: Annotated[
+        Literal["agent_message"], Field(alias="sessionUpdate")
+    ] = "agent_message"
 
 
 class AgentThought(Model):
@@ -127,7 +130,7 @@ class AgentThought(Model):
     a new thought.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which thought this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -136,7 +139,7 @@ class AgentThought(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the thought. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -147,7 +150,9 @@ class AgentThought(Model):
 class AgentThoughtSessionUpdate(AgentThought):
     """A piece of the agent's reasoning, new or changed, in place of chunks or after them."""
 
-    session_update: Annotated[Literal['agent_thought'], Field(alias='sessionUpdate')] = "agent_thought"
+    session_update: Annotated[
+        Literal["agent_thought"], Field(alias="sessionUpdate")
+    ] = "agent_thought"
 
 
 class Annotations(Model):
@@ -156,7 +161,7 @@ class Annotations(Model):
     audience: list[Role] | None = None
     """For whom the content is. Null and omission both mean that it is for everybody."""
 
-    last_modified: Annotated[str | None, Field(alias='lastModified')] = None
+    last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the content last changed, as an ISO 8601 time such as `2026-03-29T18:04:00Z`. Null and omission both mean
     that this is not known.
     """
@@ -166,7 +171,7 @@ class Annotations(Model):
     mean that nothing is said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -176,26 +181,26 @@ class AudioContent(Model):
     data: str
     """The bytes of the recording in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `audio/wav`."""
 
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AudioContentBlock(AudioContent):
     """A sound recording. In a prompt it needs the capability `session.prompt.audio` of the agent."""
 
-    type: Literal['audio'] = "audio"
+    type: Literal["audio"] = "audio"
 
 
 class AuthMethodAgent(Model):
     """Login by the agent itself, with `auth/login`."""
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -204,14 +209,14 @@ class AuthMethodAgent(Model):
     description: str | None = None
     """More about this way to log in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AgentAuthMethod(AuthMethodAgent):
     """The agent sees to the login itself when the client sends `auth/login`."""
 
-    type: Literal['agent'] = "agent"
+    type: Literal["agent"] = "agent"
 
 
 class AuthMethodTerminal(Model):
@@ -220,7 +225,7 @@ class AuthMethodTerminal(Model):
     `auth.terminal`.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -237,45 +242,47 @@ class AuthMethodTerminal(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AvailableCommandsUpdate(Model):
     """Says which commands the user can call from now on."""
 
-    available_commands: Annotated[list[AvailableCommand], Field(alias='availableCommands')]
+    available_commands: Annotated[
+        list[AvailableCommand], Field(alias="availableCommands")
+    ]
     """All commands, in place of the old list. `[]` means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
     """The commands that the user can call have changed."""
 
-    session_update: Annotated[Literal['available_commands_update'], Field(alias='sessionUpdate')] = (
-        "available_commands_update"
-    )
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
 
 
 class BackgroundTerminal(Model):
     """A process that runs in the background."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal of the process."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundToolCall(Model):
     """A tool call that goes on in the background."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -288,10 +295,10 @@ class BlobResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -307,28 +314,28 @@ class BooleanPropertySchema(Model):
     default: bool | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BooleanElicitationPropertySchema(BooleanPropertySchema):
     """Yes or no."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
     """Switches a `boolean` option."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: bool
@@ -341,12 +348,12 @@ class CancelRequestNotification(Model):
     result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
     """
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request to cancel, one that the sender of this notification has sent itself. Requests of the other side with
     the same id are not meant.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -357,10 +364,10 @@ class CancelSessionNotification(Model):
     Late answers to withdrawn requests change nothing.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -370,13 +377,13 @@ class CancelTerminalRequest(Model):
     with -32602. Neither the session's state nor the status of a tool call changes by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the terminal belongs."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose process is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -385,7 +392,7 @@ class CancelTerminalResponse(Model):
     `terminal_update` with an `exitStatus`; the terminal remains and can still be shown.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -395,13 +402,13 @@ class CancelToolCallRequest(Model):
     -32602. The state of the session does not change by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the tool call belongs."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -410,7 +417,7 @@ class CancelToolCallResponse(Model):
     with a final status: `cancelled`, unless the work was quicker and has `completed` or `failed`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -420,26 +427,30 @@ class CancelledIdleStateUpdateSessionUpdate(Model):
     of its own reports another.
     """
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CancelledPermissionOutcome(Model):
     """The request ended without a choice, which the agent takes as a refusal."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -449,7 +460,7 @@ class CancelledRequestPermissionOutcome(CancelledPermissionOutcome):
     may do so by itself after `session/cancel`.
     """
 
-    outcome: Literal['cancelled'] = "cancelled"
+    outcome: Literal["cancelled"] = "cancelled"
 
 
 class CancelledStateUpdateIdleVariant(Model):
@@ -458,17 +469,19 @@ class CancelledStateUpdateIdleVariant(Model):
     of its own reports another.
     """
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -478,7 +491,9 @@ class CancelledStopReason(Model):
     of its own reports another.
     """
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -486,7 +501,7 @@ class CancelledStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -498,7 +513,7 @@ class ClientAuthCapabilities(Model):
     user logs in. Null and omission both mean that it cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -515,7 +530,7 @@ class ClientCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -526,17 +541,17 @@ class CloseSessionRequest(Model):
     -32800.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to close. One that is not active counts as closed, and a client takes error -32002 for success too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CloseSessionResponse(Model):
     """Says that the session is closed. The agent sends nothing more for it on this connection."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -552,14 +567,14 @@ class Command(Model):
     input: AvailableCommandInput | None = None
     """What the user can write after the name. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CommandAvailableCommand(Command):
     """A command that the user calls by writing `/` and its name in a prompt."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
 
 class CommandPermissionSubject(Model):
@@ -571,20 +586,20 @@ class CommandPermissionSubject(Model):
     cwd: AbsolutePath
     """The directory in which the command will run."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call to which the command belongs. Null and omission both mean that none is known."""
 
-    terminal_id: Annotated[TerminalId | None, Field(alias='terminalId')] = None
+    terminal_id: Annotated[TerminalId | None, Field(alias="terminalId")] = None
     """The terminal in which the command will run. Null and omission both mean that there is none yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CommandRequestPermissionSubject(CommandPermissionSubject):
     """The agent wants to run a command line."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
 
 class CompactionSummaryChunk(Model):
@@ -592,22 +607,22 @@ class CompactionSummaryChunk(Model):
     progress.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
     content: ContentBlock
     """The block to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
     """A further piece of the summary that a shortened context leaves behind."""
 
-    session_update: Annotated[Literal['compaction_summary_chunk'], Field(alias='sessionUpdate')] = (
-        "compaction_summary_chunk"
-    )
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
 
 class CompactionUpdate(Model):
@@ -616,7 +631,7 @@ class CompactionUpdate(Model):
     a value takes the place of the old one.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """Which compaction this is about."""
 
     status: CompactionStatus
@@ -634,7 +649,7 @@ class CompactionUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the compaction. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -645,7 +660,9 @@ class CompactionUpdate(Model):
 class CompactionUpdateSessionUpdate(CompactionUpdate):
     """The agent shortens its context: begun, changed or done."""
 
-    session_update: Annotated[Literal['compaction_update'], Field(alias='sessionUpdate')] = "compaction_update"
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
 
 class CompleteElicitationNotification(Model):
@@ -653,27 +670,29 @@ class CompleteElicitationNotification(Model):
     done. It does not change the state of the session.
     """
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """The elicitation that is done."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ConfigOptionUpdate(Model):
     """Says that the options of the session have changed other than by the client's request."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options with their current values, in place of the old list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
     """The configuration options of the session have changed."""
 
-    session_update: Annotated[Literal['config_option_update'], Field(alias='sessionUpdate')] = "config_option_update"
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
 
 
 class Content(Model):
@@ -682,39 +701,43 @@ class Content(Model):
     content: ContentBlock
     """The content block."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ContentChunk(Model):
     """A piece of a message, appended to what has arrived of it. Pieces of several messages may alternate."""
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece belongs to. An unknown one starts a new message."""
 
     content: ContentBlock
     """The piece to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AgentMessageChunk(ContentChunk):
     """A further piece of a message of the agent."""
 
-    session_update: Annotated[Literal['agent_message_chunk'], Field(alias='sessionUpdate')] = "agent_message_chunk"
+    session_update: Annotated[
+        Literal["agent_message_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
     """A further piece of the agent's reasoning."""
 
-    session_update: Annotated[Literal['agent_thought_chunk'], Field(alias='sessionUpdate')] = "agent_thought_chunk"
+    session_update: Annotated[
+        Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_thought_chunk"
 
 
 class ContentToolCallContent(Content):
     """A content block, such as text or an image."""
 
-    type: Literal['content'] = "content"
+    type: Literal["content"] = "content"
 
 
 class Cost(Model):
@@ -726,7 +749,7 @@ class Cost(Model):
     currency: str
     """The unit: for money a code of ISO 4217 such as `EUR`, otherwise a word such as `credits`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -735,17 +758,17 @@ class DeleteSessionRequest(Model):
     again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to remove."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DeleteSessionResponse(Model):
     """Says that the session no longer appears in the list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -762,7 +785,7 @@ class Diff(Model):
     mean that there is none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -775,7 +798,7 @@ class DiffPatch(Model):
     text: str
     """The patch itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -789,64 +812,64 @@ class DiffPathChange(Model):
 class DiffAdd(DiffPathChange):
     """The file is new."""
 
-    operation: Literal['add'] = "add"
+    operation: Literal["add"] = "add"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffDelete(DiffPathChange):
     """The file is gone."""
 
-    operation: Literal['delete'] = "delete"
+    operation: Literal["delete"] = "delete"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffModify(DiffPathChange):
     """The file has new content in its old place."""
 
-    operation: Literal['modify'] = "modify"
+    operation: Literal["modify"] = "modify"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffPathPairChange(Model):
     """The two paths of an operation that leads from one file to another."""
 
-    old_path: Annotated[AbsolutePath, Field(alias='oldPath')]
+    old_path: Annotated[AbsolutePath, Field(alias="oldPath")]
     """Where the file was, or what it was copied from."""
 
     path: AbsolutePath
@@ -856,45 +879,45 @@ class DiffPathPairChange(Model):
 class DiffCopy(DiffPathPairChange):
     """The file came about as a copy of another."""
 
-    operation: Literal['copy'] = "copy"
+    operation: Literal["copy"] = "copy"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffMove(DiffPathPairChange):
     """The file has a new place or name, and perhaps new content."""
 
-    operation: Literal['move'] = "move"
+    operation: Literal["move"] = "move"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffToolCallContent(Diff):
     """Changes to files."""
 
-    type: Literal['diff'] = "diff"
+    type: Literal["diff"] = "diff"
 
 
 class ElicitationAcceptAction(Model):
@@ -909,18 +932,18 @@ class ElicitationAcceptAction(Model):
 class AcceptCreateElicitationResponse(ElicitationAcceptAction):
     """The user agreed, and filled in the form if there was one."""
 
-    action: Literal['accept'] = "accept"
+    action: Literal["accept"] = "accept"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationCancelAction(Model):
     """The question was closed without an answer."""
 
-    action: Literal['cancel'] = "cancel"
+    action: Literal["cancel"] = "cancel"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -935,30 +958,30 @@ class ElicitationCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationDeclineAction(Model):
     """The user said no."""
 
-    action: Literal['decline'] = "decline"
+    action: Literal["decline"] = "decline"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationFormCapabilities(Model):
     """That a client can show forms to the user. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationRequestScope(Model):
     """An elicitation that belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
@@ -980,17 +1003,17 @@ class ElicitationSchema(Model):
     description: str | None = None
     """What the form is for, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationSessionScope(Model):
     """An elicitation that belongs to a session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -999,7 +1022,7 @@ class ElicitationSessionScope(Model):
 class ElicitationUrlCapabilities(Model):
     """That a client can send the user to a web page. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1012,50 +1035,52 @@ class EmbeddedResource(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EndTurnIdleStateUpdateSessionUpdate(Model):
     """The work was done, a command without any use of the model included."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EndTurnStateUpdateIdleVariant(Model):
     """The work was done, a command without any use of the model included."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1063,7 +1088,7 @@ class EndTurnStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1079,7 +1104,7 @@ class EnumOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1092,7 +1117,7 @@ class EnvVariable(Model):
     value: str
     """The value of the variable."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1125,7 +1150,7 @@ class ErrorIdleStateUpdate(ErrorStopReason):
     afterwards its answer stays a success.
     """
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1133,7 +1158,7 @@ class ErrorIdleStateUpdate(ErrorStopReason):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1142,19 +1167,21 @@ class ErrorIdleStateUpdateSessionUpdate(ErrorStopReason):
     afterwards its answer stays a success.
     """
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1163,17 +1190,17 @@ class ErrorStateUpdateIdleVariant(ErrorStopReason):
     afterwards its answer stays a success.
     """
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1183,13 +1210,15 @@ class ForkSessionRequest(Model):
     the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session from which to start."""
 
     cwd: AbsolutePath
     """The working directory of the new session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. The
     original's roots are not inherited: omission and `[]` both mean that the new session has none.
@@ -1197,30 +1226,36 @@ class ForkSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for the new session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ForkSessionResponse(Model):
     """The agent's answer to `session/fork`."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1233,7 +1268,7 @@ class HttpHeader(Model):
     value: str
     """The value of the header."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1245,7 +1280,7 @@ class Icon(Model):
     follow no redirect to another scheme or origin.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the picture, for when its source names none or too broad a one. Null and omission both mean
     that the source is right.
     """
@@ -1258,22 +1293,22 @@ class Icon(Model):
     theme: IconTheme | None = None
     """The background for which the picture is made. Null and omission both mean that it serves on every one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IdSetSessionConfigOptionRequest(Model):
     """Chooses one of the values of a `select` option."""
 
-    type: Literal['id'] = "id"
+    type: Literal["id"] = "id"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: SessionConfigValueId
@@ -1286,7 +1321,7 @@ class ImageContent(Model):
     data: str
     """The bytes of the image in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `image/png`."""
 
     uri: str | None = None
@@ -1295,14 +1330,14 @@ class ImageContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ImageContentBlock(ImageContent):
     """An image. In a prompt it needs the capability `session.prompt.image` of the agent."""
 
-    type: Literal['image'] = "image"
+    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -1317,7 +1352,7 @@ class Implementation(Model):
     version: str
     """The version of the program, such as `2.1.0`, for display, logs and bug reports."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1326,26 +1361,28 @@ class InitializeRequest(Model):
     both sides speak and what each of them can do.
     """
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
 
     info: Implementation
     """The program that speaks for the client side."""
 
-    capabilities: ClientCapabilities = Field(default_factory=lambda: ClientCapabilities())
+    capabilities: ClientCapabilities = Field(
+        default_factory=lambda: ClientCapabilities()
+    )
     """What the client offers to the agent. Omission means nothing beyond the basics.
 
     Omitted means {}.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class InitializeResponse(Model):
     """The agent's answer to `initialize`."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The version for this connection: the newest that the agent speaks and that is not newer than the client's. Where
     there is none, the request fails with -32022. A client that does not speak it closes the connection.
     """
@@ -1359,12 +1396,14 @@ class InitializeResponse(Model):
     Omitted means {}.
     """
 
-    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias='authMethods')] = MISSING
+    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias="authMethods")] = (
+        MISSING
+    )
     """The ways to log in. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list is empty
     or omitted, it has neither.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1386,14 +1425,14 @@ class IntegerPropertySchema(Model):
     default: int | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IntegerElicitationPropertySchema(IntegerPropertySchema):
     """A whole number."""
 
-    type: Literal['integer'] = "integer"
+    type: Literal["integer"] = "integer"
 
 
 class ListSessionsRequest(Model):
@@ -1406,7 +1445,9 @@ class ListSessionsRequest(Model):
     normalise paths before it compares them. Null and omission both mean sessions of every directory.
     """
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Only sessions with exactly these additional roots, in this order. `[]` finds the sessions that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1416,7 +1457,7 @@ class ListSessionsRequest(Model):
     cursor: SessionListCursor | None = None
     """Where to go on, taken from `nextCursor` of the page before. Null and omission both ask for the first page."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1426,12 +1467,12 @@ class ListSessionsResponse(Model):
     sessions: list[SessionInfo]
     """The sessions of this page."""
 
-    next_cursor: Annotated[SessionListCursor | None, Field(alias='nextCursor')] = None
+    next_cursor: Annotated[SessionListCursor | None, Field(alias="nextCursor")] = None
     """What to send as `cursor` for the next page. Null and omission both mean that this page is the last; an empty
     string is a cursor like any other.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1444,13 +1485,15 @@ class LoadSessionRequest(Model):
     where both peers have `session/resume`, prefer that.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to open."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -1458,12 +1501,14 @@ class LoadSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1472,12 +1517,14 @@ class LoadSessionResponse(Model):
     has neither; see `session/resume`.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1486,17 +1533,17 @@ class LoginAuthRequest(Model):
     listed at least one way to log in, and never with one of type `terminal`.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """The way to log in, one of those in `authMethods`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LoginAuthResponse(Model):
     """Says that the user is logged in."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1505,57 +1552,65 @@ class LogoutAuthRequest(Model):
     agent listed at least one way to log in.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LogoutAuthResponse(Model):
     """Says that the user is logged out."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTokensIdleStateUpdateSessionUpdate(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTokensStateUpdateIdleVariant(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1563,50 +1618,58 @@ class MaxTokensStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTurnRequestsIdleStateUpdateSessionUpdate(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTurnRequestsStateUpdateIdleVariant(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1614,7 +1677,7 @@ class MaxTurnRequestsStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1631,14 +1694,14 @@ class McpCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpHttpCapabilities(Model):
     """That an agent can reach MCP servers over HTTP. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1656,14 +1719,14 @@ class McpServerHttp(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class HttpMcpServer(McpServerHttp):
     """A server that is reached over HTTP."""
 
-    type: Literal['http'] = "http"
+    type: Literal["http"] = "http"
 
 
 class McpServerStdio(Model):
@@ -1683,14 +1746,14 @@ class McpServerStdio(Model):
     last value counts. Omission means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpStdioCapabilities(Model):
     """That an agent can start MCP servers as processes. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1703,10 +1766,10 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_items: Annotated[int | None, Field(alias='minItems', ge=0)] = None
+    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """How many values must be chosen at least. Null and omission both mean no limit."""
 
-    max_items: Annotated[int | None, Field(alias='maxItems', ge=0)] = None
+    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
     """How many values may be chosen at most. Null and omission both mean no limit."""
 
     items: MultiSelectItems
@@ -1715,14 +1778,14 @@ class MultiSelectPropertySchema(Model):
     default: list[str] | None = None
     """The values that are chosen before the user touches the field. Null and omission both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
     """A choice of several."""
 
-    type: Literal['array'] = "array"
+    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -1734,7 +1797,9 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """The main root of the session, and the only directory against which relative paths are resolved."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. Omission and
     `[]` both mean that there are none.
@@ -1742,10 +1807,12 @@ class NewSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1754,20 +1821,24 @@ class NewSessionResponse(Model):
     overtake this answer, it does not undo what they said.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1779,46 +1850,48 @@ class NoStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
 
 class NoneIdleStateUpdateSessionUpdate(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
 
 class NoneStateUpdateIdleVariant(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
 
@@ -1836,14 +1909,16 @@ class Notice(Model):
     description: str | None = None
     """Details or advice, in plain text. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NoticeSessionUpdate(Notice):
     """A word to the user that is not part of the conversation. A client that has no place for it drops it."""
 
-    session_update: Annotated[Literal['notice'], Field(alias='sessionUpdate')] = "notice"
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
 
 class NumberPropertySchema(Model):
@@ -1864,20 +1939,20 @@ class NumberPropertySchema(Model):
     default: Number | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NumberElicitationPropertySchema(NumberPropertySchema):
     """A number."""
 
-    type: Literal['number'] = "number"
+    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
     """One answer that the user can give to a permission request."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """What the client sends back when the user chooses this option. No other option of the request has it."""
 
     name: str
@@ -1888,7 +1963,7 @@ class PermissionOption(Model):
     it.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1904,27 +1979,27 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """How far the step has come."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanItems(Model):
     """A plan as a list of steps."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order. What is missing is no longer part of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ItemsPlanUpdateContent(PlanItems):
     """A list of steps."""
 
-    type: Literal['items'] = "items"
+    type: Literal["items"] = "items"
 
 
 class PlanUpdate(Model):
@@ -1933,20 +2008,22 @@ class PlanUpdate(Model):
     plan: PlanUpdateContent
     """The plan, complete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanUpdateSessionUpdate(PlanUpdate):
     """A plan, new or changed."""
 
-    session_update: Annotated[Literal['plan_update'], Field(alias='sessionUpdate')] = "plan_update"
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
 
 class PromptAudioCapabilities(Model):
     """That prompts may hold sound recordings. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1961,33 +2038,35 @@ class PromptCapabilities(Model):
     audio: PromptAudioCapabilities | None = None
     """Present, if only as `{}`, when prompts may hold sound recordings. Null and omission both mean that they may not."""
 
-    embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, Field(alias='embeddedContext')] = None
+    embedded_context: Annotated[
+        PromptEmbeddedContextCapabilities | None, Field(alias="embeddedContext")
+    ] = None
     """Present, if only as `{}`, when prompts may hold resources with their contents. Null and omission both mean that
     they may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptEmbeddedContextCapabilities(Model):
     """That prompts may hold resources with their contents. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptImageCapabilities(Model):
     """That prompts may hold images. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptRequest(Model):
     """Parameters of `session/prompt`, by which the client hands the user's message to the agent."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which the message is said."""
 
     prompt: Annotated[list[ContentBlock], Field(min_length=1)]
@@ -1996,7 +2075,7 @@ class PromptRequest(Model):
     itself.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2005,55 +2084,57 @@ class PromptResponse(Model):
     the work goes and when it ends is told by `state_update`.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The id under which the message appears in the conversation. The agent echoes the message with this id in an
     update, before or after this answer, and uses it again in every playback.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RefusalIdleStateUpdateSessionUpdate(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RefusalStateUpdateIdleVariant(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RefusalStopReason(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -2061,28 +2142,28 @@ class RefusalStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ReplayFromStart(Model):
     """Playback of everything that the agent has kept. It has no settings."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestElicitationFormMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
 class RequestElicitationUrlMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2092,15 +2173,15 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
 class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
@@ -2111,7 +2192,7 @@ class RequestPermissionRequest(Model):
     allows it was chosen.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work waits for the answer."""
 
     title: str
@@ -2134,7 +2215,7 @@ class RequestPermissionRequest(Model):
     the same `optionId`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2144,22 +2225,22 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """What became of the question. Only a selected option that allows the operation is a permission."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2177,16 +2258,18 @@ class RequiresActionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequiresActionStateUpdateSessionUpdate(RequiresActionStateUpdate):
     """The work in the foreground can go on only when the user has done something."""
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
 
 class ResourceContentBlock(EmbeddedResource):
@@ -2194,7 +2277,7 @@ class ResourceContentBlock(EmbeddedResource):
     prompt it needs the capability `session.prompt.embeddedContext` of the agent.
     """
 
-    type: Literal['resource'] = "resource"
+    type: Literal["resource"] = "resource"
 
 
 class ResourceLink(Model):
@@ -2217,7 +2300,7 @@ class ResourceLink(Model):
     that there are none.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the resource. Null and omission both mean that it is not known."""
 
     size: Annotated[int | None, Field(ge=0)] = None
@@ -2226,14 +2309,14 @@ class ResourceLink(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ResourceLinkContentBlock(ResourceLink):
     """A pointer to something, which the receiver reads by itself if it can. Every agent takes it in prompts."""
 
-    type: Literal['resource_link'] = "resource_link"
+    type: Literal["resource_link"] = "resource_link"
 
 
 class ResumeSessionRequest(Model):
@@ -2241,13 +2324,15 @@ class ResumeSessionRequest(Model):
     history again. The request fails with -32000 if the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to take up."""
 
     cwd: AbsolutePath
     """The session's own working directory. An agent may refuse any other with -32602."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -2255,17 +2340,19 @@ class ResumeSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    replay_from: Annotated[ReplayFrom | None, Field(alias='replayFrom')] = None
+    replay_from: Annotated[ReplayFrom | None, Field(alias="replayFrom")] = None
     """From where to play back the conversation, that place included. Null and omission both mean no playback. An agent
     refuses a place that it does not support with -32602 rather than choose another.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2274,17 +2361,21 @@ class ResumeSessionResponse(Model):
     the current state; the answer itself says nothing about that.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2298,38 +2389,40 @@ class RunningStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RunningStateUpdateSessionUpdate(RunningStateUpdate):
     """Work is going on in the foreground."""
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
 
 class SelectedPermissionOutcome(Model):
     """The option that the user chose."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The `optionId` of the chosen option, exactly as the request had it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
     """The user chose one of the options. An `optionId` that was not offered counts as a refusal."""
 
-    outcome: Literal['selected'] = "selected"
+    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
     """That sessions can have roots besides `cwd`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2350,7 +2443,8 @@ class SessionCapabilities(Model):
     """Present, if only as `{}`, when the agent has `session/delete`. Null and omission both mean that it has not."""
 
     additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, Field(alias='additionalDirectories')
+        SessionAdditionalDirectoriesCapabilities | None,
+        Field(alias="additionalDirectories"),
     ] = None
     """Present, if only as `{}`, when a session can have roots besides `cwd`. Clients then may send
     `additionalDirectories`, and every session that the agent lists states its own. Null and omission both mean that
@@ -2363,23 +2457,23 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigBoolean(Model):
     """An option that is on or off."""
 
-    current_value: Annotated[bool, Field(alias='currentValue')]
+    current_value: Annotated[bool, Field(alias="currentValue")]
     """`true` when the option is on."""
 
 
 class BooleanSessionConfigOption(SessionConfigBoolean):
     """A switch."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2393,14 +2487,14 @@ class BooleanSessionConfigOption(SessionConfigBoolean):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelect(Model):
     """An option whose value is chosen from a list."""
 
-    current_value: Annotated[SessionConfigValueId, Field(alias='currentValue')]
+    current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """The value in force, one of those in `options`."""
 
     options: SessionConfigSelectOptions
@@ -2410,9 +2504,9 @@ class SessionConfigSelect(Model):
 class SelectSessionConfigOption(SessionConfigSelect):
     """One value out of a list."""
 
-    type: Literal['select'] = "select"
+    type: Literal["select"] = "select"
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2426,14 +2520,14 @@ class SelectSessionConfigOption(SessionConfigSelect):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelectGroup(Model):
     """A group of values under one heading."""
 
-    group_id: Annotated[SessionConfigGroupId, Field(alias='groupId')]
+    group_id: Annotated[SessionConfigGroupId, Field(alias="groupId")]
     """What identifies the group within the option."""
 
     name: str
@@ -2442,7 +2536,7 @@ class SessionConfigSelectGroup(Model):
     options: Annotated[list[SessionConfigSelectOption], Field(min_length=1)]
     """The values of the group, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2458,28 +2552,28 @@ class SessionConfigSelectOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionDeleteCapabilities(Model):
     """That an agent has `session/delete`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionElicitationFormMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
 class SessionElicitationUrlMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2489,22 +2583,22 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
 class SessionForkCapabilities(Model):
     """That an agent has `session/fork`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
@@ -2513,13 +2607,15 @@ class SessionInfo(Model):
     touch.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session, as `session/load` and `session/resume` take it."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The additional roots of the session, complete and in order. An agent that advertises additional roots states
     them for every session, with `[]` where there are none.
 
@@ -2529,10 +2625,10 @@ class SessionInfo(Model):
     title: str | None = None
     """What the session is called, shown to the user. Null and omission both mean that it has no title."""
 
-    updated_at: Annotated[str | None, Field(alias='updatedAt')] = None
+    updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
     """When something last happened in the session, in RFC 3339. Null and omission both mean that this is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2547,13 +2643,13 @@ class SessionInfoUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    updated_at: Annotated[str | None | MISSING, Field(alias='updatedAt')] = MISSING
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
     """When something last happened in the session, in RFC 3339. Null removes the time.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the session. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -2564,31 +2660,33 @@ class SessionInfoUpdate(Model):
 class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
     """Title, time or metadata of the session have changed."""
 
-    session_update: Annotated[Literal['session_info_update'], Field(alias='sessionUpdate')] = "session_info_update"
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
 
 
 class SessionNotFoundErrorData(Model):
     """What goes with error -32002 when the session that a request names is unknown or not active."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the request named."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2598,35 +2696,35 @@ class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
 class SetSessionConfigOptionResponse(Model):
     """The agent's answer to `session/set_config_option`."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options after the change. Setting one may have altered, added or removed others."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StartReplayFrom(ReplayFromStart):
     """From the first entry that the agent has kept."""
 
-    type: Literal['start'] = "start"
+    type: Literal["start"] = "start"
 
 
 class StateUpdateRequiresActionVariant(RequiresActionStateUpdate):
     """The work in the foreground can go on only when the user has done something."""
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
 
 class StateUpdateRunningVariant(RunningStateUpdate):
     """Work is going on in the foreground."""
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
 
 class StdioMcpServer(McpServerStdio):
     """A server that the agent starts as a process and talks to over its standard input and output."""
 
-    type: Literal['stdio'] = "stdio"
+    type: Literal["stdio"] = "stdio"
 
 
 class StringMultiSelectItems(Model):
@@ -2635,14 +2733,14 @@ class StringMultiSelectItems(Model):
     enum: Annotated[list[str], Field(min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MultiSelectItemsStringVariant(StringMultiSelectItems):
     """Values without titles, shown as they are."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class StringPropertySchema(Model):
@@ -2654,10 +2752,10 @@ class StringPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_length: Annotated[int | None, Field(alias='minLength', ge=0)] = None
+    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int | None, Field(alias='maxLength', ge=0)] = None
+    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -2674,19 +2772,21 @@ class StringPropertySchema(Model):
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias='oneOf', min_length=1)] = None
+    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf", min_length=1)] = (
+        None
+    )
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StringElicitationPropertySchema(StringPropertySchema):
     """Text, or a choice of one."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class Terminal(Model):
@@ -2694,10 +2794,10 @@ class Terminal(Model):
     `terminal_update` and `terminal_output_chunk`.
     """
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to show."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2706,7 +2806,7 @@ class TerminalAuthCapabilities(Model):
     so `{}` says all.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2715,19 +2815,19 @@ class TerminalAuthMethod(AuthMethodTerminal):
     through `auth/login`.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalBackgroundWork(BackgroundTerminal):
     """A process that outlives its tool call, until its terminal reports an `exitStatus`."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalCancelCapabilities(Model):
     """That the process in a terminal can be stopped with `terminal/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2741,14 +2841,14 @@ class TerminalCapabilities(Model):
     mean that it may not; agents withdraw it once the process has ended.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalExitStatus(Model):
     """How the process in a terminal ended. That this object is there says that it has, even with nothing in it."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode')] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode")] = None
     """The number that the process returned, which may be negative on some systems. Null and omission both mean that
     there is none or that it is not known.
     """
@@ -2758,7 +2858,7 @@ class TerminalExitStatus(Model):
     mean that there was none or that it is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2768,27 +2868,29 @@ class TerminalOutput(Model):
     data: str
     """All bytes of the output, in base64."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalOutputChunk(Model):
     """Adds bytes to the end of a terminal's output."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose output grows."""
 
     data: str
     """The bytes in base64, encoded by themselves. A chunk may end within a character or an escape sequence."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalOutputChunkSessionUpdate(TerminalOutputChunk):
     """Further output of a terminal."""
 
-    session_update: Annotated[Literal['terminal_output_chunk'], Field(alias='sessionUpdate')] = "terminal_output_chunk"
+    session_update: Annotated[
+        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
+    ] = "terminal_output_chunk"
 
 
 class TerminalSize(Model):
@@ -2800,14 +2902,14 @@ class TerminalSize(Model):
     rows: Annotated[int, Field(ge=1, le=65535)]
     """How many lines there are."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalToolCallContent(Terminal):
     """A terminal of the agent, shown where it stands in the content."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalUpdate(Model):
@@ -2816,7 +2918,7 @@ class TerminalUpdate(Model):
     the client only shows it.
     """
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Which terminal this is about."""
 
     command: str | None | MISSING = MISSING
@@ -2837,7 +2939,9 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    exit_status: Annotated[TerminalExitStatus | None | MISSING, Field(alias='exitStatus')] = MISSING
+    exit_status: Annotated[
+        TerminalExitStatus | None | MISSING, Field(alias="exitStatus")
+    ] = MISSING
     """How the process ended. Any object, even `{}`, says that it has ended; null takes that back.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2857,7 +2961,7 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the terminal. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -2868,7 +2972,9 @@ class TerminalUpdate(Model):
 class TerminalUpdateSessionUpdate(TerminalUpdate):
     """A terminal of the agent, new or changed."""
 
-    session_update: Annotated[Literal['terminal_update'], Field(alias='sessionUpdate')] = "terminal_update"
+    session_update: Annotated[
+        Literal["terminal_update"], Field(alias="sessionUpdate")
+    ] = "terminal_update"
 
 
 class TextCommandInput(Model):
@@ -2877,14 +2983,14 @@ class TextCommandInput(Model):
     hint: str
     """What to show in the place of the input while it is empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TextAvailableCommandInput(TextCommandInput):
     """Free text: everything after the name and the spaces behind it."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
 
 class TextContent(Model):
@@ -2896,7 +3002,7 @@ class TextContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2905,7 +3011,7 @@ class TextContentBlock(TextContent):
     extensions if they like.
     """
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
@@ -2917,20 +3023,20 @@ class TextResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TitledMultiSelectItems(Model):
     """Values with titles."""
 
-    any_of: Annotated[list[EnumOption], Field(alias='anyOf', min_length=1)]
+    any_of: Annotated[list[EnumOption], Field(alias="anyOf", min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2939,13 +3045,13 @@ class ToolCallBackgroundWork(BackgroundToolCall):
     paused.
     """
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
 
 class ToolCallCancelCapabilities(Model):
     """That a tool call can be stopped with `tool_call/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2959,7 +3065,7 @@ class ToolCallCapabilities(Model):
     mean that it may not; agents withdraw it once the status is final.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2968,22 +3074,22 @@ class ToolCallContentChunk(Model):
     `tool_call_update`.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call whose content grows."""
 
     content: ToolCallContent
     """The item to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallContentChunkSessionUpdate(ToolCallContentChunk):
     """A further item of what a tool call produces."""
 
-    session_update: Annotated[Literal['tool_call_content_chunk'], Field(alias='sessionUpdate')] = (
-        "tool_call_content_chunk"
-    )
+    session_update: Annotated[
+        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
+    ] = "tool_call_content_chunk"
 
 
 class ToolCallLocation(Model):
@@ -2995,26 +3101,26 @@ class ToolCallLocation(Model):
     line: Annotated[int | None, Field(ge=1)] = None
     """The line, counted from 1. Null and omission both mean the file as a whole."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallPermissionSubject(Model):
     """The tool call for which permission is asked."""
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias='toolCall')]
+    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The tool call, in the form of a `tool_call_update`. The client first applies it to what it has stored, in order
     of arrival, and then shows the prompt; a new `toolCallId` starts a new tool call.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallRequestPermissionSubject(ToolCallPermissionSubject):
     """The agent wants to carry out a tool call."""
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
 
 class ToolCallUpdate(Model):
@@ -3024,7 +3130,7 @@ class ToolCallUpdate(Model):
     have their defaults.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Which tool call this is about."""
 
     name: str | None | MISSING = MISSING
@@ -3067,13 +3173,13 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_input: Annotated[Any | MISSING, Field(alias='rawInput')] = MISSING
+    raw_input: Annotated[Any | MISSING, Field(alias="rawInput")] = MISSING
     """The input given to the tool, as any JSON value, for inspection. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_output: Annotated[Any | MISSING, Field(alias='rawOutput')] = MISSING
+    raw_output: Annotated[Any | MISSING, Field(alias="rawOutput")] = MISSING
     """The output of the tool before it was prepared for display, as any JSON value. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3086,7 +3192,7 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the tool call. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -3097,7 +3203,9 @@ class ToolCallUpdate(Model):
 class ToolCallUpdateSessionUpdate(ToolCallUpdate):
     """A tool call, new or changed."""
 
-    session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
 
 class UnknownAuthMethod(Unknown):
@@ -3113,7 +3221,7 @@ class UnknownAuthMethod(Unknown):
     a later version of the protocol.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -3175,7 +3283,9 @@ class UnknownContentBlock(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"text", "image", "audio", "resource_link", "resource"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"text", "image", "audio", "resource_link", "resource"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3194,7 +3304,7 @@ class UnknownCreateElicitationRequest(Unknown):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     mode: str
@@ -3206,17 +3316,17 @@ class UnknownCreateElicitationRequest(Unknown):
 class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
 class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -3230,7 +3340,7 @@ class UnknownCreateElicitationResponse(Unknown):
     unknown_tag_field: ClassVar[str] = "action"
     known_tags: ClassVar[frozenset[str]] = frozenset({"accept", "decline", "cancel"})
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     action: str
@@ -3245,19 +3355,21 @@ class UnknownDiffChange(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "operation"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"add", "delete", "modify", "move", "copy"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"add", "delete", "modify", "move", "copy"}
+    )
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     operation: str
@@ -3272,7 +3384,9 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"string", "number", "integer", "boolean", "array"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"string", "number", "integer", "boolean", "array"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3286,8 +3400,8 @@ class UnknownIdleStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
     background: list[BackgroundWork] | None = None
@@ -3295,10 +3409,10 @@ class UnknownIdleStateUpdate(Unknown):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -3310,23 +3424,25 @@ class UnknownIdleStateUpdateSessionUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -3373,7 +3489,7 @@ class UnknownPlanUpdateContent(Unknown):
     a later version of the protocol.
     """
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
 
@@ -3427,7 +3543,7 @@ class UnknownSessionConfigOption(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"select", "boolean"})
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -3441,7 +3557,7 @@ class UnknownSessionConfigOption(Unknown):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -3456,11 +3572,31 @@ class UnknownSessionUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "user_message",
+            "agent_message_chunk",
+            "agent_message",
+            "agent_thought_chunk",
+            "agent_thought",
+            "state_update",
+            "tool_call_content_chunk",
+            "tool_call_update",
+            "terminal_update",
+            "terminal_output_chunk",
+            "plan_update",
+            "available_commands_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+        }
     )
 
-    session_update: Annotated[str, Field(alias='sessionUpdate')]
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -3474,13 +3610,13 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"id", "boolean"})
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -3499,7 +3635,9 @@ class UnknownStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action"}
+    )
 
     state: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3513,21 +3651,21 @@ class UnknownStateUpdateIdleVariant(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -3540,9 +3678,13 @@ class UnknownStateUpdateSessionUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action"}
+    )
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     state: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3573,7 +3715,7 @@ class UnsupportedProtocolVersionErrorData(Model):
     supported: list[ProtocolVersion]
     """All versions that the agent speaks."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3582,13 +3724,13 @@ class UpdateSessionNotification(Model):
     calls, plans, states and more. It may come whenever the session exists, during playback of its history too.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which it happens."""
 
     update: SessionUpdate
     """What happens."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3607,14 +3749,16 @@ class UsageUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class UsageUpdateSessionUpdate(UsageUpdate):
     """How full the context is, and what the session has cost."""
 
-    session_update: Annotated[Literal['usage_update'], Field(alias='sessionUpdate')] = "usage_update"
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
 
 
 class UserMessage(Model):
@@ -3622,7 +3766,7 @@ class UserMessage(Model):
     included, and later chunks are appended to it; omitted content stays as it is, or begins empty in a new message.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -3631,7 +3775,7 @@ class UserMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -3642,7 +3786,9 @@ class UserMessage(Model):
 class UserMessageChunk(ContentChunk):
     """A further piece of a message of the user."""
 
-    session_update: Annotated[Literal['user_message_chunk'], Field(alias='sessionUpdate')] = "user_message_chunk"
+    session_update: Annotated[
+        Literal["user_message_chunk"], Field(alias="sessionUpdate")
+    ] = "user_message_chunk"
 
 
 class UserMessageSessionUpdate(UserMessage):
@@ -3650,4 +3796,6 @@ class UserMessageSessionUpdate(UserMessage):
     history.
     """
 
-    session_update: Annotated[Literal['user_message'], Field(alias='sessionUpdate')] = "user_message"
+    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
+        "user_message"
+    )

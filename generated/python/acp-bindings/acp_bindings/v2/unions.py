@@ -10,77 +10,77 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
+from ..runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
+    "AbsolutePath",
     "AuthMethod",
     "AuthMethodId",
     "AvailableCommand",
     "AvailableCommandInput",
-    "CompactionStatus",
+    "BackgroundWork",
     "CompactionId",
-    "SetSessionConfigOptionRequest",
-    "SessionConfigOption",
-    "SessionConfigSelectOptions",
-    "SessionConfigOptionCategory",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionConfigGroupId",
+    "CompactionStatus",
     "ContentBlock",
-    "EmbeddedResourceResource",
-    "Role",
-    "IconTheme",
-    "MediaType",
+    "CreateElicitationRequest",
+    "CreateElicitationResponse",
     "DiffChange",
     "DiffFileType",
     "DiffPatchFormat",
-    "CreateElicitationRequest",
-    "FormCreateElicitationRequest",
-    "UrlCreateElicitationRequest",
-    "CreateElicitationResponse",
     "ElicitationContentValue",
     "ElicitationFormMode",
-    "ElicitationUrlMode",
     "ElicitationId",
-    "ElicitationSchemaType",
     "ElicitationPropertySchema",
-    "StringFormat",
-    "MultiSelectItems",
-    "Meta",
-    "ExtRequest",
-    "ExtResponse",
-    "ExtNotification",
-    "ProtocolVersion",
-    "RequestId",
+    "ElicitationSchemaType",
+    "ElicitationUrlMode",
+    "EmbeddedResourceResource",
     "ErrorCode",
     "ErrorData",
+    "ExtNotification",
+    "ExtRequest",
+    "ExtResponse",
+    "FormCreateElicitationRequest",
+    "IconTheme",
+    "IdleStateUpdate",
+    "IdleStateUpdateSessionUpdate",
     "McpServer",
+    "MediaType",
+    "MessageId",
+    "Meta",
+    "MultiSelectItems",
     "NoticeSeverity",
-    "AbsolutePath",
-    "RequestPermissionSubject",
     "PermissionOptionId",
     "PermissionOptionKind",
-    "RequestPermissionOutcome",
-    "PlanUpdateContent",
     "PlanEntryPriority",
     "PlanEntryStatus",
     "PlanId",
-    "MessageId",
-    "SessionListCursor",
+    "PlanUpdateContent",
+    "ProtocolVersion",
     "ReplayFrom",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "RequestPermissionSubject",
+    "Role",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
     "SessionId",
+    "SessionListCursor",
+    "SessionUpdate",
+    "SetSessionConfigOptionRequest",
     "StateUpdate",
     "StateUpdateIdleVariant",
-    "IdleStateUpdate",
-    "BackgroundWork",
-    "TerminalId",
-    "ToolCallId",
-    "ToolKind",
-    "ToolCallStatus",
-    "ToolCallContent",
-    "SessionUpdate",
     "StateUpdateSessionUpdate",
-    "IdleStateUpdateSessionUpdate",
+    "StringFormat",
+    "TerminalId",
+    "ToolCallContent",
+    "ToolCallId",
+    "ToolCallStatus",
+    "ToolKind",
+    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
@@ -96,7 +96,9 @@ AuthMethod = TypeAliasType(
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
+AuthMethodId = TypeAliasType(
+    "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
+)
 """Identifies a way to log in. The agent chooses it."""
 
 AvailableCommand = TypeAliasType(
@@ -143,7 +145,9 @@ CompactionStatus = TypeAliasType(
 Other values are kept as they are.
 """
 
-CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
+CompactionId = TypeAliasType(
+    "CompactionId", Annotated["str", Defined(__name__, "CompactionId")]
+)
 """Identifies a compaction within its session. The agent chooses it."""
 
 SetSessionConfigOptionRequest = TypeAliasType(
@@ -214,7 +218,9 @@ category or none.
 Other values are kept as they are.
 """
 
-SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
+SessionConfigId = TypeAliasType(
+    "SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")]
+)
 """Identifies an option within its session."""
 
 SessionConfigValueId = TypeAliasType(
@@ -240,7 +246,9 @@ ContentBlock = TypeAliasType(
         | ResourceContentBlock
         | UnknownContentBlock
         )""",
-        Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Tagged(
+            "type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1
+        ),
         Defined(__name__, "ContentBlock"),
     ],
 )
@@ -260,7 +268,10 @@ EmbeddedResourceResource = TypeAliasType(
 )
 """The contents of an embedded resource, discriminated by `text` or `blob`. Where both are present, the text counts."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
+Role = TypeAliasType(
+    "Role",
+    Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")],
+)
 """One of the two parties to a conversation.
 
 - `assistant`: The language model.
@@ -317,7 +328,9 @@ Other values are kept as they are.
 
 DiffPatchFormat = TypeAliasType(
     "DiffPatchFormat",
-    Annotated['Literal["git_patch"] | str', Open(), Defined(__name__, "DiffPatchFormat")],
+    Annotated[
+        'Literal["git_patch"] | str', Open(), Defined(__name__, "DiffPatchFormat")
+    ],
 )
 """The format of a patch.
 
@@ -418,7 +431,9 @@ ElicitationUrlMode = TypeAliasType(
 )
 """An elicitation by a visit to a web page."""
 
-ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
+ElicitationId = TypeAliasType(
+    "ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")]
+)
 """Identifies an elicitation by web page. The agent chooses it."""
 
 ElicitationSchemaType = TypeAliasType(
@@ -441,7 +456,9 @@ ElicitationPropertySchema = TypeAliasType(
         | ArrayElicitationPropertySchema
         | UnknownElicitationPropertySchema
         )""",
-        Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Tagged(
+            "type", ("string", "number", "integer", "boolean", "array"), fallbacks=1
+        ),
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
@@ -481,34 +498,46 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
+Meta = TypeAliasType(
+    "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
+)
 """Metadata that a sender attaches under keys of its own. Receivers give no meaning to keys they do not know, and
 nobody adds fields outside `_meta` to the objects of the protocol. The keys `traceparent`, `tracestate` and
 `baggage` are reserved for trace context as the W3C defines it.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
+ExtRequest = TypeAliasType(
+    "ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")]
+)
 """Parameters of a request outside the protocol, whose method starts with `_`. Any JSON value; a receiver that does not
 know the method answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
+ExtResponse = TypeAliasType(
+    "ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")]
+)
 """The result of a request outside the protocol. Any JSON value."""
 
-ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
+ExtNotification = TypeAliasType(
+    "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
+)
 """Parameters of a notification outside the protocol, whose method starts with `_`. Any JSON value; a receiver that
 does not know it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
     "ProtocolVersion",
-    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+    Annotated[
+        "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
+    ],
 )
 """A version of the protocol. The number rises only when old and new no longer understand each other; all else is
 settled by capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")]
+)
 """What a request and its answer are matched by: a string or an integer, never null. The answer repeats it in value and
 type. Each side numbers its own requests, so one id may be open both ways, but a sender does not reuse one that
 still awaits its answer.
@@ -570,7 +599,11 @@ Unknown values of `type` are kept as `UnknownMcpServer`.
 
 NoticeSeverity = TypeAliasType(
     "NoticeSeverity",
-    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+    Annotated[
+        'Literal["info", "warning", "error"] | str',
+        Open(),
+        Defined(__name__, "NoticeSeverity"),
+    ],
 )
 """How serious a notice is.
 
@@ -667,7 +700,11 @@ Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
+    Annotated[
+        'Literal["high", "medium", "low"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryPriority"),
+    ],
 )
 """How much a step matters to the whole.
 
@@ -704,7 +741,9 @@ MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "Messa
 share an id and are still two.
 """
 
-SessionListCursor = TypeAliasType("SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")])
+SessionListCursor = TypeAliasType(
+    "SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")]
+)
 """Marks a place in the list of sessions. Only the agent knows what it means; clients send it back as it came."""
 
 ReplayFrom = TypeAliasType(
@@ -761,7 +800,14 @@ StateUpdateIdleVariant = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -785,7 +831,14 @@ IdleStateUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -813,10 +866,14 @@ listed as its terminal, never as its tool call too.
 Unknown values of `type` are kept as `UnknownBackgroundWork`.
 """
 
-TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
+TerminalId = TypeAliasType(
+    "TerminalId", Annotated["str", Defined(__name__, "TerminalId")]
+)
 """Identifies a terminal within its session. The agent chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
+ToolCallId = TypeAliasType(
+    "ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")]
+)
 """Identifies a tool call within its session. The agent chooses it."""
 
 ToolKind = TypeAliasType(
@@ -914,7 +971,27 @@ SessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "sessionUpdate",
-            ("user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk"),
+            (
+                "user_message_chunk",
+                "user_message",
+                "agent_message_chunk",
+                "agent_message",
+                "agent_thought_chunk",
+                "agent_thought",
+                "state_update",
+                "tool_call_content_chunk",
+                "tool_call_update",
+                "terminal_update",
+                "terminal_output_chunk",
+                "plan_update",
+                "available_commands_update",
+                "config_option_update",
+                "session_info_update",
+                "usage_update",
+                "notice",
+                "compaction_update",
+                "compaction_summary_chunk",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "SessionUpdate"),
@@ -955,7 +1032,14 @@ IdleStateUpdateSessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -964,129 +1048,130 @@ IdleStateUpdateSessionUpdate = TypeAliasType(
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleStateUpdateSessionUpdate`."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    AcceptCreateElicitationResponse,
-    AgentAuthMethod,
-    AgentMessageChunk,
-    AgentMessageSessionUpdate,
-    AgentThoughtChunk,
-    AgentThoughtSessionUpdate,
-    ArrayElicitationPropertySchema,
-    AudioContentBlock,
-    AvailableCommandsUpdateSessionUpdate,
-    BlobResourceContents,
-    BooleanElicitationPropertySchema,
-    BooleanSessionConfigOption,
-    BooleanSetSessionConfigOptionRequest,
-    CancelledIdleStateUpdateSessionUpdate,
-    CancelledRequestPermissionOutcome,
-    CancelledStateUpdateIdleVariant,
-    CancelledStopReason,
-    CommandAvailableCommand,
-    CommandRequestPermissionSubject,
-    CompactionSummaryChunkSessionUpdate,
-    CompactionUpdateSessionUpdate,
-    ConfigOptionUpdateSessionUpdate,
-    ContentToolCallContent,
-    DiffAdd,
-    DiffCopy,
-    DiffDelete,
-    DiffModify,
-    DiffMove,
-    DiffToolCallContent,
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    EndTurnIdleStateUpdateSessionUpdate,
-    EndTurnStateUpdateIdleVariant,
-    EndTurnStopReason,
-    ErrorIdleStateUpdate,
-    ErrorIdleStateUpdateSessionUpdate,
-    ErrorStateUpdateIdleVariant,
-    HttpMcpServer,
-    IdSetSessionConfigOptionRequest,
-    ImageContentBlock,
-    IntegerElicitationPropertySchema,
-    ItemsPlanUpdateContent,
-    MaxTokensIdleStateUpdateSessionUpdate,
-    MaxTokensStateUpdateIdleVariant,
-    MaxTokensStopReason,
-    MaxTurnRequestsIdleStateUpdateSessionUpdate,
-    MaxTurnRequestsStateUpdateIdleVariant,
-    MaxTurnRequestsStopReason,
-    MultiSelectItemsStringVariant,
-    NoStopReason,
-    NoneIdleStateUpdateSessionUpdate,
-    NoneStateUpdateIdleVariant,
-    NoticeSessionUpdate,
-    NumberElicitationPropertySchema,
-    PlanUpdateSessionUpdate,
-    RefusalIdleStateUpdateSessionUpdate,
-    RefusalStateUpdateIdleVariant,
-    RefusalStopReason,
-    RequestElicitationFormMode,
-    RequestElicitationUrlMode,
-    RequestFormCreateElicitationRequest,
-    RequestUnknownCreateElicitationRequest,
-    RequestUrlCreateElicitationRequest,
-    RequiresActionStateUpdateSessionUpdate,
-    ResourceContentBlock,
-    ResourceLinkContentBlock,
-    RunningStateUpdateSessionUpdate,
-    SelectSessionConfigOption,
-    SelectedRequestPermissionOutcome,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionElicitationFormMode,
-    SessionElicitationUrlMode,
-    SessionFormCreateElicitationRequest,
-    SessionInfoUpdateSessionUpdate,
-    SessionNotFoundErrorData,
-    SessionUnknownCreateElicitationRequest,
-    SessionUrlCreateElicitationRequest,
-    StartReplayFrom,
-    StateUpdateRequiresActionVariant,
-    StateUpdateRunningVariant,
-    StdioMcpServer,
-    StringElicitationPropertySchema,
-    TerminalAuthMethod,
-    TerminalBackgroundWork,
-    TerminalOutputChunkSessionUpdate,
-    TerminalToolCallContent,
-    TerminalUpdateSessionUpdate,
-    TextAvailableCommandInput,
-    TextContentBlock,
-    TextResourceContents,
-    TitledMultiSelectItems,
-    ToolCallBackgroundWork,
-    ToolCallContentChunkSessionUpdate,
-    ToolCallRequestPermissionSubject,
-    ToolCallUpdateSessionUpdate,
-    UnknownAuthMethod,
-    UnknownAvailableCommand,
-    UnknownAvailableCommandInput,
-    UnknownBackgroundWork,
-    UnknownContentBlock,
-    UnknownCreateElicitationResponse,
-    UnknownDiffChange,
-    UnknownElicitationPropertySchema,
-    UnknownIdleStateUpdate,
-    UnknownIdleStateUpdateSessionUpdate,
-    UnknownMcpServer,
-    UnknownMultiSelectItems,
-    UnknownPlanUpdateContent,
-    UnknownReplayFrom,
-    UnknownRequestPermissionOutcome,
-    UnknownRequestPermissionSubject,
-    UnknownSessionConfigOption,
-    UnknownSessionUpdate,
-    UnknownSetSessionConfigOptionRequest,
-    UnknownStateUpdate,
-    UnknownStateUpdateIdleVariant,
-    UnknownStateUpdateSessionUpdate,
-    UnknownToolCallContent,
-    UnsupportedProtocolVersionErrorData,
-    UsageUpdateSessionUpdate,
-    UserMessageChunk,
-    UserMessageSessionUpdate,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        AcceptCreateElicitationResponse,
+        AgentAuthMethod,
+        AgentMessageChunk,
+        AgentMessageSessionUpdate,
+        AgentThoughtChunk,
+        AgentThoughtSessionUpdate,
+        ArrayElicitationPropertySchema,
+        AudioContentBlock,
+        AvailableCommandsUpdateSessionUpdate,
+        BlobResourceContents,
+        BooleanElicitationPropertySchema,
+        BooleanSessionConfigOption,
+        BooleanSetSessionConfigOptionRequest,
+        CancelledIdleStateUpdateSessionUpdate,
+        CancelledRequestPermissionOutcome,
+        CancelledStateUpdateIdleVariant,
+        CancelledStopReason,
+        CommandAvailableCommand,
+        CommandRequestPermissionSubject,
+        CompactionSummaryChunkSessionUpdate,
+        CompactionUpdateSessionUpdate,
+        ConfigOptionUpdateSessionUpdate,
+        ContentToolCallContent,
+        DiffAdd,
+        DiffCopy,
+        DiffDelete,
+        DiffModify,
+        DiffMove,
+        DiffToolCallContent,
+        ElicitationCancelAction,
+        ElicitationDeclineAction,
+        EndTurnIdleStateUpdateSessionUpdate,
+        EndTurnStateUpdateIdleVariant,
+        EndTurnStopReason,
+        ErrorIdleStateUpdate,
+        ErrorIdleStateUpdateSessionUpdate,
+        ErrorStateUpdateIdleVariant,
+        HttpMcpServer,
+        IdSetSessionConfigOptionRequest,
+        ImageContentBlock,
+        IntegerElicitationPropertySchema,
+        ItemsPlanUpdateContent,
+        MaxTokensIdleStateUpdateSessionUpdate,
+        MaxTokensStateUpdateIdleVariant,
+        MaxTokensStopReason,
+        MaxTurnRequestsIdleStateUpdateSessionUpdate,
+        MaxTurnRequestsStateUpdateIdleVariant,
+        MaxTurnRequestsStopReason,
+        MultiSelectItemsStringVariant,
+        NoneIdleStateUpdateSessionUpdate,
+        NoneStateUpdateIdleVariant,
+        NoStopReason,
+        NoticeSessionUpdate,
+        NumberElicitationPropertySchema,
+        PlanUpdateSessionUpdate,
+        RefusalIdleStateUpdateSessionUpdate,
+        RefusalStateUpdateIdleVariant,
+        RefusalStopReason,
+        RequestElicitationFormMode,
+        RequestElicitationUrlMode,
+        RequestFormCreateElicitationRequest,
+        RequestUnknownCreateElicitationRequest,
+        RequestUrlCreateElicitationRequest,
+        RequiresActionStateUpdateSessionUpdate,
+        ResourceContentBlock,
+        ResourceLinkContentBlock,
+        RunningStateUpdateSessionUpdate,
+        SelectedRequestPermissionOutcome,
+        SelectSessionConfigOption,
+        SessionConfigSelectGroup,
+        SessionConfigSelectOption,
+        SessionElicitationFormMode,
+        SessionElicitationUrlMode,
+        SessionFormCreateElicitationRequest,
+        SessionInfoUpdateSessionUpdate,
+        SessionNotFoundErrorData,
+        SessionUnknownCreateElicitationRequest,
+        SessionUrlCreateElicitationRequest,
+        StartReplayFrom,
+        StateUpdateRequiresActionVariant,
+        StateUpdateRunningVariant,
+        StdioMcpServer,
+        StringElicitationPropertySchema,
+        TerminalAuthMethod,
+        TerminalBackgroundWork,
+        TerminalOutputChunkSessionUpdate,
+        TerminalToolCallContent,
+        TerminalUpdateSessionUpdate,
+        TextAvailableCommandInput,
+        TextContentBlock,
+        TextResourceContents,
+        TitledMultiSelectItems,
+        ToolCallBackgroundWork,
+        ToolCallContentChunkSessionUpdate,
+        ToolCallRequestPermissionSubject,
+        ToolCallUpdateSessionUpdate,
+        UnknownAuthMethod,
+        UnknownAvailableCommand,
+        UnknownAvailableCommandInput,
+        UnknownBackgroundWork,
+        UnknownContentBlock,
+        UnknownCreateElicitationResponse,
+        UnknownDiffChange,
+        UnknownElicitationPropertySchema,
+        UnknownIdleStateUpdate,
+        UnknownIdleStateUpdateSessionUpdate,
+        UnknownMcpServer,
+        UnknownMultiSelectItems,
+        UnknownPlanUpdateContent,
+        UnknownReplayFrom,
+        UnknownRequestPermissionOutcome,
+        UnknownRequestPermissionSubject,
+        UnknownSessionConfigOption,
+        UnknownSessionUpdate,
+        UnknownSetSessionConfigOptionRequest,
+        UnknownStateUpdate,
+        UnknownStateUpdateIdleVariant,
+        UnknownStateUpdateSessionUpdate,
+        UnknownToolCallContent,
+        UnsupportedProtocolVersionErrorData,
+        UsageUpdateSessionUpdate,
+        UserMessageChunk,
+        UserMessageSessionUpdate,
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mcp_bindings.runtime.contract import Contract, Method
+from ..runtime.contract import Contract, Method
 
 CONTRACT: Final = Contract(
     name="mcp/2025-06-18",
@@ -15,16 +15,38 @@ CONTRACT: Final = Contract(
     sides=("client", "server"),
     batch=False,
     methods=(
-        Method(name="initialize", side="server", kind="request", params="InitializeRequest", result="InitializeResult"),
-        Method(name="notifications/initialized", side="server", kind="notification", params="InitializedNotification"),
-        Method(name="roots/list", side="client", kind="request", params="ListRootsRequest", result="ListRootsResult", capability="client:capabilities.roots"),
-        Method(name="notifications/roots/list_changed", side="server", kind="notification", params="RootsListChangedNotification", capability="client:capabilities.roots.listChanged"),
+        Method(
+            name="initialize",
+            side="server",
+            kind="request",
+            params="InitializeRequest",
+            result="InitializeResult",
+        ),
+        Method(
+            name="notifications/initialized",
+            side="server",
+            kind="notification",
+            params="InitializedNotification",
+        ),
+        Method(
+            name="roots/list",
+            side="client",
+            kind="request",
+            params="ListRootsRequest",
+            result="ListRootsResult",
+            capability="client:capabilities.roots",
+        ),
+        Method(
+            name="notifications/roots/list_changed",
+            side="server",
+            kind="notification",
+            params="RootsListChangedNotification",
+            capability="client:capabilities.roots.listChanged",
+        ),
     ),
-    gated={
-    },
+    gated={},
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from mcp_bindings.runtime.leniency import Leniency
+from ..runtime.leniency import Leniency
 
-LENIENT: Final[dict[str, dict[str, Leniency]]] = {
-}
+LENIENT: Final[dict[str, dict[str, Leniency]]] = {}
 """The fields that are decoded leniently, by record and wire name (`x-deserialize-…`)."""
 
-OWNERS: Final[dict[str, dict[str, str]]] = {
-}
+OWNERS: Final[dict[str, dict[str, str]]] = {}
 """The definition that declares a field, where it is not the one of the record's own name."""
 
-UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {
-}
+UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
 """Places in the schema of the keywords that `decode` does not enforce, by definition; `validate` enforces them."""

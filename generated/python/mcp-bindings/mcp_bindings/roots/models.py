@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from mcp_bindings.roots.unions import ErrorCode, Meta, ProgressToken, RootUri, ServerCapabilities
-from mcp_bindings.runtime import MISSING, Model
 from pydantic import Field
+
+from ..runtime import MISSING, Model
+from .unions import ErrorCode, Meta, ProgressToken, RootUri, ServerCapabilities
 
 
 class ClientCapabilities(Model):
@@ -54,20 +55,20 @@ class InitializeRequest(Model):
     version and what each side can do.
     """
 
-    protocol_version: Annotated[str, Field(alias='protocolVersion')]
+    protocol_version: Annotated[str, Field(alias="protocolVersion")]
     """The newest protocol revision that the client speaks, written as a date, such as `2025-06-18`."""
 
     capabilities: ClientCapabilities
     """What the client offers to the server. An empty object offers nothing beyond the basics."""
 
-    client_info: Annotated[Implementation, Field(alias='clientInfo')]
+    client_info: Annotated[Implementation, Field(alias="clientInfo")]
     """The program that speaks for the client side."""
 
 
 class InitializeResult(Model):
     """The server's answer to `initialize`. A client that cannot speak the version named here closes the connection."""
 
-    protocol_version: Annotated[str, Field(alias='protocolVersion')]
+    protocol_version: Annotated[str, Field(alias="protocolVersion")]
     """The protocol revision that the server has chosen for this connection, which need not be the one the client
     named.
     """
@@ -75,7 +76,7 @@ class InitializeResult(Model):
     capabilities: ServerCapabilities
     """What the server offers to the client."""
 
-    server_info: Annotated[Implementation, Field(alias='serverInfo')]
+    server_info: Annotated[Implementation, Field(alias="serverInfo")]
     """The program that speaks for the server side."""
 
     instructions: str | MISSING = MISSING
@@ -83,7 +84,7 @@ class InitializeResult(Model):
     none.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Data attached by the sender beside the fields of the protocol. Omit it when there is none; `null` is not
     allowed.
     """
@@ -94,7 +95,7 @@ class InitializedNotification(Model):
     ask for roots.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Data attached by the sender beside the fields of the protocol. Omit it when there is none; `null` is not
     allowed.
     """
@@ -106,7 +107,7 @@ class ListRootsRequest(Model):
     -32601, one that fails internally with -32603.
     """
 
-    meta: Annotated[RequestMeta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[RequestMeta | MISSING, Field(alias="_meta")] = MISSING
     """Data attached by the server beside the fields of the protocol, with the token for progress reports if it wants
     any. Omit it when there is none.
     """
@@ -122,7 +123,7 @@ class ListRootsResult(Model):
     operations inside them.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Data attached by the sender beside the fields of the protocol. Omit it when there is none; `null` is not
     allowed.
     """
@@ -131,7 +132,9 @@ class ListRootsResult(Model):
 class RequestMeta(Model):
     """The `_meta` of a request, which may also ask for progress reports."""
 
-    progress_token: Annotated[ProgressToken | MISSING, Field(alias='progressToken')] = MISSING
+    progress_token: Annotated[ProgressToken | MISSING, Field(alias="progressToken")] = (
+        MISSING
+    )
     """Asks the receiver to report progress, and is repeated in each report. The receiver is free to send none. Omitted
     when no reports are wanted.
     """
@@ -150,7 +153,7 @@ class Root(Model):
     name: str | MISSING = MISSING
     """What to call the root when it is shown to people. When it is omitted, the last segment of the URI serves."""
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Data attached by the sender beside the fields of the protocol. Omit it when there is none; `null` is not
     allowed.
     """
@@ -161,7 +164,7 @@ class RootsCapability(Model):
     announcements.
     """
 
-    list_changed: Annotated[bool | MISSING, Field(alias='listChanged')] = MISSING
+    list_changed: Annotated[bool | MISSING, Field(alias="listChanged")] = MISSING
     """`true` when the client sends `notifications/roots/list_changed` whenever its roots change. `false` and omission
     both mean that it does not.
     """
@@ -173,7 +176,7 @@ class RootsListChangedNotification(Model):
     `listChanged` must send it on every change.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Data attached by the sender beside the fields of the protocol. Omit it when there is none; `null` is not
     allowed.
     """

@@ -10,15 +10,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from mcp_bindings.runtime import Defined, Open, Shapes
+from ..runtime import Defined, Open, Shapes
 
 __all__ = [
-    "ServerCapabilities",
-    "RequestId",
     "ErrorCode",
     "Meta",
     "ProgressToken",
+    "RequestId",
     "RootUri",
+    "ServerCapabilities",
 ]
 
 ServerCapabilities = TypeAliasType(
@@ -27,7 +27,9 @@ ServerCapabilities = TypeAliasType(
 )
 """What a server offers. Nothing in it concerns roots, so its members are kept as they are and not examined."""
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")]
+)
 """What a request and its answer are matched by: a string or an integer, never `null`, and used once in a session by
 the side that chose it.
 """
@@ -64,7 +66,9 @@ ProgressToken = TypeAliasType(
 
 RootUri = TypeAliasType(
     "RootUri",
-    Annotated['Annotated[str, Field(pattern="^file://")]', Defined(__name__, "RootUri")],
+    Annotated[
+        'Annotated[str, Field(pattern="^file://")]', Defined(__name__, "RootUri")
+    ],
 )
 """Where the root is, and what identifies it: an absolute `file://` URI. This revision of the protocol allows no other
 scheme.

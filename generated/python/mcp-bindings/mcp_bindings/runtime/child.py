@@ -38,7 +38,13 @@ class Child(Piped, asyncio.SubprocessProtocol):
         child = cls(framing, grace)
         loop = asyncio.get_running_loop()
         await loop.subprocess_exec(
-            lambda: child, *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, cwd=cwd, env=env
+            lambda: child,
+            *command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None,
+            cwd=cwd,
+            env=env,
         )
         return child
 
@@ -61,14 +67,19 @@ class Child(Piped, asyncio.SubprocessProtocol):
         self._process = transport
         stdin: Any = transport.get_pipe_transport(0)
         output: Any = transport.get_pipe_transport(1)
-        self._incoming.pause, self._incoming.resume = output.pause_reading, output.resume_reading
+        self._incoming.pause, self._incoming.resume = (
+            output.pause_reading,
+            output.resume_reading,
+        )
         self._outgoing.open(stdin)
 
-    def pipe_data_received(self, fd: int, data: bytes | str) -> None:  # noqa: ARG002 - only one pipe is read
+    def pipe_data_received(
+        self, fd: int, data: bytes | str
+    ) -> None:  # only one pipe is read
         assert isinstance(data, bytes)
         self._incoming.feed(data)
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:
             self._outgoing.lose()
         else:
@@ -118,9 +129,13 @@ class Child(Piped, asyncio.SubprocessProtocol):
         """Whether it ends by itself in the time that it has."""
         if self._hurry.is_set() and not self._exited.is_set():
             return False
-        waits = [asyncio.ensure_future(event.wait()) for event in (self._exited, self._hurry)]
+        waits = [
+            asyncio.ensure_future(event.wait()) for event in (self._exited, self._hurry)
+        ]
         try:
-            await asyncio.wait(waits, timeout=self._grace, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(
+                waits, timeout=self._grace, return_when=asyncio.FIRST_COMPLETED
+            )
         finally:
             for wait in waits:
                 wait.cancel()

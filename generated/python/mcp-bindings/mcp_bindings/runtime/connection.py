@@ -83,8 +83,15 @@ class Connection:
         self._wire, self._handler, self._codec = wire, handler, wire.codec
         self._judge = wire.judge() if strict else None
         self._monitor, self._told = monitor, told
-        self._timeout, self._concurrency, self._checks_gates, self._grace = timeout, concurrency, gates, grace
-        self._alone = frozenset(row.name for row in wire.codec.methods.values() if row.batch == "never")
+        self._timeout, self._concurrency, self._checks_gates, self._grace = (
+            timeout,
+            concurrency,
+            gates,
+            grace,
+        )
+        self._alone = frozenset(
+            row.name for row in wire.codec.methods.values() if row.batch == "never"
+        )
         self._numbers = count(1)
         self._pending = Pending()
         self._served: dict[Any, asyncio.Task[None]] = {}
@@ -117,7 +124,7 @@ class Connection:
 
     async def close(self) -> None:
         """End everything that runs for this connection, then its transport. Whoever waits for an answer gets `ConnectionEnded`."""
-        self._is_closing = True
+        is_first, self._is_closing = not self._is_closing, True
         self._end(None)
         current = asyncio.current_task()
         tasks = {task for task in self._tasks if task is not current}
@@ -126,8 +133,16 @@ class Connection:
         try:
             if tasks:
                 await asyncio.wait(tasks)
+            if is_first:
+                await self._release()
         finally:
             await self.transport.close()
+
+    async def _release(self) -> None:
+        try:
+            await self._handler.disconnected()
+        except Exception:
+            LOG.exception("%s: 'disconnected' failed", self.side)
 
     @property
     def is_ended(self) -> bool:
@@ -146,8 +161,12 @@ class Connection:
         self._room.set()
 
     def _gone(self) -> ConnectionEnded:
+        known = isinstance(self._reason, ConnectionEnded | Unreadable)
+        why = f": {self._reason}" if known else ""
         found = ConnectionEnded(
-            "the connection is closed" if self._is_closing and not self._reason else f"the {self.other} has ended"
+            "the connection is closed"
+            if self._is_closing and not self._reason
+            else f"the {self.other} has ended{why}"
         )
         found.__cause__ = self._reason
         return found
@@ -165,10 +184,16 @@ class Connection:
     # --- what we say ---
 
     @overload
-    async def request(self, method: Method[P, R], params: P, /, *, timeout: float | None = None) -> R: ...
+    async def request(
+        self, method: Method[P, R], params: P, /, *, timeout: float | None = None
+    ) -> R: ...
     @overload
-    async def request(self, method: str, params: Any = None, /, *, timeout: float | None = None) -> Any: ...
-    async def request(self, method: Any, params: Any = None, /, *, timeout: float | None = None) -> Any:
+    async def request(
+        self, method: str, params: Any = None, /, *, timeout: float | None = None
+    ) -> Any: ...
+    async def request(
+        self, method: Any, params: Any = None, /, *, timeout: float | None = None
+    ) -> Any:
         """The result of a request. When the caller is cancelled or `timeout` is over, the request is taken back.
 
         Raises `Failed` where the peer answers with an error, `DecodeError` where the answer cannot be read, `ConnectionEnded`,
@@ -189,7 +214,9 @@ class Connection:
         """Send a notification; waits while the peer does not read. Raises as `request`."""
         name: str = method.name if isinstance(method, Method) else method
         self._permit(name, is_request=False)
-        self._send(self._wire.envelope.notification(next(self._numbers), name, params), name)
+        self._send(
+            self._wire.envelope.notification(next(self._numbers), name, params), name
+        )
         if self.transport.is_full:
             await self._inside_handler(self.transport.drain())
 
@@ -229,7 +256,10 @@ class Connection:
         if how is not None:
             try:
                 self._send(
-                    self._wire.envelope.notification(next(self._numbers), how.method, {how.field: number}), how.method
+                    self._wire.envelope.notification(
+                        next(self._numbers), how.method, {how.field: number}
+                    ),
+                    how.method,
                 )
             except (ConnectionEnded, NotStrict) as error:
                 self._tell(error)
@@ -237,7 +267,11 @@ class Connection:
     def _permit(self, method: str, *, is_request: bool) -> None:
         if self.is_ended:
             raise self._gone()
-        gate = self.gates.closed(method, is_request=is_request) if self._checks_gates else None
+        gate = (
+            self.gates.closed(method, is_request=is_request)
+            if self._checks_gates
+            else None
+        )
         if gate is not None:
             raise NotAdvertised(method, gate)
 
@@ -274,9 +308,13 @@ class Connection:
                 try:
                     line = await self.transport.receive()
                 except Unreadable as error:
-                    self._refuse(None, "", unreadable(str(error)))
+                    if error.is_answered:
+                        self._refuse(None, "", unreadable(str(error)))
+                    else:
+                        self._tell(error)
                     if error.is_last:
-                        break
+                        self._end(error)
+                        return
                     continue
                 if line is None:
                     break
@@ -286,6 +324,9 @@ class Connection:
         except asyncio.CancelledError:
             self._end(None)
             raise
+        except ConnectionEnded as error:
+            self._end(error)
+            return
         except Exception as error:
             LOG.exception("%s: the connection ends", self.side)
             self._end(error)
@@ -318,7 +359,12 @@ class Connection:
             return
         try:
             message = self._wire.envelope.taken(
-                self._codec.read(value, sender=self.other, pending=self._pending.methods, on_drop=self._on_drop)
+                self._codec.read(
+                    value,
+                    sender=self.other,
+                    pending=self._pending.methods,
+                    on_drop=self._on_drop,
+                )
             )
         except DecodeError as error:
             self._misread(value, error, batch)
@@ -338,7 +384,9 @@ class Connection:
         """What cannot be read: a request is answered so, an answer fails its request, the rest is told."""
         if is_call(value):
             if is_answered(value):
-                self._refuse(id_of(error.id), error.method or "", answer_to(error), batch)
+                self._refuse(
+                    id_of(error.id), error.method or "", answer_to(error), batch
+                )
             else:
                 self._tell(error)
         elif is_answer(value):
@@ -351,9 +399,13 @@ class Connection:
     async def _settle(self, message: Taken) -> None:
         outcome = message.body
         if message.kind == "error":
-            outcome = self._wire.envelope.failed(self._pending.methods.get(message.id, message.method), message.body)
+            outcome = self._wire.envelope.failed(
+                self._pending.methods.get(message.id, message.method), message.body
+            )
         if not self._pending.settle(message.id, outcome):
-            self._tell(f"an answer came to the request {message.id!r}, which does not wait for one")
+            self._tell(
+                f"an answer came to the request {message.id!r}, which does not wait for one"
+            )
             return
         await asyncio.sleep(0)  # whoever waited goes on before what follows is taken in
 
@@ -361,7 +413,11 @@ class Connection:
         how = self._wire.cancellation
         if how is not None and message.method == how.method:
             self._cancel(self._codec.encode(message.body), how.field)
-        if self._checks_gates and (gate := self.gates.closed(message.method, is_request=False)) is not None:
+        if (
+            self._checks_gates
+            and (gate := self.gates.closed(message.method, is_request=False))
+            is not None
+        ):
             self._tell(NotAdvertised(message.method, gate))
             return
         place.is_handling = True
@@ -379,7 +435,9 @@ class Connection:
     def _cancel(self, params: bytes, field_: str) -> None:
         found = parse(params)
         number = found.get(field_) if is_object(found) else None
-        task = self._served.get(number) if isinstance(number, int | float | str) else None
+        task = (
+            self._served.get(number) if isinstance(number, int | float | str) else None
+        )
         if task is not None and not isinstance(number, bool):
             task.cancel()
 
@@ -394,13 +452,26 @@ class Connection:
         if batch is not None and message.method in self._alone:
             self._refuse(message.id, message.method, ALONE, batch)
             return
-        if self._checks_gates and (gate := self.gates.closed(message.method, is_request=True)) is not None:
-            self._refuse(message.id, message.method, answer_to(NotAdvertised(message.method, gate)), batch)
+        if (
+            self._checks_gates
+            and (gate := self.gates.closed(message.method, is_request=True)) is not None
+        ):
+            self._refuse(
+                message.id,
+                message.method,
+                answer_to(NotAdvertised(message.method, gate)),
+                batch,
+            )
             return
         place = Serving(self._crowd)
         self._served[message.id] = self._spawn(self._serve(message, place, batch))
-        await asyncio.sleep(0)  # it begins before what follows is read: a cancellation finds it
-        while len(self._served) - self._crowd.waiting >= self._concurrency and not self.is_ended:
+        await asyncio.sleep(
+            0
+        )  # it begins before what follows is read: a cancellation finds it
+        while (
+            len(self._served) - self._crowd.waiting >= self._concurrency
+            and not self.is_ended
+        ):
             self._room.clear()
             await self._room.wait()
 
@@ -410,7 +481,9 @@ class Connection:
         try:
             self.gates.asked(message.method, self.other, message.body, self._codec)
             result = await self._handler.serve(message.method, message.body)
-            answer = envelope.result(next(self._numbers), message.id, message.method, result)
+            answer = envelope.result(
+                next(self._numbers), message.id, message.method, result
+            )
             line = self._judged(answer, message.method)
             self.gates.answered(message.method, self.side, result, self._codec)
         except asyncio.CancelledError:
@@ -418,7 +491,11 @@ class Connection:
                 raise
             line = self._error(message.id, message.method, CANCELLED)
         except Exception as error:
-            found = INTERNAL if isinstance(error, Failed | DecodeError | NotAdvertised) else answer_to(error)
+            found = (
+                INTERNAL
+                if isinstance(error, Failed | DecodeError | NotAdvertised)
+                else answer_to(error)
+            )
             if not isinstance(error, Refused):
                 LOG.exception("%s: %r failed", self.side, message.method)
             line = self._error(message.id, message.method, found)
@@ -434,17 +511,25 @@ class Connection:
 
     def _judged(self, answer: Any, method: str) -> bytes:
         line = self._codec.encode(answer)
-        if self._judge is not None and (found := self._judge.validate(line, sender=self.side, method=method)):
+        if self._judge is not None and (
+            found := self._judge.validate(line, sender=self.side, method=method)
+        ):
             raise NotStrict(method, found)
         return line
 
     def _error(self, id_: Any, method: str, answer: Answer) -> bytes:
         try:
-            return self._codec.encode(self._wire.envelope.error(next(self._numbers), id_, method, answer))
+            return self._codec.encode(
+                self._wire.envelope.error(next(self._numbers), id_, method, answer)
+            )
         except EncodeError:
-            return self._codec.encode(self._wire.envelope.error(next(self._numbers), id_, method, INTERNAL))
+            return self._codec.encode(
+                self._wire.envelope.error(next(self._numbers), id_, method, INTERNAL)
+            )
 
-    def _refuse(self, id_: Any, method: str, answer: Answer, batch: Batch | None = None) -> None:
+    def _refuse(
+        self, id_: Any, method: str, answer: Answer, batch: Batch | None = None
+    ) -> None:
         self._tell(answer.message)
         if id_ is None and not isinstance(self._wire.envelope, JsonRpc):
             return

@@ -24,7 +24,10 @@ class Taken:
 
     def __init__(self, wire: Mapping[str, str], *, anything: bool) -> None:
         self.names: Final = frozenset({*wire, *wire.values()} - {DOOR})
-        self.near: Final = {**{other: name for name, other in wire.items()}, **{name: name for name in wire}}
+        self.near: Final = {
+            **{other: name for name, other in wire.items()},
+            **{name: name for name in wire},
+        }
         self.anything: Final = anything
 
     def arguments(self, model: type[BaseModel], data: dict[str, Any]) -> dict[str, Any]:
@@ -35,21 +38,32 @@ class Taken:
         if extra is None:
             return data
         if not is_object(extra) or any(type(key) is not str for key in extra):
-            raise _error(model, [((DOOR,), extra, "an object with the further fields is needed here")])
+            raise _error(
+                model,
+                [((DOOR,), extra, "an object with the further fields is needed here")],
+            )
         known = extra.keys() & self.names
         if known:
-            raise _error(model, [((DOOR, name), extra[name], _KNOWN) for name in sorted(known)])
+            raise _error(
+                model, [((DOOR, name), extra[name], _KNOWN) for name in sorted(known)]
+            )
         return {**data, **extra}
 
     def refuse(self, model: type[BaseModel], data: Mapping[str, Any]) -> None:
         """Raise `ValidationError` if some of the names are none that the record has."""
         unknown = [] if self.anything else sorted(data.keys() - self.names)
         if unknown:
-            raise _error(model, [((name,), data[name], self._hint(name)) for name in unknown])
+            raise _error(
+                model, [((name,), data[name], self._hint(name)) for name in unknown]
+            )
 
     def _hint(self, name: str) -> str:
         found = no_such_field(name, self.near)
-        return found if found.endswith("?") else f"{found}; what the schema does not know goes into '{DOOR}'"
+        return (
+            found
+            if found.endswith("?")
+            else f"{found}; what the schema does not know goes into '{DOOR}'"
+        )
 
 
 _KNOWN: Final = f"this is a field of the record: pass it by its name, not in '{DOOR}'"
@@ -59,15 +73,23 @@ def no_such_field(name: str, near: Mapping[str, str]) -> str:
     """Says that a record has no such field, and which ones are called nearly so. `near` has what a name stands for."""
     from difflib import get_close_matches  # only where something is wrong
 
-    found = dict.fromkeys(near[one] for one in get_close_matches(name, near, n=4, cutoff=0.6))
+    found = dict.fromkeys(
+        near[one] for one in get_close_matches(name, near, n=4, cutoff=0.6)
+    )
     meant = " or ".join(repr(one) for one in list(found)[:2])
     return f"no such field; did you mean {meant}?" if meant else "no such field"
 
 
-def _error(model: type[BaseModel], found: list[tuple[tuple[str, ...], Any, str]]) -> ValidationError:
+def _error(
+    model: type[BaseModel], found: list[tuple[tuple[str, ...], Any, str]]
+) -> ValidationError:
     details = [
         InitErrorDetails(
-            type=PydanticCustomError("no_such_field", "{sentence}", {"sentence": sentence}), loc=place, input=value
+            type=PydanticCustomError(
+                "no_such_field", "{sentence}", {"sentence": sentence}
+            ),
+            loc=place,
+            input=value,
         )
         for place, value, sentence in found
     ]

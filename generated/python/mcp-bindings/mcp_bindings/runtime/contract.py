@@ -49,7 +49,9 @@ class Method(Generic[Params, Result]):
 
     def empty(self) -> Any:
         """What left out params are read as."""
-        return {} if self.omitted == "object" else [] if self.omitted == "array" else None
+        return (
+            {} if self.omitted == "object" else [] if self.omitted == "array" else None
+        )
 
 
 class Member(NamedTuple):
@@ -158,7 +160,9 @@ class Contract:
             uses.append(Use((*at, found.tag), variant.capability, "variant", str(tag)))
         self._look(variant.look, value, at, uses)
 
-    def _look(self, look: tuple[str, ...], value: Any, at: Path, uses: list[Use]) -> None:
+    def _look(
+        self, look: tuple[str, ...], value: Any, at: Path, uses: list[Use]
+    ) -> None:
         for name in look:
             if name.startswith("[]"):
                 for index, item in enumerate(value if is_array(value) else ()):

@@ -8,59 +8,68 @@ from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar
 
 from . import codec
 from .contract import Method, Path
-from .errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, DecodeError, EncodeError, Problem, shown, told
+from .errors import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    DecodeError,
+    EncodeError,
+    Problem,
+    shown,
+    told,
+)
 from .json_types import is_array, is_object
 from .jsonrpc import Form
 from .pointers import json_pointer
 from .sending import Sent
 
-P = TypeVar("P", covariant=True)
-R = TypeVar("R", covariant=True)
+P_co = TypeVar("P_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 
 @dataclass(slots=True)
-class Request(Generic[P]):
+class Request(Generic[P_co]):
     """A request. `arguments` are the command's. `extra` holds fields of the frame that the protocol does not name, kept as they came."""
 
     seq: int
     command: str
-    arguments: P
+    arguments: P_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class Event(Generic[P]):
+class Event(Generic[P_co]):
     """An event: nobody answers it. `body` is the event's. Fields as in `Request`."""
 
     seq: int
     event: str
-    body: P
+    body: P_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class Response(Generic[R]):
+class Response(Generic[R_co]):
     """The answer to a request that succeeded; `request_seq` is the `seq` of the request."""
 
     seq: int
     request_seq: int
     command: str
-    body: R
+    body: R_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
 
 @dataclass(slots=True)
-class ErrorResponse(Generic[R]):
+class ErrorResponse(Generic[R_co]):
     """The answer to a request that failed. `message` is the short form of the error and `body` the long one, `None` where it is absent."""
 
     seq: int
     request_seq: int
     command: str
     message: str | None
-    body: R
+    body: R_co
     extra: dict[str, Any] = field(default_factory=dict[str, Any])
     form: Form = field(default="value", repr=False, compare=False)
 
@@ -88,8 +97,8 @@ class Codec(codec.Codec):
         value: Any,
         at: Path,
         sender: str,
-        method: str | None,  # noqa: ARG002 - a response names its command itself
-        pending: Mapping[Any, str] | None,  # noqa: ARG002
+        method: str | None,  # a response names its command itself
+        pending: Mapping[Any, str] | None,
         on_drop: codec.Hook | None,
         lenient: bool,
     ) -> Any:
@@ -100,10 +109,15 @@ class Codec(codec.Codec):
         if value["type"] == "response":
             return self._read_answer(value, at, sender, on_drop, lenient)
         is_request = value["type"] == "request"
-        name, key = value["command" if is_request else "event"], "arguments" if is_request else "body"
+        name, key = (
+            value["command" if is_request else "event"],
+            "arguments" if is_request else "body",
+        )
         row = self._routes.get((name, is_request))
         if row is None or row.side == sender:
-            raise self._stranger(name, row, sender, at, value, "command" if is_request else "event")
+            raise self._stranger(
+                name, row, sender, at, value, "command" if is_request else "event"
+            )
         if row.omitted == "refused" and key not in value:
             raise _invalid(f"the field {key!r} is required", at, value, INVALID_PARAMS)
         form, typed = self._payload(row, value, key, at, on_drop, lenient)
@@ -123,27 +137,56 @@ class Codec(codec.Codec):
         """What a message carries, typed where it is there: null is a value here."""
         if key not in value or row is None or row.params is None:
             return ("value" if key in value else "absent"), value.get(key)
-        return "value", self._typed(row.params, value[key], (*at, key), INVALID_PARAMS, value, on_drop, lenient)
+        return "value", self._typed(
+            row.params, value[key], (*at, key), INVALID_PARAMS, value, on_drop, lenient
+        )
 
     def _read_answer(
-        self, value: dict[str, Any], at: Path, sender: str, on_drop: codec.Hook | None, lenient: bool
+        self,
+        value: dict[str, Any],
+        at: Path,
+        sender: str,
+        on_drop: codec.Hook | None,
+        lenient: bool,
     ) -> Message:
         name = value["command"]
         row = self._routes.get((name, True))
         if row is None or row.side not in (sender, "both"):
-            raise self._stranger(name, row, sender, at, value, "command", is_answer=True)
+            raise self._stranger(
+                name, row, sender, at, value, "command", is_answer=True
+            )
         form: Form = "value" if "body" in value else "absent"
         head = (value["seq"], value["request_seq"], name)
         body = value.get("body")
         if not value["success"]:
             if form == "value" and self.error is not object:
-                body = self._typed(self.error, body, (*at, "body"), INVALID_REQUEST, value, on_drop, lenient)
-            return ErrorResponse(*head, value.get("message"), body, _extra(value, ERROR), form)
+                body = self._typed(
+                    self.error,
+                    body,
+                    (*at, "body"),
+                    INVALID_REQUEST,
+                    value,
+                    on_drop,
+                    lenient,
+                )
+            return ErrorResponse(
+                *head, value.get("message"), body, _extra(value, ERROR), form
+            )
         if row.result is not None:
             if form == "value":
-                body = self._typed(row.result, body, (*at, "body"), INVALID_PARAMS, value, on_drop, lenient)
+                body = self._typed(
+                    row.result,
+                    body,
+                    (*at, "body"),
+                    INVALID_PARAMS,
+                    value,
+                    on_drop,
+                    lenient,
+                )
             elif not row.optional_result:
-                raise _invalid("the field 'body' is required", at, value, INVALID_PARAMS)
+                raise _invalid(
+                    "the field 'body' is required", at, value, INVALID_PARAMS
+                )
         return Response(*head, body, _extra(value, RESPONSE), form)
 
     def _stranger(
@@ -172,19 +215,36 @@ class Codec(codec.Codec):
             case Request() | Event():
                 is_request = isinstance(message, Request)
                 call: Any = message  # pyright: ignore[reportUnknownVariableType]
-                name, key = (call.command, "arguments") if is_request else (call.event, "body")
+                name, key = (
+                    (call.command, "arguments") if is_request else (call.event, "body")
+                )
                 row = self._routes.get((name, is_request))
                 return Sent(
-                    row, name, key, key, row.params if row is not None else None, REQUEST if is_request else EVENT
+                    row,
+                    name,
+                    key,
+                    key,
+                    row.params if row is not None else None,
+                    REQUEST if is_request else EVENT,
                 )
             case Response():
                 row = self._routes.get((message.command, True))
                 type_ = row.result if row is not None else None
-                return Sent(row, message.command, "body", "body", type_, RESPONSE, is_answer=True)
+                return Sent(
+                    row,
+                    message.command,
+                    "body",
+                    "body",
+                    type_,
+                    RESPONSE,
+                    is_answer=True,
+                )
             case ErrorResponse():
                 row = self._routes.get((message.command, True))
                 type_ = self.error if self.error is not object else None
-                return Sent(row, message.command, "body", "body", type_, ERROR, is_answer=True)
+                return Sent(
+                    row, message.command, "body", "body", type_, ERROR, is_answer=True
+                )
             case _:
                 return None
 
@@ -193,15 +253,29 @@ class Codec(codec.Codec):
             return b"[" + b",".join(self._text(item) for item in message) + b"]"
         one: Any = message
         if isinstance(message, Request):
-            named, key, head = REQUEST, b',"arguments":', {"seq": one.seq, "type": "request", "command": one.command}
+            named, key, head = (
+                REQUEST,
+                b',"arguments":',
+                {"seq": one.seq, "type": "request", "command": one.command},
+            )
         elif isinstance(message, Event):
-            named, key, head = EVENT, b',"body":', {"seq": one.seq, "type": "event", "event": one.event}
+            named, key, head = (
+                EVENT,
+                b',"body":',
+                {"seq": one.seq, "type": "event", "event": one.event},
+            )
         elif isinstance(message, Response | ErrorResponse):
             is_error = isinstance(message, ErrorResponse)
-            named, key, head = ERROR if is_error else RESPONSE, b',"body":', _answer(one, success=not is_error)
+            named, key, head = (
+                ERROR if is_error else RESPONSE,
+                b',"body":',
+                _answer(one, success=not is_error),
+            )
         else:
             return codec.to_json(message)
-        text = _members(head) + codec.written(one.arguments if named is REQUEST else one.body, one.form, key)
+        text = _members(head) + codec.written(
+            one.arguments if named is REQUEST else one.body, one.form, key
+        )
         return b"{" + text + (codec.more(one.extra, named) if one.extra else b"") + b"}"
 
 
@@ -211,34 +285,63 @@ def frame_problems(value: dict[str, Any], least: int | None) -> list[tuple[str, 
     kind = value.get("type")
     if kind not in ("request", "response", "event"):
         found.append(
-            ("the field 'type' must be 'request', 'response' or 'event'", ("type",) if "type" in value else ())
+            (
+                "the field 'type' must be 'request', 'response' or 'event'",
+                ("type",) if "type" in value else (),
+            )
         )
     numbers = ("seq", "request_seq") if kind == "response" else ("seq",)
     for name in numbers:
         number = value.get(name)
         if not _is_integer(number):
-            found.append((f"the field {name!r} must be an integer", (name,) if name in value else ()))
+            found.append(
+                (
+                    f"the field {name!r} must be an integer",
+                    (name,) if name in value else (),
+                )
+            )
         elif least is not None and number < least:
             found.append((f"the field {name!r} must be at least {least}", (name,)))
-    texts = ("event",) if kind == "event" else ("command",) if kind in ("request", "response") else ()
+    texts = (
+        ("event",)
+        if kind == "event"
+        else ("command",)
+        if kind in ("request", "response")
+        else ()
+    )
     found.extend(
         (f"the field {name!r} must be a string", (name,) if name in value else ())
         for name in texts
         if not isinstance(value.get(name), str)
     )
     if kind == "response" and not isinstance(value.get("success"), bool):
-        found.append(("the field 'success' must be true or false", ("success",) if "success" in value else ()))
-    if kind == "response" and "message" in value and not isinstance(value["message"], str):
+        found.append(
+            (
+                "the field 'success' must be true or false",
+                ("success",) if "success" in value else (),
+            )
+        )
+    if (
+        kind == "response"
+        and "message" in value
+        and not isinstance(value["message"], str)
+    ):
         found.append(("the field 'message' must be a string", ("message",)))
     return found
 
 
 def _is_integer(value: Any) -> TypeGuard[int | float]:
-    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
+    return (isinstance(value, int) and not isinstance(value, bool)) or (
+        isinstance(value, float) and value.is_integer()
+    )
 
 
 def _answer(message: Any, *, success: bool) -> dict[str, Any]:
-    head: dict[str, Any] = {"seq": message.seq, "type": "response", "request_seq": message.request_seq}
+    head: dict[str, Any] = {
+        "seq": message.seq,
+        "type": "response",
+        "request_seq": message.request_seq,
+    }
     said = {} if success or message.message is None else {"message": message.message}
     return {**head, "success": success, "command": message.command, **said}
 
@@ -253,13 +356,25 @@ def _members(members: Mapping[str, Any]) -> bytes:
 
 def _extra(value: dict[str, Any], named: frozenset[str]) -> dict[str, Any]:
     """The fields of a frame that the protocol does not name for its kind of message."""
-    return {} if value.keys() <= named else {key: item for key, item in value.items() if key not in named}
+    return (
+        {}
+        if value.keys() <= named
+        else {key: item for key, item in value.items() if key not in named}
+    )
 
 
 def _invalid(
-    sentence: str, at: Path = (), value: dict[str, Any] | None = None, code: int = INVALID_REQUEST
+    sentence: str,
+    at: Path = (),
+    value: dict[str, Any] | None = None,
+    code: int = INVALID_REQUEST,
 ) -> DecodeError:
     found = value or {}
     method = found.get("command", found.get("event"))
     problems = (Problem(json_pointer(at), "", sentence),)
-    return DecodeError(code, problems, id=found.get("seq"), method=method if isinstance(method, str) else None)
+    return DecodeError(
+        code,
+        problems,
+        id=found.get("seq"),
+        method=method if isinstance(method, str) else None,
+    )

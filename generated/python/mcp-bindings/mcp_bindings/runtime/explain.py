@@ -41,11 +41,18 @@ class _Tag(NamedTuple):
     others: tuple[int, ...]
 
 
-def explain(errors: Iterable[ValidationError], value: Any, schema: Schema) -> list[Said]:
+def explain(
+    errors: Iterable[ValidationError], value: Any, schema: Schema
+) -> list[Said]:
     """What the errors of one judgement of `value` say, each thing once, in the order of the instance's places."""
     said = dict.fromkeys(Explainer(schema, value).all(errors))
     deeper = {one.path for one in said if one.rule != "not"}
-    return [one for one in said if one.rule != "not" or not any(path[: len(one.path)] == one.path for path in deeper)]
+    return [
+        one
+        for one in said
+        if one.rule != "not"
+        or not any(path[: len(one.path)] == one.path for path in deeper)
+    ]
 
 
 EXCLUDED: Final = "this is one of the values that are excluded here"
@@ -73,7 +80,10 @@ class Explainer:
     def _union(self, error: ValidationError) -> Iterator[Said]:
         import jsonschema_rs
 
-        path, place = _as_given(self.value, error.instance_path), tuple(error.schema_path)
+        path, place = (
+            _as_given(self.value, error.instance_path),
+            tuple(error.schema_path),
+        )
         if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.OneOfMultipleValid):
             yield Said(path, schema_pointer(place), TOO_MANY, "oneOf")
             return
@@ -85,7 +95,9 @@ class Explainer:
             value,
             sorted(failed),
             lambda index: self.all(failed[index]),
-            lambda indices: self._nearest(indices, failed, path, schema_pointer(place), value),
+            lambda indices: self._nearest(
+                indices, failed, path, schema_pointer(place), value
+            ),
         )
 
     def union(
@@ -119,29 +131,58 @@ class Explainer:
         if tag is None:
             yield from nearest(real)
         elif not is_object(value):
-            yield Said(path, schema_pointer(place), f"an object is expected, not {told(value)}", "type")
+            yield Said(
+                path,
+                schema_pointer(place),
+                f"an object is expected, not {told(value)}",
+                "type",
+            )
         else:
             given = value.get(tag.field)
-            branch = tag.known.get(given) if isinstance(given, str | int | float) else None
+            branch = (
+                tag.known.get(given) if isinstance(given, str | int | float) else None
+            )
             if branch is not None and branch in failed:
                 yield from told_by(branch)
             elif tag.others:
                 said = nearest(tag.others)
                 first = next(said)
-                is_stray = first.rule == "not" and first.path == path and isinstance(given, str)
-                yield _untold(tag, path, schema_pointer(place), value) if is_stray else first
+                is_stray = (
+                    first.rule == "not"
+                    and first.path == path
+                    and isinstance(given, str)
+                )
+                yield (
+                    _untold(tag, path, schema_pointer(place), value)
+                    if is_stray
+                    else first
+                )
                 yield from said
             else:
                 yield _untold(tag, path, schema_pointer(place), value)
 
     def _nearest(
-        self, indices: Sequence[int], failed: Mapping[int, list[ValidationError]], path: Path, pointer: str, value: Any
+        self,
+        indices: Sequence[int],
+        failed: Mapping[int, list[ValidationError]],
+        path: Path,
+        pointer: str,
+        value: Any,
     ) -> Iterator[Said]:
         """The errors of the branch that comes nearest; one sentence, if the value is of none of the branches' types."""
-        distances = {index: _distance(failed[index], len(path)) for index in indices if index in failed}
+        distances = {
+            index: _distance(failed[index], len(path))
+            for index in indices
+            if index in failed
+        }
         best = min(distances, key=lambda index: distances[index])
         if distances[best][0]:
-            types = {name for index in distances for error in failed[index] for name in _types(error, len(path))}
+            types = {
+                name
+                for index in distances
+                for error in failed[index]
+                for name in _types(error, len(path))
+            }
             yield Said(path, pointer, wrong_type(types, value), "type")
         else:
             yield from self.all(failed[best])
@@ -160,9 +201,15 @@ class Explainer:
         marks = {index: self._marks(branches[index]) for index in real}
         best: _Tag | None = None
         for field in dict.fromkeys(name for found in marks.values() for name in found):
-            known = {found[field]: index for index, found in marks.items() if field in found}
-            others = tuple(index for index, found in marks.items() if field not in found)
-            if len(known) + len(others) == len(marks) and (best is None or len(known) > len(best.known)):
+            known = {
+                found[field]: index for index, found in marks.items() if field in found
+            }
+            others = tuple(
+                index for index, found in marks.items() if field not in found
+            )
+            if len(known) + len(others) == len(marks) and (
+                best is None or len(known) > len(best.known)
+            ):
                 best = _Tag(field, known, others)
         return best
 
@@ -183,7 +230,9 @@ class Explainer:
         for part in parts:
             marks.update(self._marks(part, depth + 1))
         for keyword in ("anyOf", "oneOf"):
-            branches = [self._marks(branch, depth + 1) for branch in schema.get(keyword, ())]
+            branches = [
+                self._marks(branch, depth + 1) for branch in schema.get(keyword, ())
+            ]
             for name in branches[0] if branches else ():
                 if all(branch.get(name) == branches[0][name] for branch in branches):
                     marks.setdefault(name, branches[0][name])
@@ -192,21 +241,31 @@ class Explainer:
     # --- single errors ---
 
     def _one(self, error: ValidationError) -> Said:
-        path, place, rule = _as_given(self.value, error.instance_path), tuple(error.schema_path), error.kind.name
+        path, place, rule = (
+            _as_given(self.value, error.instance_path),
+            tuple(error.schema_path),
+            error.kind.name,
+        )
         value = _reach(self.value, path)
         missing: Any = error.kind.value if rule == "required" else ""
         sentence = self.sentence(rule, error.kind.value, place, value)
-        return Said(path, schema_pointer(place), sentence, _RULES.get(rule, rule), missing)
+        return Said(
+            path, schema_pointer(place), sentence, _RULES.get(rule, rule), missing
+        )
 
     def sentence(self, rule: str, given: Any, place: Path, value: Any) -> str:
         """What is wrong with a value by the keyword at a place; `given` is what it demands, or what it refuses of the value."""
         match rule:
             case "required":
-                return f"the field {given!r} is required{self._hint(given, place, value)}"
+                return (
+                    f"the field {given!r} is required{self._hint(given, place, value)}"
+                )
             case "type":
                 return f"{_alternatives(given)} is expected, not {told(value)}"
             case "const":
-                return f"{told(value)} is not {told(given)}, the only value allowed here"
+                return (
+                    f"{told(value)} is not {told(given)}, the only value allowed here"
+                )
             case "enum":
                 return f"{told(value)} is not one of {_listed(given)}{_suggest(value, given)}"
             case "additionalProperties" | "unevaluatedProperties":
@@ -226,13 +285,25 @@ class Explainer:
                 return f"{told(value)} does not match the pattern {told(given)}"
             case _:
                 limit = _LIMITS.get(rule)
-                return limit.format(given) if limit is not None else f"the value does not satisfy the keyword {rule!r}"
+                return (
+                    limit.format(given)
+                    if limit is not None
+                    else f"the value does not satisfy the keyword {rule!r}"
+                )
 
     def _hint(self, missing: str, place: Path, value: Any) -> str:
         owner = self.at(place[:-1])
         declared: Schema = owner.get("properties", {}) if is_object(owner) else {}
-        near = near_field(missing, [key for key in value if key not in declared]) if is_object(value) else None
-        return f"; {told(near)} is not known here, did you mean {missing!r}?" if near else ""
+        near = (
+            near_field(missing, [key for key in value if key not in declared])
+            if is_object(value)
+            else None
+        )
+        return (
+            f"; {told(near)} is not known here, did you mean {missing!r}?"
+            if near
+            else ""
+        )
 
     def at(self, place: Sequence[str | int]) -> Any:
         """What stands in the schema at a place that the engine or a reference names."""
@@ -272,26 +343,38 @@ def _untold(tag: _Tag, path: Path, pointer: str, value: Mapping[str, Any]) -> Sa
     """What is wrong with an object whose tag names no branch."""
     if tag.field not in value:
         near = near_field(tag.field, list(value))
-        hint = f"; {told(near)} is not known here, did you mean {tag.field!r}?" if near else ""
+        hint = (
+            f"; {told(near)} is not known here, did you mean {tag.field!r}?"
+            if near
+            else ""
+        )
         sentence = f"the field {tag.field!r} is required, one of {_listed(list(tag.known))}{hint}"
         return Said(path, pointer, sentence, "required", tag.field)
     given, known = value[tag.field], list(tag.known)
-    sentence = (
-        f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
-    )
+    sentence = f"{told(given)} is not a known value of {tag.field!r}, which are {_listed(known)}{_suggest(given, known)}"
     return Said((*path, tag.field), pointer, sentence, "tag")
 
 
 def wrong_type(types: Iterable[str], value: Any) -> str:
     """Says that a value is of none of the types that the alternatives take."""
-    expected = " or ".join(_ARTICLES.get(name, name) for name in sorted(types)) or "another value"
+    expected = (
+        " or ".join(_ARTICLES.get(name, name) for name in sorted(types))
+        or "another value"
+    )
     return f"{expected} is expected, not {told(value)}"
 
 
-def _distance(errors: Sequence[ValidationError], depth: int) -> tuple[bool, bool, int, int]:
+def _distance(
+    errors: Sequence[ValidationError], depth: int
+) -> tuple[bool, bool, int, int]:
     """How far a branch is from fitting: a wrong type of the whole is farthest, then an exclusion, then missing fields count."""
     here = [error.kind.name for error in errors if len(error.instance_path) == depth]
-    return any(name in ("type", "const", "enum") for name in here), "not" in here, here.count("required"), len(errors)
+    return (
+        any(name in ("type", "const", "enum") for name in here),
+        "not" in here,
+        here.count("required"),
+        len(errors),
+    )
 
 
 def _types(error: ValidationError, depth: int) -> list[str]:
@@ -302,17 +385,29 @@ def _types(error: ValidationError, depth: int) -> list[str]:
 
 
 def _alternatives(types: Any) -> str:
-    names = [types] if isinstance(types, str) else sorted(types, key=lambda name: (name == "null", name))
+    names = (
+        [types]
+        if isinstance(types, str)
+        else sorted(types, key=lambda name: (name == "null", name))
+    )
     return " or ".join(_ARTICLES.get(name, name) for name in names)
 
 
 def _listed(values: Sequence[Any]) -> str:
     texts = [told(value) for value in values]
-    return ", ".join(texts) if len(texts) <= 24 else f"{', '.join(texts[:24])} and {len(texts) - 24} more"
+    return (
+        ", ".join(texts)
+        if len(texts) <= 24
+        else f"{', '.join(texts[:24])} and {len(texts) - 24} more"
+    )
 
 
 def _suggest(value: Any, known: Sequence[Any]) -> str:
-    return did_you_mean(value, [item for item in known if isinstance(item, str)]) if isinstance(value, str) else ""
+    return (
+        did_you_mean(value, [item for item in known if isinstance(item, str)])
+        if isinstance(value, str)
+        else ""
+    )
 
 
 def _constant(schema: Any) -> Any:
@@ -328,11 +423,19 @@ def _constants(schema: Any) -> list[Any] | None:
     """The constants that a branch admits, if it admits nothing else."""
     if not is_object(schema):
         return None
-    return [schema["const"]] if "const" in schema else schema["enum"] if is_array(schema.get("enum")) else None
+    return (
+        [schema["const"]]
+        if "const" in schema
+        else schema["enum"]
+        if is_array(schema.get("enum"))
+        else None
+    )
 
 
 def _is_null(schema: Any) -> bool:
-    return is_object(schema) and (schema.get("type") == "null" or ("const" in schema and schema["const"] is None))
+    return is_object(schema) and (
+        schema.get("type") == "null" or ("const" in schema and schema["const"] is None)
+    )
 
 
 def _as_given(value: Any, path: Sequence[str | int]) -> Path:

@@ -31,7 +31,11 @@ class Refused(Exception):
     def invalid_params(cls, pointer: str, sentence: str) -> Refused:
         """The params are wrong at this JSON Pointer into the message, such as `/params/path`."""
         problems = [{"pointer": pointer, "message": sentence}]
-        return cls(INVALID_PARAMS, f"{pointer or '(message)'}: {sentence}", {"problems": problems})
+        return cls(
+            INVALID_PARAMS,
+            f"{pointer or '(message)'}: {sentence}",
+            {"problems": problems},
+        )
 
     @classmethod
     def unserved(cls, method: str) -> Refused:
@@ -42,7 +46,9 @@ class Refused(Exception):
 class Failed(Exception):
     """The peer answered a request with an error. `error` is the error as the schema types it."""
 
-    def __init__(self, method: str, code: int, message: str, data: Any = None, error: Any = None) -> None:
+    def __init__(
+        self, method: str, code: int, message: str, data: Any = None, error: Any = None
+    ) -> None:
         super().__init__(f"{method}: {message} ({code})")
         self.method = method
         self.code = code
@@ -60,7 +66,9 @@ class NotAdvertised(Exception):
 
     def __init__(self, method: str, capability: str) -> None:
         side, _, path = capability.partition(":")
-        super().__init__(f"{method!r} needs the capability `{path}`, which the {side} did not advertise")
+        super().__init__(
+            f"{method!r} needs the capability `{path}`, which the {side} did not advertise"
+        )
         self.method = method
         self.capability = capability
 
@@ -103,9 +111,16 @@ def answer_to(error: Exception) -> Answer:
         case NotAdvertised():
             return Answer(METHOD_NOT_FOUND, str(error))
         case DecodeError():
-            problems = [{"pointer": problem.pointer, "message": problem.sentence} for problem in error.problems]
+            problems = [
+                {"pointer": problem.pointer, "message": problem.sentence}
+                for problem in error.problems
+            ]
             data = {"problems": problems} if error.code == INVALID_PARAMS else None
             more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-            return Answer(error.code, f"{error.problems[0]}{more}" if error.problems else "this is not valid", data)
+            return Answer(
+                error.code,
+                f"{error.problems[0]}{more}" if error.problems else "this is not valid",
+                data,
+            )
         case _:
             return INTERNAL

@@ -13,11 +13,16 @@ _LENGTH: Final = re.compile(rb"content-length:[ \t]*([0-9]{1,15})[ \t]*", re.IGN
 
 
 class Unreadable(ValueError):
-    """What stands in the stream is no message. What follows it may be; after `is_last` nothing can be told apart any more."""
+    """What stands in the stream is no message. What follows it may be; after `is_last` nothing can be told apart any more. It is answered
+    with an error where `is_answered`, or else passed over.
+    """
 
-    def __init__(self, sentence: str, *, is_last: bool = False) -> None:
+    def __init__(
+        self, sentence: str, *, is_last: bool = False, is_answered: bool = True
+    ) -> None:
         super().__init__(sentence)
         self.is_last = is_last
+        self.is_answered = is_answered
 
 
 Frame: TypeAlias = "bytes | Unreadable"
@@ -127,7 +132,11 @@ class Headers:
     def end(self) -> list[Frame]:
         """See `Framing`."""
         is_cut = bool(self._buffer) or self._length is not None or self._skip > 0
-        return [Unreadable("the stream ends inside a message", is_last=True)] if is_cut and not self._is_lost else []
+        return (
+            [Unreadable("the stream ends inside a message", is_last=True)]
+            if is_cut and not self._is_lost
+            else []
+        )
 
     def write(self, message: bytes) -> bytes:
         """See `Framing`."""
@@ -140,7 +149,9 @@ class Headers:
             del self._buffer[: end + 4]
             lengths = [match[1] for line in lines if (match := _LENGTH.fullmatch(line))]
             if len(lengths) != 1:
-                return self._lose(found, "a header must tell the length of its message once")
+                return self._lose(
+                    found, "a header must tell the length of its message once"
+                )
             length = int(lengths[0])
             if length <= self._limit:
                 self._length = length

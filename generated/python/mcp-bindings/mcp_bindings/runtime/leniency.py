@@ -52,7 +52,9 @@ class Edits:
     def _shift(self, array: Path) -> list[int]:
         """From which index on, of the items that are left, one more was dropped before."""
         if array not in self._shifts:
-            self._shifts[array] = [index - before for before, index in enumerate(sorted(self.items[array]))]
+            self._shifts[array] = [
+                index - before for before, index in enumerate(sorted(self.items[array]))
+            ]
         return self._shifts[array]
 
     def change(self, path: Path, replacement: Any, why: Problem) -> None:
@@ -69,7 +71,9 @@ class Edits:
     def make_whole(self, errors: Sequence[PlacedError]) -> bool:
         """Write whole numbers that came with a fraction of zero as the integers that they are; whether there were any."""
         found = {
-            self.original(error.path): integer_of(error.details["input"]) for error in errors if _is_whole_number(error)
+            self.original(error.path): integer_of(error.details["input"])
+            for error in errors
+            if _is_whole_number(error)
         }
         self.replaced.update(found)
         return bool(found)
@@ -83,7 +87,13 @@ class Edits:
             added.setdefault(edit[:-1], []).append(edit[-1] if edit else 0)
         return self._applied(value, (), touched, added)
 
-    def _applied(self, value: Any, path: Path, touched: set[Path], added: Mapping[Path, list[str | int]]) -> Any:
+    def _applied(
+        self,
+        value: Any,
+        path: Path,
+        touched: set[Path],
+        added: Mapping[Path, list[str | int]],
+    ) -> Any:
         if path in self.replaced:
             return self.replaced[path]
         if path not in touched:
@@ -94,15 +104,31 @@ class Edits:
                 for key, item in value.items()
                 if (*path, key) not in self.removed
             }
-            return {**kept, **{key: self.replaced[*path, key] for key in added.get(path, ()) if key not in value}}
+            return {
+                **kept,
+                **{
+                    key: self.replaced[*path, key]
+                    for key in added.get(path, ())
+                    if key not in value
+                },
+            }
         if is_array(value):
             dropped = self.items.get(path, set())
-            return [self._applied(item, (*path, i), touched, added) for i, item in enumerate(value) if i not in dropped]
+            return [
+                self._applied(item, (*path, i), touched, added)
+                for i, item in enumerate(value)
+                if i not in dropped
+            ]
         return value
 
 
 def repair(
-    errors: Sequence[PlacedError], edits: Edits, original: Any, table: Table | None, owners: Owners, prefix: Path
+    errors: Sequence[PlacedError],
+    edits: Edits,
+    original: Any,
+    table: Table | None,
+    owners: Owners,
+    prefix: Path,
 ) -> tuple[list[Dropped], list[PlacedError]]:
     """Add the edits that mend these errors; return what they drop, and the errors that nothing mends.
 
@@ -120,7 +146,9 @@ def repair(
         where = edits.original(path)
         told = placed(error, edits, owners, prefix)
         changes.append((where, replacement, told))
-        drops.append(Dropped(json_pointer((*prefix, *where)), _value_at(original, where), told))
+        drops.append(
+            Dropped(json_pointer((*prefix, *where)), _value_at(original, where), told)
+        )
     for change in changes:  # only now: the errors' paths count the items that are there
         edits.change(*change)
     return drops, left
@@ -135,7 +163,9 @@ def placed(error: PlacedError, edits: Edits, owners: Owners, prefix: Path) -> Pr
     return Problem(json_pointer((*prefix, *where)), found.schema, found.sentence)
 
 
-def explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator[Problem]:
+def explained(
+    problems: Iterable[Problem], drops: Sequence[Dropped]
+) -> Iterator[Problem]:
     """The problems, each followed by those of the items that were dropped below it: an array may be too short for that."""
     items: dict[str, list[Problem]] = {}
     for drop in drops:
@@ -150,10 +180,14 @@ def explained(problems: Iterable[Problem], drops: Sequence[Dropped]) -> Iterator
 def _is_whole_number(error: PlacedError) -> bool:
     value = error.details.get("input")
     kinds = ("int_type", "int_from_float", "literal_error")
-    return error.details["type"] in kinds and type(value) is float and value.is_integer()
+    return (
+        error.details["type"] in kinds and type(value) is float and value.is_integer()
+    )
 
 
-def _lenient_place(error: PlacedError, table: Table, edits: Edits) -> tuple[Path, Any] | None:
+def _lenient_place(
+    error: PlacedError, table: Table, edits: Edits
+) -> tuple[Path, Any] | None:
     """The nearest place that is lenient about this error: what to drop, and what to put there instead (`None`: nothing)."""
     for place in reversed(error.places):
         leniency = _leniency(place, table)
@@ -163,10 +197,18 @@ def _lenient_place(error: PlacedError, table: Table, edits: Edits) -> tuple[Path
         absent = error.details["type"] == "missing" and depth == len(error.path) + 1
         if leniency.items and place.is_list and len(error.path) > depth and not absent:
             return error.path[: depth + 1], None
-        is_null = leniency.null and error.path == place.path and error.details.get("input", 0) is None
+        is_null = (
+            leniency.null
+            and error.path == place.path
+            and error.details.get("input", 0) is None
+        )
         if not leniency.error and not is_null:
             continue
-        if place.required and place.is_list and edits.original(place.path) not in edits.defaulted:
+        if (
+            place.required
+            and place.is_list
+            and edits.original(place.path) not in edits.defaulted
+        ):
             return place.path, []
         if not place.required and not absent:
             return place.path, None
@@ -196,6 +238,8 @@ def without_repeats(drops: list[Dropped]) -> list[Dropped]:
     kept: dict[str, Dropped] = {}
     for drop in drops:
         parts = drop.pointer.split("/")
-        if not any("/".join(parts[:length]) in places for length in range(1, len(parts))):
+        if not any(
+            "/".join(parts[:length]) in places for length in range(1, len(parts))
+        ):
             kept.setdefault(drop.pointer, drop)
     return list(kept.values())

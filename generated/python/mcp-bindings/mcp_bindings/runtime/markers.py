@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Annotated, Any, Final, Unpack, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+)
 from pydantic_core import MISSING, PydanticCustomError, PydanticKnownError, core_schema
 
-from .json_types import comparable, integer_of, is_array, is_object, is_sequence
+from .json_types import (
+    Numeric,
+    Scalar,
+    comparable,
+    integer_of,
+    is_array,
+    is_object,
+    is_sequence,
+)
 from .model import holds_constant, value_of
 
 KNOWN: Final = "acpgen_known"
@@ -44,7 +59,9 @@ class Tagged:
     default_tag: str | None = None
     closed: bool = False
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         branches = get_args(source) or (source,)
         schemas = [handler.generate_schema(branch) for branch in branches]
         known = len(self.tags)
@@ -54,7 +71,8 @@ class Tagged:
             choices[_label(tag)] = schema
             if self.default_admits_known:
                 choices[_label(tag)] = core_schema.union_schema(
-                    [(schema, f"{LABEL}variant"), (schemas[-1], f"{LABEL}other")], mode="left_to_right"
+                    [(schema, f"{LABEL}variant"), (schemas[-1], f"{LABEL}other")],
+                    mode="left_to_right",
                 )
         fallbacks = schemas[known : known + self.fallbacks]
         if len(fallbacks) == 1:
@@ -63,7 +81,9 @@ class Tagged:
             choices[FALLBACK] = _by_shape(fallbacks)
             if self.fallback_exclusive:
                 check = _Exclusive(branches[known : known + self.fallbacks])
-                choices[FALLBACK] = core_schema.no_info_wrap_validator_function(check, choices[FALLBACK])
+                choices[FALLBACK] = core_schema.no_info_wrap_validator_function(
+                    check, choices[FALLBACK]
+                )
         if self.default:
             choices[DEFAULT] = schemas[-1]
         return core_schema.tagged_union_schema(choices, Discriminator(self))
@@ -72,24 +92,47 @@ class Tagged:
 class Discriminator:
     """Names the branch of a tagged union that a value belongs to; `None` where there is none."""
 
-    __slots__ = ("__name__", "absent", "classes", "field", "is_closed", "labels", "other", "quick")
+    __slots__ = (
+        "__name__",
+        "absent",
+        "classes",
+        "field",
+        "is_closed",
+        "labels",
+        "other",
+        "quick",
+    )
 
     def __init__(self, marker: Tagged) -> None:
         self.__name__ = f"by {marker.field}"
         self.field = marker.field
-        self.labels: dict[tuple[type, Any], str] = {(type(tag := _whole(one)), tag): _label(one) for one in marker.tags}
+        self.labels: dict[tuple[type, Any], str] = {
+            (type(tag := _whole(one)), tag): _label(one) for one in marker.tags
+        }
         self.absent = DEFAULT if marker.default else None
-        self.other = FALLBACK if marker.fallbacks else DEFAULT if marker.default_admits_unknown else None
+        self.other = (
+            FALLBACK
+            if marker.fallbacks
+            else DEFAULT
+            if marker.default_admits_unknown
+            else None
+        )
         self.is_closed = marker.closed or marker.default_admits_unknown
         if marker.default_tag is not None:
             self.labels[str, marker.default_tag] = DEFAULT
-        self.quick: dict[Any, str] = {tag: label for (kind, tag), label in self.labels.items() if kind is str}
+        self.quick: dict[Any, str] = {
+            tag: label for (kind, tag), label in self.labels.items() if kind is str
+        }
         self.classes: dict[type[BaseModel], str | None] = {}
 
     def __call__(self, value: Any) -> str | None:
         if is_object(value):
             tag = value.get(self.field, _ABSENT)
-            return self.quick.get(tag, self.other) if isinstance(tag, str) else self._by_tag(tag)
+            return (
+                self.quick.get(tag, self.other)
+                if isinstance(tag, str)
+                else self._by_tag(tag)
+            )
         kind = value.__class__
         if kind in self.classes:
             return self.classes[kind]
@@ -105,7 +148,11 @@ class Discriminator:
         if tag is _ABSENT:
             return self.absent
         tag = _whole(tag)
-        found = self.labels.get((type(tag), tag)) if isinstance(tag, str | int | float) else None
+        found = (
+            self.labels.get((type(tag), tag))
+            if isinstance(tag, str | int | float)
+            else None
+        )
         if found is not None:
             return found
         return self.other if isinstance(tag, str) else self.absent or self.other
@@ -119,7 +166,7 @@ def _whole(tag: Any) -> Any:
     return integer_of(tag) if isinstance(tag, float) and tag.is_integer() else tag
 
 
-def _label(tag: str | int | float | bool) -> str:
+def _label(tag: Scalar) -> str:
     return f"{LABEL}{tag!r}"
 
 
@@ -133,23 +180,34 @@ class Shapes:
     exclusive: bool = False
     keys: tuple[str | None, ...] = ()
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        schemas = [handler.generate_schema(branch) for branch in get_args(source) or (source,)]
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        schemas = [
+            handler.generate_schema(branch) for branch in get_args(source) or (source,)
+        ]
         union = _by_key(self.keys, schemas) if self.keys else _by_shape(schemas)
         if not self.exclusive:
             return union
-        return core_schema.no_info_wrap_validator_function(_Exclusive(get_args(source)), union)
+        return core_schema.no_info_wrap_validator_function(
+            _Exclusive(get_args(source)), union
+        )
 
 
 def _by_shape(schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
     return core_schema.union_schema(
-        [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)], mode="left_to_right"
+        [(schema, f"{LABEL}{index}") for index, schema in enumerate(schemas)],
+        mode="left_to_right",
     )
 
 
-def _by_key(keys: Sequence[str | None], schemas: Sequence[core_schema.CoreSchema]) -> core_schema.CoreSchema:
+def _by_key(
+    keys: Sequence[str | None], schemas: Sequence[core_schema.CoreSchema]
+) -> core_schema.CoreSchema:
     choices: dict[Any, core_schema.CoreSchema] = {
-        _label(key): schema for key, schema in zip(keys, schemas, strict=True) if key is not None
+        _label(key): schema
+        for key, schema in zip(keys, schemas, strict=True)
+        if key is not None
     }
     others = [schema for key, schema in zip(keys, schemas, strict=True) if key is None]
     if others:
@@ -169,9 +227,15 @@ class KeyDiscriminator:
 
     def __call__(self, value: Any) -> str | None:
         if is_object(value):
-            return next((label for key, label in self.variants.items() if key in value), None)
+            return next(
+                (label for key, label in self.variants.items() if key in value), None
+            )
         if isinstance(value, BaseModel):
-            held = (label for key, label in self.variants.items() if value_of(value, key) is not MISSING)
+            held = (
+                label
+                for key, label in self.variants.items()
+                if value_of(value, key) is not MISSING
+            )
             return next(held, self.other)
         return self.other
 
@@ -183,7 +247,9 @@ class _Exclusive:
         self.branches = branches
         self.adapters: list[TypeAdapter[Any]] = []
 
-    def __call__(self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
+    def __call__(
+        self, value: Any, handler: core_schema.ValidatorFunctionWrapHandler
+    ) -> Any:
         result = handler(value)
         if isinstance(value, BaseModel):
             return result
@@ -191,7 +257,9 @@ class _Exclusive:
             self.adapters = [strict_adapter(branch) for branch in self.branches]
         accepting = sum(_accepts(adapter, whole(value)) for adapter in self.adapters)
         if accepting > 1:
-            raise PydanticCustomError("one_of", "more than one of the alternatives fits, and only one may")
+            raise PydanticCustomError(
+                "one_of", "more than one of the alternatives fits, and only one may"
+            )
         return result
 
 
@@ -205,7 +273,9 @@ def whole(value: Any) -> Any:
         return {key: whole(item) for key, item in value.items()}
     if is_array(value):
         return [whole(item) for item in value]
-    return integer_of(value) if isinstance(value, float) and value.is_integer() else value
+    return (
+        integer_of(value) if isinstance(value, float) and value.is_integer() else value
+    )
 
 
 def strict_adapter(type_: Any) -> TypeAdapter[Any]:
@@ -217,17 +287,21 @@ def strict_adapter(type_: Any) -> TypeAdapter[Any]:
     return TypeAdapter(type_, config=_STRICT)
 
 
-_STRICT: Final = ConfigDict(strict=True, allow_inf_nan=False, ser_json_inf_nan="constants")
+_STRICT: Final = ConfigDict(
+    strict=True, allow_inf_nan=False, ser_json_inf_nan="constants"
+)
 
 
 class Exact:
     """A set of constants that Python would confuse: as JSON, true is not 1, and 1.0 is."""
 
-    def __init__(self, *values: str | int | float | bool | None) -> None:
+    def __init__(self, *values: Scalar) -> None:
         self.values = {_json_key(value): value for value in values}
         self.expected = ", ".join(repr(value) for value in values)
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(self._constant)
 
     def __get_pydantic_json_schema__(
@@ -236,23 +310,36 @@ class Exact:
         return {"enum": list(self.values.values())}
 
     def _constant(self, value: Any) -> Any:
-        key = _json_key(value) if value is None or isinstance(value, str | int | float) else None
+        key = (
+            _json_key(value)
+            if value is None or isinstance(value, str | int | float)
+            else None
+        )
         if key not in self.values:
             raise PydanticKnownError("literal_error", {"expected": self.expected})
         return self.values[key]
 
 
-def _json_key(value: str | int | float | bool | None) -> tuple[bool, object]:
-    return isinstance(value, bool), comparable(value) if isinstance(value, float) else value
+def _json_key(value: Scalar) -> tuple[bool, object]:
+    return isinstance(value, bool), comparable(value) if isinstance(
+        value, float
+    ) else value
 
 
 class Open:
     """A set of constants that may grow: the `Literal` documents what is known, other values of the same type are kept."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         *known, base = get_args(source)
         schema: Any = handler.generate_schema(base)
-        named = frozenset(value for part in known for value in get_args(part) if isinstance(value, str))
+        named = frozenset(
+            value
+            for part in known
+            for value in get_args(part)
+            if isinstance(value, str)
+        )
         metadata: dict[str, Any] = {**schema.get("metadata", {}), KNOWN: named}
         schema["metadata"] = metadata
         return cast("core_schema.CoreSchema", schema)
@@ -265,7 +352,9 @@ class Positional:
     min_length: int = 0
     max_length: int | None = None
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         entries = get_args(source)
         rest = _repeated(entries[-1])
         types = (*entries[:-1], *rest) if rest else entries
@@ -274,18 +363,32 @@ class Positional:
             variadic_item_index=len(types) - 1 if rest else None,
             strict=False,  # JSON has lists
         )
-        return core_schema.no_info_before_validator_function(self._counted, schema) if rest else schema
+        return (
+            core_schema.no_info_before_validator_function(self._counted, schema)
+            if rest
+            else schema
+        )
 
     def _counted(self, value: Any) -> Any:
         if is_sequence(value):
             count = len(value)
             if count < self.min_length:
                 raise PydanticKnownError(
-                    "too_short", {"field_type": "List", "min_length": self.min_length, "actual_length": count}
+                    "too_short",
+                    {
+                        "field_type": "List",
+                        "min_length": self.min_length,
+                        "actual_length": count,
+                    },
                 )
             if self.max_length is not None and count > self.max_length:
                 raise PydanticKnownError(
-                    "too_long", {"field_type": "List", "max_length": self.max_length, "actual_length": count}
+                    "too_long",
+                    {
+                        "field_type": "List",
+                        "max_length": self.max_length,
+                        "actual_length": count,
+                    },
                 )
         return value
 
@@ -300,8 +403,12 @@ def _repeated(entry: Any) -> tuple[Any, ...]:
 class UniqueItems:
     """A list without two items that are the same JSON value."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_before_validator_function(_without_repeats, handler(source))
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            _without_repeats, handler(source)
+        )
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
@@ -311,7 +418,9 @@ class UniqueItems:
 
 def _without_repeats(value: Any) -> Any:
     if is_sequence(value) and len(set(map(_frozen, value))) < len(value):
-        raise PydanticCustomError("unique_items", "two items are equal, and all must differ")
+        raise PydanticCustomError(
+            "unique_items", "two items are equal, and all must differ"
+        )
     return value
 
 
@@ -335,16 +444,28 @@ class Bounds:
     gt: int | float | None = None
     lt: int | float | None = None
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            self._checked, handler(source)
+        )
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        words = {"minimum": self.ge, "maximum": self.le, "exclusiveMinimum": self.gt, "exclusiveMaximum": self.lt}
-        return {**handler(schema), **{word: limit for word, limit in words.items() if limit is not None}}
+        words = {
+            "minimum": self.ge,
+            "maximum": self.le,
+            "exclusiveMinimum": self.gt,
+            "exclusiveMaximum": self.lt,
+        }
+        return {
+            **handler(schema),
+            **{word: limit for word, limit in words.items() if limit is not None},
+        }
 
-    def _checked(self, value: int | float) -> int | float:
+    def _checked(self, value: Numeric) -> Numeric:
         number = comparable(value)
         if self.ge is not None and not number >= comparable(self.ge):
             raise PydanticKnownError("greater_than_equal", {"ge": self.ge})
@@ -363,26 +484,32 @@ class MultipleOf:
 
     step: int | float
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            self._checked, handler(source)
+        )
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         return {**handler(schema), "multipleOf": self.step}
 
-    def _checked(self, value: int | float) -> int | float:
+    def _checked(self, value: Numeric) -> Numeric:
         if _exactly(value) % _exactly(self.step):
             raise PydanticKnownError("multiple_of", {"multiple_of": self.step})
         return value
 
 
-def _exactly(number: int | float) -> Fraction:
+def _exactly(number: Numeric) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
 class _NumberSchema:
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         return core_schema.no_info_plain_validator_function(_number, serialization=None)
 
     def __get_pydantic_json_schema__(
@@ -391,10 +518,10 @@ class _NumberSchema:
         return {"type": "number"}
 
 
-def _number(value: Any) -> int | float:
+def _number(value: Any) -> Numeric:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise PydanticKnownError("float_type")
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if isinstance(value, float) and not isfinite(value):
         raise PydanticKnownError("finite_number")
     return value
 

@@ -30,11 +30,17 @@ def parse(line: bytes | bytearray | str, *, duplicates: Duplicates = "refuse") -
     """
     value, problems = parse_with_duplicates(line)
     if problems and duplicates == "refuse":
-        raise DecodeError(INVALID_REQUEST, problems, **_envelope(value, {problem.pointer for problem in problems}))
+        raise DecodeError(
+            INVALID_REQUEST,
+            problems,
+            **_envelope(value, {problem.pointer for problem in problems}),
+        )
     return value
 
 
-def parse_with_duplicates(line: bytes | bytearray | str) -> tuple[Any, tuple[Problem, ...]]:
+def parse_with_duplicates(
+    line: bytes | bytearray | str,
+) -> tuple[Any, tuple[Problem, ...]]:
     """The JSON value, in which the last of equal keys counts, and a problem for each key that an object gives twice."""
     try:
         text = line.encode() if isinstance(line, str) else line
@@ -89,14 +95,17 @@ def _duplicates(text: bytes | bytearray) -> Iterator[Problem]:
     while waiting:
         value, path = waiting.pop()
         for key in found[id(value)][1] if id(value) in found else ():
-            sentence = (
-                f"the key {shown(key)} stands twice or more in one object, and readers differ in which value counts"
-            )
+            sentence = f"the key {shown(key)} stands twice or more in one object, and readers differ in which value counts"
             yield Problem(json_pointer((*path, key)), "", sentence)
         if is_object(value):
-            waiting.extend((item, (*path, key)) for key, item in reversed(value.items()))
+            waiting.extend(
+                (item, (*path, key)) for key, item in reversed(value.items())
+            )
         elif is_array(value):
-            waiting.extend((item, (*path, index)) for index, item in reversed(list(enumerate(value))))
+            waiting.extend(
+                (item, (*path, index))
+                for index, item in reversed(list(enumerate(value)))
+            )
 
 
 def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
@@ -104,8 +113,12 @@ def _envelope(value: Any, doubtful: set[str]) -> dict[str, Any]:
     found = value if is_object(value) else {}
     id_, method = found.get("id"), found.get("method")
     return {
-        "id": id_ if isinstance(id_, str | int | float) and "/id" not in doubtful else None,
-        "method": method if isinstance(method, str) and "/method" not in doubtful else None,
+        "id": id_
+        if isinstance(id_, str | int | float) and "/id" not in doubtful
+        else None,
+        "method": method
+        if isinstance(method, str) and "/method" not in doubtful
+        else None,
     }
 
 

@@ -47,14 +47,20 @@ class Pending:
         if not self._taken_back or not is_object(value) or "method" in value:
             return False
         number = value.get("id", value.get("request_seq"))
-        if isinstance(number, int | float) and not isinstance(number, bool) and number in self._taken_back:
+        if (
+            isinstance(number, int | float)
+            and not isinstance(number, bool)
+            and number in self._taken_back
+        ):
             del self._taken_back[number]
             return True
         return False
 
     def settle(self, number: Any, outcome: Any) -> bool:
         """Hand over a result, or an error to raise; whether anybody waits for it."""
-        waiting = self._waiting.get(number) if isinstance(number, int | float | str) else None
+        waiting = (
+            self._waiting.get(number) if isinstance(number, int | float | str) else None
+        )
         if waiting is None or isinstance(number, bool) or waiting.done():
             return False
         if isinstance(outcome, Exception):

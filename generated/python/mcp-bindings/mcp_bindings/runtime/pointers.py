@@ -8,12 +8,16 @@ from urllib.parse import quote, unquote
 
 def json_pointer(path: Iterable[str | int]) -> str:
     """The JSON Pointer of a path of keys and indices."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return "".join(
+        "/" + str(step).replace("~", "~0").replace("/", "~1") for step in path
+    )
 
 
 def steps(pointer: str) -> tuple[str, ...]:
     """The keys and indices of a JSON Pointer."""
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    return tuple(
+        step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]
+    )
 
 
 def schema_pointer(place: Iterable[str | int]) -> str:

@@ -23,18 +23,31 @@ from .pointers import referred
 
 _SCHEMA: Final = frozenset(
     {
-        *("not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames"),
+        *(
+            "not",
+            "if",
+            "then",
+            "else",
+            "items",
+            "contains",
+            "additionalProperties",
+            "propertyNames",
+        ),
         *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
     }
 )
 _SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
+_NAMED: Final = frozenset(
+    {"properties", "patternProperties", "dependentSchemas", "$defs"}
+)
 
 
 class Published:
     """The schema of one package by definition. `definitions` are its names by those of the types that are called otherwise."""
 
-    def __init__(self, package: str, schema: Mapping[str, Any], definitions: Mapping[str, str]) -> None:
+    def __init__(
+        self, package: str, schema: Mapping[str, Any], definitions: Mapping[str, str]
+    ) -> None:
         self.package: Final = package
         self.definitions: Final[Mapping[str, Any]] = schema["$defs"]
         self._schema: Final = schema
@@ -46,19 +59,29 @@ class Published:
         name = self._named.get(type_, type_)
         return name if name in self.definitions else None
 
-    def json_schema(self, name: str, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def json_schema(
+        self, name: str, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
         """What pydantic is told of a definition, whose type has the core schema."""
-        token = _WRITING.set({**_WRITING.get(), (self.package, name): str(schema.get("ref", ""))})
+        token = _WRITING.set(
+            {**_WRITING.get(), (self.package, name): str(schema.get("ref", ""))}
+        )
         try:
             written: dict[str, Any] = self._written(self.definitions[name], handler)
             return written
         finally:
             _WRITING.reset(token)
 
-    def reference(self, name: str, handler: GetJsonSchemaHandler) -> dict[str, Any] | None:
+    def reference(
+        self, name: str, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any] | None:
         """A reference to a definition whose schema is being written; `None` for others."""
         known = _WRITING.get().get((self.package, name))
-        return handler(core_schema.definition_reference_schema(known)) if known is not None else None
+        return (
+            handler(core_schema.definition_reference_schema(known))
+            if known is not None
+            else None
+        )
 
     def _written(self, schema: Any, handler: GetJsonSchemaHandler) -> Any:
         if not is_object(schema):
@@ -72,21 +95,31 @@ class Published:
             elif key in _SCHEMAS and is_array(value):
                 found[key] = [self._written(item, handler) for item in value]
             elif key in _NAMED and is_object(value):
-                found[key] = {name: self._written(item, handler) for name, item in value.items()}
+                found[key] = {
+                    name: self._written(item, handler) for name, item in value.items()
+                }
             elif not key.startswith("x-"):
                 found[key] = value
         return found
 
-    def _reference(self, reference: str, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def _reference(
+        self, reference: str, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
         """A reference to what pydantic calls the definition; one that has no type stands here itself."""
         place = referred(reference)
         type_ = self.type(place[1]) if len(place) == 2 and place[0] == "$defs" else None
         if type_ is None:
             return self._in_place(place, handler)
         known = self.reference(place[1], handler)
-        return known if known is not None else handler(core_schema.definitions_schema(_core_schema(type_), []))
+        return (
+            known
+            if known is not None
+            else handler(core_schema.definitions_schema(_core_schema(type_), []))
+        )
 
-    def _in_place(self, place: tuple[str, ...], handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def _in_place(
+        self, place: tuple[str, ...], handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
         writing = _WRITING.get()
         key = (self.package, "/".join(place))
         if key in writing:
@@ -118,12 +151,18 @@ def _core_schema(type_: Any) -> core_schema.CoreSchema:
     rebuild = getattr(type_, "model_rebuild", None)
     if rebuild is not None:
         rebuild()
-    schema: Any = TypeAdapter(type_).core_schema if rebuild is None else type_.__pydantic_core_schema__
+    schema: Any = (
+        TypeAdapter(type_).core_schema
+        if rebuild is None
+        else type_.__pydantic_core_schema__
+    )
     if schema["type"] != "definitions":
         return schema  # type: ignore[no-any-return]
     inner = schema["schema"]
     if inner["type"] == "definition-ref":
-        inner = next(one for one in schema["definitions"] if one["ref"] == inner["schema_ref"])
+        inner = next(
+            one for one in schema["definitions"] if one["ref"] == inner["schema_ref"]
+        )
     return inner  # type: ignore[no-any-return]
 
 
@@ -151,7 +190,11 @@ def type_of(module: str, type_: Any) -> Any:
     if not isinstance(type_, str):
         return type_
     package = published(module)
-    found = package.type(type_) if package is not None and type_ in package.definitions else None
+    found = (
+        package.type(type_)
+        if package is not None and type_ in package.definitions
+        else None
+    )
     if found is None:
         raise KeyError(type_)
     return found
@@ -174,7 +217,9 @@ class Defined:
         if found is None or name is None:
             return handler(schema)
         known = found.reference(name, handler)
-        return known or _described(found.json_schema(name, schema, handler), texts(self.module).get(self.name))
+        return known or _described(
+            found.json_schema(name, schema, handler), texts(self.module).get(self.name)
+        )
 
 
 def _described(schema: dict[str, Any], text: str | None) -> dict[str, Any]:
@@ -182,12 +227,19 @@ def _described(schema: dict[str, Any], text: str | None) -> dict[str, Any]:
 
 
 def record_schema(
-    model: type[BaseModel], wire: Mapping[str, str], schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    model: type[BaseModel],
+    wire: Mapping[str, str],
+    schema: core_schema.CoreSchema,
+    handler: GetJsonSchemaHandler,
 ) -> dict[str, Any] | None:
     """The JSON Schema of a class that a package has for a definition; `None` for classes that are made from such."""
     found = published(model.__module__)
     name = found.name_of(model.__name__) if found is not None else None
-    if found is None or name is None or getattr(sys.modules[model.__module__], model.__name__, None) is not model:
+    if (
+        found is None
+        or name is None
+        or getattr(sys.modules[model.__module__], model.__name__, None) is not model
+    ):
         return None
     known = found.reference(name, handler)
     if known is not None:
@@ -195,7 +247,9 @@ def record_schema(
     written = found.json_schema(name, schema, handler)
     fields = {wire: name for name, wire in wire.items()}
     properties = {
-        key: _described(item, description(model, fields[key])) if is_object(item) and key in fields else item
+        key: _described(item, description(model, fields[key]))
+        if is_object(item) and key in fields
+        else item
         for key, item in written.get("properties", {}).items()
     }
     told = {**written, "properties": properties} if properties else written

@@ -56,7 +56,9 @@ class Reads(Protocol):
 
     sides: tuple[str, ...]
 
-    def decode(self, line: Any, *, sender: str, method: str | None = None, lenient: bool = True) -> Any:
+    def decode(
+        self, line: Any, *, sender: str, method: str | None = None, lenient: bool = True
+    ) -> Any:
         """Read a message."""
 
     def decode_as(self, type_: Any, value: Any, *, lenient: bool = True) -> Any:
@@ -73,27 +75,45 @@ def faults(codec: Reads, sent: Sent, text: bytes) -> Iterator[Problem]:
         if isinstance(sent.payload, BaseModel):
             yield from below((sent.key,), faults_of_value(codec, sent.payload))
         else:
-            yield Problem("", "", "a result is judged by the method of its request, and the response does not name it")
+            yield Problem(
+                "",
+                "",
+                "a result is judged by the method of its request, and the response does not name it",
+            )
         return
     side = sent.row.side if sent.row is not None else ""
     others = [other for other in codec.sides if other != side]
-    sender = side if sent.is_answer and side in codec.sides else others[0] if others else side
+    sender = (
+        side
+        if sent.is_answer and side in codec.sides
+        else others[0]
+        if others
+        else side
+    )
     try:
-        found = codec.decode(text, sender=sender, method=sent.method or None, lenient=False)
+        found = codec.decode(
+            text, sender=sender, method=sent.method or None, lenient=False
+        )
     except DecodeError as error:
         yield from error.problems
         return
     for key in found.extra:
         if not key.startswith("_"):
-            yield _problem((key,), no_such_field(key, {name: name for name in sent.frame}))
+            yield _problem(
+                (key,), no_such_field(key, {name: name for name in sent.frame})
+            )
     if sent.type is not None:
-        yield from _unnamed(codec, getattr(found, sent.attribute), sent.type, (sent.key,))
+        yield from _unnamed(
+            codec, getattr(found, sent.attribute), sent.type, (sent.key,)
+        )
 
 
 def faults_of_value(codec: Reads, value: Any) -> Iterator[Problem]:
     """The same of a value that is no message. Records are judged by their classes; plain JSON has no type to be judged by."""
     if isinstance(value, BaseModel):
-        written = value.__pydantic_serializer__.to_python(value, mode="json", by_alias=True, exclude_unset=True)
+        written = value.__pydantic_serializer__.to_python(
+            value, mode="json", by_alias=True, exclude_unset=True
+        )
         try:
             found = codec.decode_as(type(value), written, lenient=False)
         except DecodeError as error:
@@ -134,14 +154,19 @@ def _look(value: Any, named: Named | None, at: Path) -> Iterator[Problem]:
         if known is not None and value not in known and not value.startswith("_"):
             listed = ", ".join(map(repr, sorted(known)))
             yield _problem(
-                at, f"{shown(value)} is none of the known values {listed}, and no extension, which begins with '_'"
+                at,
+                f"{shown(value)} is none of the known values {listed}, and no extension, which begins with '_'",
             )
     elif is_object(value):
         for key, item in value.items():
-            yield from _look(item, named.members if named is not None else None, (*at, key))
+            yield from _look(
+                item, named.members if named is not None else None, (*at, key)
+            )
     elif is_sequence(value):
         for index, item in enumerate(value):
-            yield from _look(item, named.items if named is not None else None, (*at, index))
+            yield from _look(
+                item, named.items if named is not None else None, (*at, index)
+            )
 
 
 def _record(record: BaseModel, at: Path) -> Iterator[Problem]:
@@ -150,9 +175,7 @@ def _record(record: BaseModel, at: Path) -> Iterator[Problem]:
         if not record.is_extension:
             tag = record.unknown_tag_field
             listed = ", ".join(map(repr, sorted(record.known_tags)))
-            sentence = (
-                f"{shown(record.tag)} is none of the known values {listed}, and no extension, which begins with '_'"
-            )
+            sentence = f"{shown(record.tag)} is none of the known values {listed}, and no extension, which begins with '_'"
             yield _problem((*at, tag), sentence)
         return
     fields, further = _fields(model)
@@ -183,7 +206,12 @@ def _takes_more(model: type[BaseModel]) -> bool:
     return False
 
 
-_OF_MORE: Final = ("additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames")
+_OF_MORE: Final = (
+    "additionalProperties",
+    "patternProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+)
 
 
 @cache
@@ -194,8 +222,12 @@ def _fields(model: type[BaseModel]) -> tuple[Mapping[str, Named], Named | None]:
     inner = reader.inner(schema)
     while inner["type"] != "model-fields":
         inner = inner["schema"]
-    fields = {name: reader.read(field["schema"]) for name, field in inner["fields"].items()}
-    return fields, reader.read(inner["extras_schema"]) if "extras_schema" in inner else None
+    fields = {
+        name: reader.read(field["schema"]) for name, field in inner["fields"].items()
+    }
+    return fields, reader.read(
+        inner["extras_schema"]
+    ) if "extras_schema" in inner else None
 
 
 class _Reader:
@@ -203,14 +235,20 @@ class _Reader:
 
     def __init__(self, schema: Any) -> None:
         self.definitions: Final = (
-            {one["ref"]: one for one in schema["definitions"]} if schema["type"] == "definitions" else {}
+            {one["ref"]: one for one in schema["definitions"]}
+            if schema["type"] == "definitions"
+            else {}
         )
         self.known: Final[dict[str, Named]] = {}
 
     def inner(self, schema: Any) -> Any:
         """A schema without its definitions, or the definition that it refers to."""
         while schema["type"] in ("definitions", "definition-ref"):
-            schema = schema["schema"] if schema["type"] == "definitions" else self.definitions[schema["schema_ref"]]
+            schema = (
+                schema["schema"]
+                if schema["type"] == "definitions"
+                else self.definitions[schema["schema_ref"]]
+            )
         return schema
 
     def read(self, schema: Any) -> Named:
@@ -222,17 +260,35 @@ class _Reader:
             case "definition-ref":
                 return self._referred(schema["schema_ref"])
             case "literal":
-                return Named(_TEXT, frozenset(one for one in schema["expected"] if isinstance(one, str)))
+                return Named(
+                    _TEXT,
+                    frozenset(
+                        one for one in schema["expected"] if isinstance(one, str)
+                    ),
+                )
             case "str":
                 return Named(_TEXT)
             case "none" | "bool" | "int" | "float" | "model":
                 return Named(frozenset())
             case "list":
-                return Named(_ARRAY, items=self.read(schema["items_schema"]) if "items_schema" in schema else None)
+                return Named(
+                    _ARRAY,
+                    items=self.read(schema["items_schema"])
+                    if "items_schema" in schema
+                    else None,
+                )
             case "tuple":
-                return Named(_ARRAY, items=_either([self.read(item) for item in schema["items_schema"]]))
+                return Named(
+                    _ARRAY,
+                    items=_either([self.read(item) for item in schema["items_schema"]]),
+                )
             case "dict":
-                return Named(_OBJECT, members=self.read(schema["values_schema"]) if "values_schema" in schema else None)
+                return Named(
+                    _OBJECT,
+                    members=self.read(schema["values_schema"])
+                    if "values_schema" in schema
+                    else None,
+                )
             case (
                 "nullable"
                 | "default"
@@ -246,16 +302,28 @@ class _Reader:
             case "union" | "tagged-union":
                 choices = schema["choices"]
                 branches = list(choices.values()) if is_object(choices) else choices
-                return _either([self.read(one[0] if isinstance(one, tuple) else one) for one in branches])
+                return _either(
+                    [
+                        self.read(one[0] if isinstance(one, tuple) else one)
+                        for one in branches
+                    ]
+                )
             case _:
                 return Named()
 
     def _referred(self, ref: str) -> Named:
         found = self.known.get(ref)
         if found is None:
-            found = self.known[ref] = Named()  # what refers to itself takes anything, until it is read
+            found = self.known[ref] = (
+                Named()
+            )  # what refers to itself takes anything, until it is read
             read = self.read(self.definitions[ref])
-            found.kinds, found.texts, found.items, found.members = read.kinds, read.texts, read.items, read.members
+            found.kinds, found.texts, found.items, found.members = (
+                read.kinds,
+                read.texts,
+                read.items,
+                read.members,
+            )
         return found
 
 
@@ -264,7 +332,9 @@ def _either(branches: list[Named]) -> Named:
     texts = [one.texts for one in branches if "text" in one.kinds]
     return Named(
         frozenset[str]().union(*(one.kinds for one in branches)),
-        None if None in texts else frozenset[str]().union(*(one for one in texts if one is not None)),
+        None
+        if None in texts
+        else frozenset[str]().union(*(one for one in texts if one is not None)),
         _inside([one.items for one in branches if "array" in one.kinds]),
         _inside([one.members for one in branches if "object" in one.kinds]),
     )
@@ -272,7 +342,13 @@ def _either(branches: list[Named]) -> Named:
 
 def _inside(found: list[Named | None]) -> Named | None:
     inner = [one for one in found if one is not None]
-    return None if len(inner) < len(found) or not inner else inner[0] if len(inner) == 1 else _either(inner)
+    return (
+        None
+        if len(inner) < len(found) or not inner
+        else inner[0]
+        if len(inner) == 1
+        else _either(inner)
+    )
 
 
 class Switch:

@@ -7,7 +7,8 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from typing import Final, Protocol
+from io import FileIO
+from typing import Final, Literal, Protocol
 
 from .framing import Framing
 from .pipes import Incoming, Outgoing, Piped
@@ -56,7 +57,10 @@ class Own(Piped):
         except BaseException:
             await own.close()
             raise
-        own._incoming.pause, own._incoming.resume = own._source.pause_reading, own._source.resume_reading
+        own._incoming.pause, own._incoming.resume = (
+            own._source.pause_reading,
+            own._source.resume_reading,
+        )
         own._outgoing.open(own._sink)
         return own
 
@@ -106,23 +110,36 @@ class Own(Piped):
 async def _source(number: int, incoming: Incoming) -> _Source:
     if not _is_pipe(number):
         return _FileSource(number, incoming)
-    file = open(number, "rb", buffering=0)  # noqa: SIM115 - the transport closes it
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Reader(incoming), file)
+    file = _opened(number, "rb")
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: _Reader(incoming), file
+    )
     return transport
 
 
 async def _sink(number: int, outgoing: Outgoing, lost: asyncio.Event) -> _Sink:
     if not _is_pipe(number):
         return _FileSink(number, lost)
-    file = open(number, "wb", buffering=0)  # noqa: SIM115 - the transport closes it
-    transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: _Writer(outgoing, lost), file)
+    file = _opened(number, "wb")
+    transport, _ = await asyncio.get_running_loop().connect_write_pipe(
+        lambda: _Writer(outgoing, lost), file
+    )
     return transport
+
+
+def _opened(number: int, mode: Literal["rb", "wb"]) -> FileIO:
+    """A standard stream as a file; the transport closes it."""
+    return FileIO(number, mode)
 
 
 def _is_pipe(number: int) -> bool:
     """Whether the event loop can wait for it. Files and the null device are always ready."""
     mode = os.fstat(number).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or (stat.S_ISCHR(mode) and os.isatty(number))
+    return (
+        stat.S_ISFIFO(mode)
+        or stat.S_ISSOCK(mode)
+        or (stat.S_ISCHR(mode) and os.isatty(number))
+    )
 
 
 class _Reader(asyncio.Protocol):
@@ -135,7 +152,7 @@ class _Reader(asyncio.Protocol):
     def eof_received(self) -> None:
         self._incoming.end()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, exc: Exception | None) -> None:
         self._incoming.end()
 
 
@@ -150,7 +167,7 @@ class _Writer(asyncio.BaseProtocol):
     def resume_writing(self) -> None:
         self._outgoing.empty()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+    def connection_lost(self, exc: Exception | None) -> None:
         self._outgoing.lose()
         self._lost.set()
 

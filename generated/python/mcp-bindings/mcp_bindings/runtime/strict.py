@@ -60,19 +60,28 @@ class Strict:
     `schema` gives the bundled JSON Schema; it is called once, when it is needed. `extra` is what to install for the engine.
     """
 
-    def __init__(self, contract: Contract, schema: Callable[[], Any], extra: str) -> None:
+    def __init__(
+        self, contract: Contract, schema: Callable[[], Any], extra: str
+    ) -> None:
         self.contract: Final = contract
         self._read_schema = schema
         self._extra = extra
         self._schema: Any = None
         self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
         self._pieces: Pieces | None = None
-        self._routes: Final = {(route.name, route.kind == "request"): route for route in contract.methods}
+        self._routes: Final = {
+            (route.name, route.kind == "request"): route for route in contract.methods
+        }
 
     # --- the public face ---
 
     def validate(
-        self, message: Any, *, sender: str, method: str | None = None, limit: int | None = LIMIT
+        self,
+        message: Any,
+        *,
+        sender: str,
+        method: str | None = None,
+        limit: int | None = LIMIT,
     ) -> tuple[Violation, ...]:
         """What is wrong with a message that `sender` sent, as UTF-8 text or parsed JSON; nothing, if all is well.
 
@@ -81,13 +90,17 @@ class Strict:
         `ValueError` for a sender that the protocol does not have.
         """
         if self.contract.sides and sender not in self.contract.sides:
-            raise ValueError(f"the sender is one of {self.contract.sides}, not {sender!r}")
+            raise ValueError(
+                f"the sender is one of {self.contract.sides}, not {sender!r}"
+            )
         value, problems = self.read(message)
         if _is_unreadable(problems):
             return problems
         return _first(chain(problems, self._judged(value, sender, method, None)), limit)
 
-    def validate_as(self, definition: str, value: Any, *, limit: int | None = LIMIT) -> tuple[Violation, ...]:
+    def validate_as(
+        self, definition: str, value: Any, *, limit: int | None = LIMIT
+    ) -> tuple[Violation, ...]:
         """What is wrong with parsed JSON as an instance of one definition, up to a limit as in `validate`.
 
         Raises `KeyError` if there is no such definition, `MissingExtra`.
@@ -97,7 +110,10 @@ class Strict:
         instance, problems = _read_value(value)
         if _is_unreadable(problems):
             return problems
-        return _first(chain(problems, self._against(definition, instance, (), INVALID_PARAMS)), limit)
+        return _first(
+            chain(problems, self._against(definition, instance, (), INVALID_PARAMS)),
+            limit,
+        )
 
     def read(self, message: Any) -> tuple[Any, tuple[Violation, ...]]:
         """The JSON value of a text, or a copy of a value that is parsed already; with the problem that it is not JSON.
@@ -109,7 +125,9 @@ class Strict:
         try:
             value, duplicates = parse_with_duplicates(message)
         except DecodeError as error:
-            return None, (Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+            return None, (
+                Violation("", "", error.problems[0].sentence, PARSE_ERROR, "json"),
+            )
         return value, tuple(_duplicate(problem) for problem in duplicates)
 
     def judge(
@@ -126,7 +144,9 @@ class Strict:
 
     def route(self, method: object, *, is_request: bool) -> Method[Any, Any] | None:
         """The row of a method, if the protocol has it in this form."""
-        return self._routes.get((method, is_request)) if isinstance(method, str) else None
+        return (
+            self._routes.get((method, is_request)) if isinstance(method, str) else None
+        )
 
     @property
     def schema(self) -> Any:
@@ -138,14 +158,22 @@ class Strict:
     # --- envelopes ---
 
     def _judged(
-        self, value: Any, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
+        self,
+        value: Any,
+        sender: str,
+        method: str | None,
+        pending: Callable[[Any], str | None] | None,
     ) -> Iterator[Violation]:
         if is_array(value) and self.contract.batch:
             return self._batch(value, sender, method, pending)
         return self._message(value, (), sender, method, pending)
 
     def _batch(
-        self, batch: list[Any], sender: str, method: str | None, pending: Callable[[Any], str | None] | None
+        self,
+        batch: list[Any],
+        sender: str,
+        method: str | None,
+        pending: Callable[[Any], str | None] | None,
     ) -> Iterator[Violation]:
         if not batch:
             yield _wrong("a batch must hold at least one message")
@@ -153,10 +181,17 @@ class Strict:
         for index, item in enumerate(batch):
             yield from self._message(item, (index,), sender, method, pending)
             if answers[index] != answers[0]:
-                yield _wrong("a batch holds either calls or answers, not both", (index,))
+                yield _wrong(
+                    "a batch holds either calls or answers, not both", (index,)
+                )
 
     def _message(
-        self, value: Any, at: Path, sender: str, method: str | None, pending: Callable[[Any], str | None] | None
+        self,
+        value: Any,
+        at: Path,
+        sender: str,
+        method: str | None,
+        pending: Callable[[Any], str | None] | None,
     ) -> Iterator[Violation]:
         if not is_object(value):
             yield _wrong(f"a JSON-RPC message is an object, not {told(value)}", at)
@@ -166,25 +201,41 @@ class Strict:
             return
         if self.contract.envelope == "json-rpc" and value.get("jsonrpc") != "2.0":
             stands = f", not {told(value['jsonrpc'])}" if "jsonrpc" in value else ""
-            yield _wrong(f"the field 'jsonrpc' must be \"2.0\"{stands}", (*at, "jsonrpc") if stands else at)
+            yield _wrong(
+                f"the field 'jsonrpc' must be \"2.0\"{stands}",
+                (*at, "jsonrpc") if stands else at,
+            )
         name = value.get("method")
         if "method" in value and not isinstance(name, str):
-            yield _wrong(f"the method must be a string, not {told(name)}", (*at, "method"))
+            yield _wrong(
+                f"the method must be a string, not {told(name)}", (*at, "method")
+            )
         elif isinstance(name, str):
             yield from self._call(value, name, at, sender)
         elif "result" in value or "error" in value:
-            if method is None and pending is not None and isinstance(value.get("id"), str | int | float):
+            if (
+                method is None
+                and pending is not None
+                and isinstance(value.get("id"), str | int | float)
+            ):
                 method = pending(value["id"])
             yield from self._answer(value, at, sender, method)
         else:
-            yield _wrong(f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}", at)
+            yield _wrong(
+                f"the message has no 'method', and neither 'result' nor 'error'{_near('method', value)}",
+                at,
+            )
 
-    def _call(self, value: dict[str, Any], name: str, at: Path, sender: str) -> Iterator[Violation]:
+    def _call(
+        self, value: dict[str, Any], name: str, at: Path, sender: str
+    ) -> Iterator[Violation]:
         is_request = "id" in value
         if is_request:
             yield from self._id(value["id"], at)
         if "result" in value or "error" in value:
-            yield _wrong("a message with 'method' holds neither 'result' nor 'error'", at)
+            yield _wrong(
+                "a message with 'method' holds neither 'result' nor 'error'", at
+            )
         route = self._routes.get((name, is_request))
         if route is None or route.side == sender:
             if route is not None or not name.startswith("_"):
@@ -195,10 +246,15 @@ class Strict:
             if params is None and route.omitted == "nothing":
                 return
             yield from self._against(
-                route.params, route.empty() if params is None else params, (*at, "params"), INVALID_PARAMS
+                route.params,
+                route.empty() if params is None else params,
+                (*at, "params"),
+                INVALID_PARAMS,
             )
 
-    def _frame(self, value: dict[str, Any], at: Path, sender: str) -> Iterator[Violation]:
+    def _frame(
+        self, value: dict[str, Any], at: Path, sender: str
+    ) -> Iterator[Violation]:
         """What is wrong with a message in a frame of the Debug Adapter Protocol."""
         from .dap import frame_problems  # few protocols have these frames
 
@@ -215,23 +271,43 @@ class Strict:
         route = self._routes.get((value[key], kind != "event"))
         is_answer = kind == "response"
         if route is None:
-            known = [method for method, is_request in self._routes if is_request == (kind != "event")]
+            known = [
+                method
+                for method, is_request in self._routes
+                if is_request == (kind != "event")
+            ]
             sentence = f"the {key} {shown(value[key])} is not known{did_you_mean(value[key], known)}"
-            yield Violation(json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method")
+            yield Violation(
+                json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method"
+            )
         elif is_answer and route.side not in (sender, "both"):
-            yield _wrong(f"{value[key]!r} is answered by the {route.side}, not by the {sender}", at)
+            yield _wrong(
+                f"{value[key]!r} is answered by the {route.side}, not by the {sender}",
+                at,
+            )
         elif not is_answer and route.side == sender:
             sentence = f"{value[key]!r} is handled by the {route.side}, so the {sender} does not send it"
-            yield Violation(json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method")
+            yield Violation(
+                json_pointer((*at, key)), "", sentence, METHOD_NOT_FOUND, "method"
+            )
         else:
             yield from self._carried(value, route, at)
 
-    def _carried(self, value: dict[str, Any], route: Method[Any, Any], at: Path) -> Iterator[Violation]:
+    def _carried(
+        self, value: dict[str, Any], route: Method[Any, Any], at: Path
+    ) -> Iterator[Violation]:
         """What is wrong with the arguments or the body of a message."""
-        is_answer, key = value["type"] == "response", "arguments" if value["type"] == "request" else "body"
+        is_answer, key = (
+            value["type"] == "response",
+            "arguments" if value["type"] == "request" else "body",
+        )
         definition = route.result if is_answer else route.params
         if is_answer and not value["success"]:
-            definition, key = ("ErrorResponse", "") if "ErrorResponse" in self.schema["$defs"] else (None, "")
+            definition, key = (
+                ("ErrorResponse", "")
+                if "ErrorResponse" in self.schema["$defs"]
+                else (None, "")
+            )
         if definition is None:
             return
         if not key:
@@ -239,9 +315,17 @@ class Strict:
         elif key in value:
             yield from self._against(definition, value[key], (*at, key), INVALID_PARAMS)
         elif not route.optional_result if is_answer else route.omitted == "refused":
-            yield Violation(json_pointer(at), "", f"the field {key!r} is required", INVALID_PARAMS, "required")
+            yield Violation(
+                json_pointer(at),
+                "",
+                f"the field {key!r} is required",
+                INVALID_PARAMS,
+                "required",
+            )
 
-    def _answer(self, value: dict[str, Any], at: Path, sender: str, method: str | None) -> Iterator[Violation]:
+    def _answer(
+        self, value: dict[str, Any], at: Path, sender: str, method: str | None
+    ) -> Iterator[Violation]:
         if "result" in value and "error" in value:
             yield _wrong("a response holds either 'result' or 'error', not both", at)
         if "id" not in value:
@@ -257,29 +341,51 @@ class Strict:
             if not method.startswith("_"):
                 yield self._unknown(method, True, sender, at)
         elif route.side not in (sender, "both", "protocol"):
-            yield _wrong(f"{method!r} is answered by the {route.side}, not by the {sender}", at)
+            yield _wrong(
+                f"{method!r} is answered by the {route.side}, not by the {sender}", at
+            )
         elif route.result is not None:
-            yield from self._against(route.result, value["result"], (*at, "result"), INVALID_PARAMS)
+            yield from self._against(
+                route.result, value["result"], (*at, "result"), INVALID_PARAMS
+            )
 
     def _id(self, value: Any, at: Path) -> Iterator[Violation]:
         if "RequestId" in self.schema["$defs"]:
-            for violation in self._against("RequestId", value, (*at, "id"), INVALID_REQUEST):
-                yield _wrong(f"an id must be {self._ids()}, not {told(value)}", (*at, "id"), violation.schema)
+            for violation in self._against(
+                "RequestId", value, (*at, "id"), INVALID_REQUEST
+            ):
+                yield _wrong(
+                    f"an id must be {self._ids()}, not {told(value)}",
+                    (*at, "id"),
+                    violation.schema,
+                )
                 return
         elif isinstance(value, bool) or not (
-            isinstance(value, str | int) or (isinstance(value, float) and value.is_integer())
+            isinstance(value, str | int)
+            or (isinstance(value, float) and value.is_integer())
         ):
-            yield _wrong(f"an id must be an integer or a string, not {told(value)}", (*at, "id"))
+            yield _wrong(
+                f"an id must be an integer or a string, not {told(value)}", (*at, "id")
+            )
 
     def _ids(self) -> str:
-        nullable = not any(True for _ in self._against("RequestId", None, (), INVALID_REQUEST))
+        nullable = not any(
+            True for _ in self._against("RequestId", None, (), INVALID_REQUEST)
+        )
         return "an integer, a string or null" if nullable else "an integer or a string"
 
     def _error(self, value: Any, at: Path) -> Iterator[Violation]:
         if "Error" in self.schema["$defs"]:
             yield from self._against("Error", value, at, INVALID_REQUEST)
-        elif not is_object(value) or type(value.get("code")) is not int or not isinstance(value.get("message"), str):
-            yield _wrong("an error is an object with an integer 'code' and a string 'message'", at)
+        elif (
+            not is_object(value)
+            or type(value.get("code")) is not int
+            or not isinstance(value.get("message"), str)
+        ):
+            yield _wrong(
+                "an error is an object with an integer 'code' and a string 'message'",
+                at,
+            )
 
     def _unknown(self, name: str, is_request: bool, sender: str, at: Path) -> Violation:
         route = self._routes.get((name, is_request))
@@ -289,16 +395,26 @@ class Strict:
         elif other is not None:
             sentence = f"{name!r} is a {other.kind}, not a {'request' if is_request else 'notification'}"
         else:
-            known = [method for method, form in self._routes if form == is_request] or [m for m, _ in self._routes]
-            sentence = f"the method {shown(name)} is not known{did_you_mean(name, known)}"
-        return Violation(json_pointer((*at, "method")), "", sentence, METHOD_NOT_FOUND, "method")
+            known = [method for method, form in self._routes if form == is_request] or [
+                m for m, _ in self._routes
+            ]
+            sentence = (
+                f"the method {shown(name)} is not known{did_you_mean(name, known)}"
+            )
+        return Violation(
+            json_pointer((*at, "method")), "", sentence, METHOD_NOT_FOUND, "method"
+        )
 
     # --- against a definition ---
 
-    def _against(self, definition: str, value: Any, at: Path, code: int) -> Iterator[Violation]:
+    def _against(
+        self, definition: str, value: Any, at: Path, code: int
+    ) -> Iterator[Violation]:
         validator = self._validators.get(definition)
         if validator is None:
-            validator = self._validators[definition] = self._compile({"$ref": reference(("$defs", definition))})
+            validator = self._validators[definition] = self._compile(
+                {"$ref": reference(("$defs", definition))}
+            )
         if validator.is_valid(value):
             return
         if self._pieces is None:
@@ -307,7 +423,9 @@ class Strict:
             self._pieces = Pieces(self.schema, self._compile)
         for said in self._pieces.problems(("$defs", definition), value):
             where = json_pointer((*at, *said.path))
-            yield Violation(where, said.schema, said.sentence, code, said.rule, said.missing)
+            yield Violation(
+                where, said.schema, said.sentence, code, said.rule, said.missing
+            )
 
     def _compile(self, schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
         try:
@@ -316,7 +434,9 @@ class Strict:
             raise MissingExtra(
                 f"strict validation needs jsonschema-rs. Install it: pip install '{self._extra}'"
             ) from None
-        return jsonschema_rs.Draft202012Validator({**schema, "$defs": self.schema["$defs"]})
+        return jsonschema_rs.Draft202012Validator(
+            {**schema, "$defs": self.schema["$defs"]}
+        )
 
 
 def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ...]:
@@ -324,7 +444,11 @@ def _first(found: Iterable[Violation], limit: int | None) -> tuple[Violation, ..
     problems = iter(found)
     first = tuple(islice(problems, limit))
     more = next(problems, None)
-    return first if more is None else (*first, Violation("", "", more_than(limit), more.code, "more"))
+    return (
+        first
+        if more is None
+        else (*first, Violation("", "", more_than(limit), more.code, "more"))
+    )
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
@@ -360,8 +484,14 @@ OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _near(missing: str, value: Mapping[str, Any]) -> str:
-    found = near_field(missing, [key for key in value if key not in ("jsonrpc", "id", "params")])
-    return f"; {shown(found)} is not known here, did you mean {missing!r}?" if found else ""
+    found = near_field(
+        missing, [key for key in value if key not in ("jsonrpc", "id", "params")]
+    )
+    return (
+        f"; {shown(found)} is not known here, did you mean {missing!r}?"
+        if found
+        else ""
+    )
 
 
 def _plain(name: str) -> str:
@@ -373,7 +503,9 @@ def _is_unreadable(problems: Sequence[Violation]) -> bool:
 
 
 def _duplicate(problem: Problem) -> Violation:
-    return Violation(problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key")
+    return Violation(
+        problem.pointer, "", problem.sentence, INVALID_REQUEST, "duplicate-key"
+    )
 
 
 def _wrong(sentence: str, at: Path = (), schema: str = "") -> Violation:
@@ -385,8 +517,18 @@ def _read_value(value: Any) -> tuple[Any, tuple[Violation, ...]]:
         return copied(value), ()
     except DecodeError as error:
         if error.code != PARSE_ERROR:
-            return copied(value, duplicates="last"), tuple(map(_duplicate, error.problems))
-        return None, (Violation(json_pointer(_misfit(value)), "", error.problems[0].sentence, PARSE_ERROR, "json"),)
+            return copied(value, duplicates="last"), tuple(
+                map(_duplicate, error.problems)
+            )
+        return None, (
+            Violation(
+                json_pointer(_misfit(value)),
+                "",
+                error.problems[0].sentence,
+                PARSE_ERROR,
+                "json",
+            ),
+        )
 
 
 def _misfit(value: Any) -> Path:
@@ -399,9 +541,14 @@ def _misfit(value: Any) -> Path:
         if is_object(item):
             if not all(map(_is_text, item)):
                 return path
-            waiting.extend((child, (*path, key)) for key, child in reversed(item.items()))
+            waiting.extend(
+                (child, (*path, key)) for key, child in reversed(item.items())
+            )
         elif is_array(item):
-            waiting.extend((child, (*path, index)) for index, child in reversed(list(enumerate(item))))
+            waiting.extend(
+                (child, (*path, index))
+                for index, child in reversed(list(enumerate(item)))
+            )
         elif not _is_scalar(item):
             return path
     return ()
@@ -410,7 +557,11 @@ def _misfit(value: Any) -> Path:
 def _is_scalar(value: object) -> bool:
     if isinstance(value, str):
         return _is_text(value)
-    return value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value))
+    return (
+        value is None
+        or isinstance(value, int)
+        or (isinstance(value, float) and isfinite(value))
+    )
 
 
 def _is_text(value: object) -> bool:

@@ -67,3 +67,7 @@ class Handler(Protocol):
     async def heed(self, method: str, params: Any) -> None:
         """Take note of a notification."""
         ...
+
+    async def disconnected(self) -> None:
+        """Release what belongs to the connection: it is closed."""
+        ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_bindings.runtime.contract import Contract, Gated, Member, Method
+from ...runtime.contract import Contract, Gated, Member, Method
 
 CONTRACT: Final = Contract(
     name="acp/unstable/v1",
@@ -15,52 +15,337 @@ CONTRACT: Final = Contract(
     sides=("agent", "client", "proxy"),
     batch=False,
     methods=(
-        Method(name="authenticate", side="agent", kind="request", params="AuthenticateRequest", result="AuthenticateResponse", null_result=True),
-        Method(name="logout", side="agent", kind="request", params="LogoutRequest", result="LogoutResponse", capability="agent:agentCapabilities.auth.logout", null_result=True),
-        Method(name="auth/status", side="agent", kind="request", params="AuthStatusRequest", result="AuthStatusResponse", capability="agent:agentCapabilities.auth.status", unstable=True),
-        Method(name="auth/status_update", side="client", kind="notification", params="AuthStatusUpdateNotification", capability="agent:agentCapabilities.auth.status", unstable=True),
-        Method(name="session/set_config_option", side="agent", kind="request", params="SetSessionConfigOptionRequest", result="SetSessionConfigOptionResponse"),
-        Method(name="elicitation/create", side="client", kind="request", params="CreateElicitationRequest", result="CreateElicitationResponse", capability="client:clientCapabilities.elicitation"),
-        Method(name="elicitation/complete", side="client", kind="notification", params="CompleteElicitationNotification", capability="client:clientCapabilities.elicitation.url"),
-        Method(name="fs/read_text_file", side="client", kind="request", params="ReadTextFileRequest", result="ReadTextFileResponse", capability="client:clientCapabilities.fs.readTextFile"),
-        Method(name="fs/write_text_file", side="client", kind="request", params="WriteTextFileRequest", result="WriteTextFileResponse", capability="client:clientCapabilities.fs.writeTextFile", null_result=True),
-        Method(name="initialize", side="agent", kind="request", params="InitializeRequest", result="InitializeResponse"),
-        Method(name="$/cancel_request", side="protocol", kind="notification", params="CancelRequestNotification"),
-        Method(name="mcp/message", side="client", kind="request", params="MessageMcpRequest", result="MessageMcpResponse", unstable=True),
-        Method(name="mcp/message", side="agent", kind="notification", params="MessageMcpNotification", unstable=True),
-        Method(name="session/request_permission", side="client", kind="request", params="RequestPermissionRequest", result="RequestPermissionResponse"),
-        Method(name="session/prompt", side="agent", kind="request", params="PromptRequest", result="PromptResponse"),
-        Method(name="session/cancel", side="agent", kind="notification", params="CancelNotification"),
-        Method(name="providers/list", side="agent", kind="request", params="ListProvidersRequest", result="ListProvidersResponse", capability="agent:agentCapabilities.providers", unstable=True),
-        Method(name="providers/set", side="agent", kind="request", params="SetProviderRequest", result="SetProviderResponse", capability="agent:agentCapabilities.providers", unstable=True),
-        Method(name="providers/disable", side="agent", kind="request", params="DisableProviderRequest", result="DisableProviderResponse", capability="agent:agentCapabilities.providers", unstable=True),
-        Method(name="proxy/initialize", side="proxy", kind="request", params="InitializeProxyRequest", result="InitializeProxyResponse", unstable=True),
-        Method(name="proxy/successor", side="proxy", kind="request", params="ProxySuccessorRequest", result="ProxySuccessorResponse", unstable=True),
-        Method(name="proxy/successor", side="proxy", kind="notification", params="ProxySuccessorNotification", unstable=True),
-        Method(name="session/new", side="agent", kind="request", params="NewSessionRequest", result="NewSessionResponse"),
-        Method(name="session/load", side="agent", kind="request", params="LoadSessionRequest", result="LoadSessionResponse", capability="agent:agentCapabilities.loadSession", null_result=True),
-        Method(name="session/resume", side="agent", kind="request", params="ResumeSessionRequest", result="ResumeSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.resume", null_result=True),
-        Method(name="session/fork", side="agent", kind="request", params="ForkSessionRequest", result="ForkSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.fork", unstable=True),
-        Method(name="session/list", side="agent", kind="request", params="ListSessionsRequest", result="ListSessionsResponse", capability="agent:agentCapabilities.sessionCapabilities.list"),
-        Method(name="session/delete", side="agent", kind="request", params="DeleteSessionRequest", result="DeleteSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.delete", null_result=True),
-        Method(name="session/close", side="agent", kind="request", params="CloseSessionRequest", result="CloseSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.close", null_result=True),
-        Method(name="session/set_mode", side="agent", kind="request", params="SetSessionModeRequest", result="SetSessionModeResponse", null_result=True),
-        Method(name="session/archive", side="agent", kind="request", params="ArchiveSessionRequest", result="ArchiveSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.archive", unstable=True),
-        Method(name="session/unarchive", side="agent", kind="request", params="UnarchiveSessionRequest", result="UnarchiveSessionResponse", capability="agent:agentCapabilities.sessionCapabilities.archive", unstable=True),
-        Method(name="session/status", side="agent", kind="request", params="SessionStatusRequest", result="SessionStatusResponse", capability="agent:agentCapabilities.sessionCapabilities.status", unstable=True),
-        Method(name="session/set_title", side="agent", kind="request", params="SetSessionTitleRequest", result="SetSessionTitleResponse", capability="agent:agentCapabilities.sessionCapabilities.title", unstable=True),
-        Method(name="terminal/create", side="client", kind="request", params="CreateTerminalRequest", result="CreateTerminalResponse", capability="client:clientCapabilities.terminal"),
-        Method(name="terminal/output", side="client", kind="request", params="TerminalOutputRequest", result="TerminalOutputResponse", capability="client:clientCapabilities.terminal"),
-        Method(name="terminal/wait_for_exit", side="client", kind="request", params="WaitForTerminalExitRequest", result="WaitForTerminalExitResponse", capability="client:clientCapabilities.terminal"),
-        Method(name="terminal/kill", side="client", kind="request", params="KillTerminalRequest", result="KillTerminalResponse", capability="client:clientCapabilities.terminal", null_result=True),
-        Method(name="terminal/release", side="client", kind="request", params="ReleaseTerminalRequest", result="ReleaseTerminalResponse", capability="client:clientCapabilities.terminal", null_result=True),
-        Method(name="session/update", side="client", kind="notification", params="SessionNotification"),
+        Method(
+            name="authenticate",
+            side="agent",
+            kind="request",
+            params="AuthenticateRequest",
+            result="AuthenticateResponse",
+            null_result=True,
+        ),
+        Method(
+            name="logout",
+            side="agent",
+            kind="request",
+            params="LogoutRequest",
+            result="LogoutResponse",
+            capability="agent:agentCapabilities.auth.logout",
+            null_result=True,
+        ),
+        Method(
+            name="auth/status",
+            side="agent",
+            kind="request",
+            params="AuthStatusRequest",
+            result="AuthStatusResponse",
+            capability="agent:agentCapabilities.auth.status",
+            unstable=True,
+        ),
+        Method(
+            name="auth/status_update",
+            side="client",
+            kind="notification",
+            params="AuthStatusUpdateNotification",
+            capability="agent:agentCapabilities.auth.status",
+            unstable=True,
+        ),
+        Method(
+            name="session/set_config_option",
+            side="agent",
+            kind="request",
+            params="SetSessionConfigOptionRequest",
+            result="SetSessionConfigOptionResponse",
+        ),
+        Method(
+            name="elicitation/create",
+            side="client",
+            kind="request",
+            params="CreateElicitationRequest",
+            result="CreateElicitationResponse",
+            capability="client:clientCapabilities.elicitation",
+        ),
+        Method(
+            name="elicitation/complete",
+            side="client",
+            kind="notification",
+            params="CompleteElicitationNotification",
+            capability="client:clientCapabilities.elicitation.url",
+        ),
+        Method(
+            name="fs/read_text_file",
+            side="client",
+            kind="request",
+            params="ReadTextFileRequest",
+            result="ReadTextFileResponse",
+            capability="client:clientCapabilities.fs.readTextFile",
+        ),
+        Method(
+            name="fs/write_text_file",
+            side="client",
+            kind="request",
+            params="WriteTextFileRequest",
+            result="WriteTextFileResponse",
+            capability="client:clientCapabilities.fs.writeTextFile",
+            null_result=True,
+        ),
+        Method(
+            name="initialize",
+            side="agent",
+            kind="request",
+            params="InitializeRequest",
+            result="InitializeResponse",
+        ),
+        Method(
+            name="$/cancel_request",
+            side="protocol",
+            kind="notification",
+            params="CancelRequestNotification",
+        ),
+        Method(
+            name="mcp/message",
+            side="client",
+            kind="request",
+            params="MessageMcpRequest",
+            result="MessageMcpResponse",
+            unstable=True,
+        ),
+        Method(
+            name="mcp/message",
+            side="agent",
+            kind="notification",
+            params="MessageMcpNotification",
+            unstable=True,
+        ),
+        Method(
+            name="session/request_permission",
+            side="client",
+            kind="request",
+            params="RequestPermissionRequest",
+            result="RequestPermissionResponse",
+        ),
+        Method(
+            name="session/prompt",
+            side="agent",
+            kind="request",
+            params="PromptRequest",
+            result="PromptResponse",
+        ),
+        Method(
+            name="session/cancel",
+            side="agent",
+            kind="notification",
+            params="CancelNotification",
+        ),
+        Method(
+            name="providers/list",
+            side="agent",
+            kind="request",
+            params="ListProvidersRequest",
+            result="ListProvidersResponse",
+            capability="agent:agentCapabilities.providers",
+            unstable=True,
+        ),
+        Method(
+            name="providers/set",
+            side="agent",
+            kind="request",
+            params="SetProviderRequest",
+            result="SetProviderResponse",
+            capability="agent:agentCapabilities.providers",
+            unstable=True,
+        ),
+        Method(
+            name="providers/disable",
+            side="agent",
+            kind="request",
+            params="DisableProviderRequest",
+            result="DisableProviderResponse",
+            capability="agent:agentCapabilities.providers",
+            unstable=True,
+        ),
+        Method(
+            name="proxy/initialize",
+            side="proxy",
+            kind="request",
+            params="InitializeProxyRequest",
+            result="InitializeProxyResponse",
+            unstable=True,
+        ),
+        Method(
+            name="proxy/successor",
+            side="proxy",
+            kind="request",
+            params="ProxySuccessorRequest",
+            result="ProxySuccessorResponse",
+            unstable=True,
+        ),
+        Method(
+            name="proxy/successor",
+            side="proxy",
+            kind="notification",
+            params="ProxySuccessorNotification",
+            unstable=True,
+        ),
+        Method(
+            name="session/new",
+            side="agent",
+            kind="request",
+            params="NewSessionRequest",
+            result="NewSessionResponse",
+        ),
+        Method(
+            name="session/load",
+            side="agent",
+            kind="request",
+            params="LoadSessionRequest",
+            result="LoadSessionResponse",
+            capability="agent:agentCapabilities.loadSession",
+            null_result=True,
+        ),
+        Method(
+            name="session/resume",
+            side="agent",
+            kind="request",
+            params="ResumeSessionRequest",
+            result="ResumeSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.resume",
+            null_result=True,
+        ),
+        Method(
+            name="session/fork",
+            side="agent",
+            kind="request",
+            params="ForkSessionRequest",
+            result="ForkSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.fork",
+            unstable=True,
+        ),
+        Method(
+            name="session/list",
+            side="agent",
+            kind="request",
+            params="ListSessionsRequest",
+            result="ListSessionsResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.list",
+        ),
+        Method(
+            name="session/delete",
+            side="agent",
+            kind="request",
+            params="DeleteSessionRequest",
+            result="DeleteSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.delete",
+            null_result=True,
+        ),
+        Method(
+            name="session/close",
+            side="agent",
+            kind="request",
+            params="CloseSessionRequest",
+            result="CloseSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.close",
+            null_result=True,
+        ),
+        Method(
+            name="session/set_mode",
+            side="agent",
+            kind="request",
+            params="SetSessionModeRequest",
+            result="SetSessionModeResponse",
+            null_result=True,
+        ),
+        Method(
+            name="session/archive",
+            side="agent",
+            kind="request",
+            params="ArchiveSessionRequest",
+            result="ArchiveSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.archive",
+            unstable=True,
+        ),
+        Method(
+            name="session/unarchive",
+            side="agent",
+            kind="request",
+            params="UnarchiveSessionRequest",
+            result="UnarchiveSessionResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.archive",
+            unstable=True,
+        ),
+        Method(
+            name="session/status",
+            side="agent",
+            kind="request",
+            params="SessionStatusRequest",
+            result="SessionStatusResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.status",
+            unstable=True,
+        ),
+        Method(
+            name="session/set_title",
+            side="agent",
+            kind="request",
+            params="SetSessionTitleRequest",
+            result="SetSessionTitleResponse",
+            capability="agent:agentCapabilities.sessionCapabilities.title",
+            unstable=True,
+        ),
+        Method(
+            name="terminal/create",
+            side="client",
+            kind="request",
+            params="CreateTerminalRequest",
+            result="CreateTerminalResponse",
+            capability="client:clientCapabilities.terminal",
+        ),
+        Method(
+            name="terminal/output",
+            side="client",
+            kind="request",
+            params="TerminalOutputRequest",
+            result="TerminalOutputResponse",
+            capability="client:clientCapabilities.terminal",
+        ),
+        Method(
+            name="terminal/wait_for_exit",
+            side="client",
+            kind="request",
+            params="WaitForTerminalExitRequest",
+            result="WaitForTerminalExitResponse",
+            capability="client:clientCapabilities.terminal",
+        ),
+        Method(
+            name="terminal/kill",
+            side="client",
+            kind="request",
+            params="KillTerminalRequest",
+            result="KillTerminalResponse",
+            capability="client:clientCapabilities.terminal",
+            null_result=True,
+        ),
+        Method(
+            name="terminal/release",
+            side="client",
+            kind="request",
+            params="ReleaseTerminalRequest",
+            result="ReleaseTerminalResponse",
+            capability="client:clientCapabilities.terminal",
+            null_result=True,
+        ),
+        Method(
+            name="session/update",
+            side="client",
+            kind="notification",
+            params="SessionNotification",
+        ),
     ),
     gated={
         "AuthMethod": Gated(
             tag="type",
             variants={
-                "terminal": Member(capability="client:clientCapabilities.auth.terminal"),
+                "terminal": Member(
+                    capability="client:clientCapabilities.auth.terminal"
+                ),
                 "env_var": Member(),
             },
         ),
@@ -77,7 +362,9 @@ CONTRACT: Final = Contract(
         "SetSessionConfigOptionRequest": Gated(
             tag="type",
             variants={
-                "boolean": Member(capability="client:clientCapabilities.session.configOptions.boolean"),
+                "boolean": Member(
+                    capability="client:clientCapabilities.session.configOptions.boolean"
+                ),
             },
         ),
         "SetSessionConfigOptionResponse": Gated(
@@ -94,17 +381,25 @@ CONTRACT: Final = Contract(
             tag="type",
             variants={
                 "select": Member(),
-                "boolean": Member(capability="client:clientCapabilities.session.configOptions.boolean"),
+                "boolean": Member(
+                    capability="client:clientCapabilities.session.configOptions.boolean"
+                ),
             },
         ),
         "ContentBlock": Gated(
             tag="type",
             variants={
                 "text": Member(),
-                "image": Member(capability="agent:agentCapabilities.promptCapabilities.image"),
-                "audio": Member(capability="agent:agentCapabilities.promptCapabilities.audio"),
+                "image": Member(
+                    capability="agent:agentCapabilities.promptCapabilities.image"
+                ),
+                "audio": Member(
+                    capability="agent:agentCapabilities.promptCapabilities.audio"
+                ),
                 "resource_link": Member(),
-                "resource": Member(capability="agent:agentCapabilities.promptCapabilities.embeddedContext"),
+                "resource": Member(
+                    capability="agent:agentCapabilities.promptCapabilities.embeddedContext"
+                ),
             },
         ),
         "CreateElicitationRequest": Gated(
@@ -122,7 +417,9 @@ CONTRACT: Final = Contract(
         "McpServer": Gated(
             tag="type",
             variants={
-                "http": Member(capability="agent:agentCapabilities.mcpCapabilities.http"),
+                "http": Member(
+                    capability="agent:agentCapabilities.mcpCapabilities.http"
+                ),
                 "sse": Member(capability="agent:agentCapabilities.mcpCapabilities.sse"),
                 "acp": Member(capability="agent:agentCapabilities.mcpCapabilities.acp"),
             },
@@ -142,9 +439,14 @@ CONTRACT: Final = Contract(
         ),
         "NewSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
-                "systemPrompt": Member(capability="agent:agentCapabilities.sessionCapabilities.systemPrompt", look=("SystemPrompt",)),
+                "systemPrompt": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.systemPrompt",
+                    look=("SystemPrompt",),
+                ),
             },
         ),
         "NewSessionResponse": Gated(
@@ -155,8 +457,13 @@ CONTRACT: Final = Contract(
         "LoadSessionRequest": Gated(
             fields={
                 "mcpServers": Member(look=("[]McpServer",)),
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
-                "systemPrompt": Member(capability="agent:agentCapabilities.sessionCapabilities.systemPrompt", look=("SystemPrompt",)),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
+                "systemPrompt": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.systemPrompt",
+                    look=("SystemPrompt",),
+                ),
             },
         ),
         "LoadSessionResponse": Gated(
@@ -166,9 +473,14 @@ CONTRACT: Final = Contract(
         ),
         "ResumeSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
-                "systemPrompt": Member(capability="agent:agentCapabilities.sessionCapabilities.systemPrompt", look=("SystemPrompt",)),
+                "systemPrompt": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.systemPrompt",
+                    look=("SystemPrompt",),
+                ),
             },
         ),
         "ResumeSessionResponse": Gated(
@@ -178,9 +490,14 @@ CONTRACT: Final = Contract(
         ),
         "ForkSessionRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
                 "mcpServers": Member(look=("[]McpServer",)),
-                "systemPrompt": Member(capability="agent:agentCapabilities.sessionCapabilities.systemPrompt", look=("SystemPrompt",)),
+                "systemPrompt": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.systemPrompt",
+                    look=("SystemPrompt",),
+                ),
             },
         ),
         "ForkSessionResponse": Gated(
@@ -190,8 +507,12 @@ CONTRACT: Final = Contract(
         ),
         "ListSessionsRequest": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
-                "archived": Member(capability="agent:agentCapabilities.sessionCapabilities.archive"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
+                "archived": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.archive"
+                ),
             },
         ),
         "ListSessionsResponse": Gated(
@@ -201,13 +522,19 @@ CONTRACT: Final = Contract(
         ),
         "SessionInfo": Gated(
             fields={
-                "additionalDirectories": Member(required_with="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
-                "archived": Member(capability="agent:agentCapabilities.sessionCapabilities.archive"),
+                "additionalDirectories": Member(
+                    required_with="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
+                "archived": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.archive"
+                ),
             },
         ),
         "SubagentUpdate": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
             },
         ),
         "SessionMessage": Gated(
@@ -269,17 +596,36 @@ CONTRACT: Final = Contract(
                 "plan": Member(),
                 "available_commands_update": Member(),
                 "current_mode_update": Member(),
-                "config_option_update": Member(look=("ConfigOptionUpdateSessionUpdate",)),
+                "config_option_update": Member(
+                    look=("ConfigOptionUpdateSessionUpdate",)
+                ),
                 "session_info_update": Member(),
                 "usage_update": Member(),
-                "notice": Member(capability="client:clientCapabilities.session.notices"),
-                "compaction_update": Member(capability="client:clientCapabilities.session.compaction", look=("CompactionUpdateSessionUpdate",)),
-                "compaction_summary_chunk": Member(capability="client:clientCapabilities.session.compaction", look=("CompactionSummaryChunkSessionUpdate",)),
+                "notice": Member(
+                    capability="client:clientCapabilities.session.notices"
+                ),
+                "compaction_update": Member(
+                    capability="client:clientCapabilities.session.compaction",
+                    look=("CompactionUpdateSessionUpdate",),
+                ),
+                "compaction_summary_chunk": Member(
+                    capability="client:clientCapabilities.session.compaction",
+                    look=("CompactionSummaryChunkSessionUpdate",),
+                ),
                 "plan_update": Member(capability="client:clientCapabilities.plan"),
                 "plan_removed": Member(capability="client:clientCapabilities.plan"),
-                "subagent_update": Member(capability="client:clientCapabilities.subagents", look=("SubagentUpdateSessionUpdate",)),
-                "session_message": Member(capability="client:clientCapabilities.subagents", look=("SessionMessageSessionUpdate",)),
-                "session_message_chunk": Member(capability="client:clientCapabilities.subagents", look=("SessionMessageChunkSessionUpdate",)),
+                "subagent_update": Member(
+                    capability="client:clientCapabilities.subagents",
+                    look=("SubagentUpdateSessionUpdate",),
+                ),
+                "session_message": Member(
+                    capability="client:clientCapabilities.subagents",
+                    look=("SessionMessageSessionUpdate",),
+                ),
+                "session_message_chunk": Member(
+                    capability="client:clientCapabilities.subagents",
+                    look=("SessionMessageChunkSessionUpdate",),
+                ),
             },
         ),
         "UserMessageChunk": Gated(
@@ -324,7 +670,9 @@ CONTRACT: Final = Contract(
         ),
         "SubagentUpdateSessionUpdate": Gated(
             fields={
-                "additionalDirectories": Member(capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"),
+                "additionalDirectories": Member(
+                    capability="agent:agentCapabilities.sessionCapabilities.additionalDirectories"
+                ),
             },
         ),
         "SessionMessageSessionUpdate": Gated(
@@ -346,6 +694,5 @@ CONTRACT: Final = Contract(
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

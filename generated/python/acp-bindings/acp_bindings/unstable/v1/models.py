@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from acp_bindings.runtime import MISSING, Excluding, Model, Number, Unknown
-from acp_bindings.unstable.v1.unions import (
+from pydantic import Field
+
+from ...runtime import MISSING, Excluding, Model, Number, Unknown
+from .unions import (
     AbsolutePath,
     AuthMethod,
     AuthMethodId,
@@ -64,7 +66,6 @@ from acp_bindings.unstable.v1.unions import (
     ToolCallStatus,
     ToolKind,
 )
-from pydantic import Field
 
 
 class AgentAuthCapabilities(Model):
@@ -73,7 +74,7 @@ class AgentAuthCapabilities(Model):
     logout: LogoutCapabilities | None = None
     """`{}` says that the client may call `logout`. Null and absence both mean that it may not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     status: AuthStatusCapabilities | None = None
@@ -87,32 +88,32 @@ class AgentAuthCapabilities(Model):
 class AgentCapabilities(Model):
     """Everything optional that an agent offers. Clients use only what is advertised here."""
 
-    load_session: Annotated[bool, Field(alias='loadSession')] = False
+    load_session: Annotated[bool, Field(alias="loadSession")] = False
     """True if the client may call `session/load`. This marker stands outside `sessionCapabilities` for historical
     reasons.
 
     Omitted means false.
     """
 
-    prompt_capabilities: Annotated[PromptCapabilities, Field(alias='promptCapabilities')] = Field(
-        default_factory=lambda: PromptCapabilities()
-    )
+    prompt_capabilities: Annotated[
+        PromptCapabilities, Field(alias="promptCapabilities")
+    ] = Field(default_factory=lambda: PromptCapabilities())
     """Kinds of content that the agent takes in prompts beside text and resource links.
 
     Omitted means {"image": false, "audio": false, "embeddedContext": false}.
     """
 
-    mcp_capabilities: Annotated[McpCapabilities, Field(alias='mcpCapabilities')] = Field(
-        default_factory=lambda: McpCapabilities()
+    mcp_capabilities: Annotated[McpCapabilities, Field(alias="mcpCapabilities")] = (
+        Field(default_factory=lambda: McpCapabilities())
     )
     """MCP transports that the agent speaks beside stdio.
 
     Omitted means {"http": false, "sse": false, "acp": false}.
     """
 
-    session_capabilities: Annotated[SessionCapabilities, Field(alias='sessionCapabilities')] = Field(
-        default_factory=lambda: SessionCapabilities()
-    )
+    session_capabilities: Annotated[
+        SessionCapabilities, Field(alias="sessionCapabilities")
+    ] = Field(default_factory=lambda: SessionCapabilities())
     """Optional session methods and fields that the agent supports.
 
     Omitted means {}.
@@ -124,7 +125,7 @@ class AgentCapabilities(Model):
     Omitted means {}.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     providers: ProvidersCapabilities | None = None
@@ -140,7 +141,7 @@ class Annotations(Model):
     audience: list[Role] | None = None
     """Whom the content is for. Null and absence both mean that nothing is said."""
 
-    last_modified: Annotated[str | None, Field(alias='lastModified')] = None
+    last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the underlying thing last changed, in ISO 8601. Null and absence both mean unknown."""
 
     priority: Number | None = None
@@ -148,7 +149,7 @@ class Annotations(Model):
     that nothing is said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -157,17 +158,17 @@ class ArchiveSessionRequest(Model):
     progress is cancelled and the session closed first. An archived session may be archived again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to archive."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ArchiveSessionResponse(Model):
     """Result of `session/archive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -180,17 +181,17 @@ class AudioContent(Model):
     data: str
     """Bytes of the recording in Base64."""
 
-    mime_type: Annotated[str, Field(alias='mimeType')]
+    mime_type: Annotated[str, Field(alias="mimeType")]
     """Format of the recording, such as `audio/wav`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AudioContentBlock(AudioContent):
     """A recording. In prompts only for agents that advertised `promptCapabilities.audio`."""
 
-    type: Literal['audio'] = "audio"
+    type: Literal["audio"] = "audio"
 
 
 class AuthAccount(Model):
@@ -215,7 +216,7 @@ class AuthAccount(Model):
     organization: str | None = None
     """Name of the organization or team. Null and absence both mean that none is told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -229,7 +230,7 @@ class AuthCapabilities(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -254,7 +255,7 @@ class AuthEnvVar(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -270,7 +271,7 @@ class AuthMethodAgent(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -294,7 +295,7 @@ class AuthMethodEnvVar(Model):
     link: str | None = None
     """A page where the user gets the credentials. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -318,14 +319,14 @@ class AuthMethodTerminal(Model):
     env: dict[str, str] | MISSING = MISSING
     """Environment variables set on top of the agent's usual ones, winning over those of equal name. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AuthStatusCapabilities(Model):
     """Present, if only as `{}`, when the agent has `auth/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -334,7 +335,7 @@ class AuthStatusRequest(Model):
     never refused with -32000.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -349,7 +350,7 @@ class AuthStatusResponse(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -366,7 +367,7 @@ class AuthStatusUpdateNotification(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -375,17 +376,17 @@ class AuthenticateRequest(Model):
     are never passed here, since the client carries them out by itself.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """One of the ids that the agent listed during initialization."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AuthenticateResponse(Model):
     """Result of `authenticate`, sent once the user is signed in. From then on sessions can be created."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -401,26 +402,28 @@ class AvailableCommand(Model):
     input: AvailableCommandInput | None = None
     """What may follow the name. Null and absence both mean that the command takes no input."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AvailableCommandsUpdate(Model):
     """The commands that the user can run from now on."""
 
-    available_commands: Annotated[list[AvailableCommand], Field(alias='availableCommands')]
+    available_commands: Annotated[
+        list[AvailableCommand], Field(alias="availableCommands")
+    ]
     """All commands; those that are not in it are no longer offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
     """The commands that the user can now run, replacing the earlier list."""
 
-    session_update: Annotated[Literal['available_commands_update'], Field(alias='sessionUpdate')] = (
-        "available_commands_update"
-    )
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
 
 
 class BlobResourceContents(Model):
@@ -429,20 +432,20 @@ class BlobResourceContents(Model):
     blob: str
     """All of the bytes in Base64."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the bytes. Null and absence both mean unknown."""
 
     uri: str
     """Address that the bytes were read from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class BooleanConfigOptionCapabilities(Model):
     """Marker by which a client accepts on/off configuration options. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -458,28 +461,28 @@ class BooleanPropertySchema(Model):
     default: bool | None = None
     """State to start with. Null and absence both mean that nothing is chosen yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class BooleanElicitationPropertySchema(BooleanPropertySchema):
     """A checkbox."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
     """Turns an on/off setting on or off. Only for clients that advertised boolean options."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: bool
@@ -492,10 +495,10 @@ class CancelNotification(Model):
     request likewise.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose turn is to end."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -505,10 +508,10 @@ class CancelRequestNotification(Model):
     error -32800.
     """
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the request to cancel, which the sender of this notification sent earlier."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -517,34 +520,38 @@ class CancelledPermissionOutcome(Model):
     request.
     """
 
-    outcome: Literal['cancelled'] = "cancelled"
+    outcome: Literal["cancelled"] = "cancelled"
 
 
 class CancelledStateUpdateIdleVariant(Model):
     """The work was cancelled."""
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CancelledStopReason(Model):
     """The work was cancelled."""
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -575,7 +582,7 @@ class ClientCapabilities(Model):
     elicitation: ElicitationCapabilities | None = None
     """Ways in which the agent may ask the user for input. Null and absence both mean that it may not ask at all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     subagents: SubagentCapabilities | None = None
@@ -601,7 +608,9 @@ class ClientSessionCapabilities(Model):
     that it does not, and the agent sends no such updates.
     """
 
-    config_options: Annotated[SessionConfigOptionsCapabilities | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        SessionConfigOptionsCapabilities | None, Field(alias="configOptions")
+    ] = None
     """Kinds of configuration options that the client can show beside plain selection lists. Null and absence both mean
     none.
     """
@@ -611,7 +620,7 @@ class ClientSessionCapabilities(Model):
     agent sends none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -620,17 +629,17 @@ class CloseSessionRequest(Model):
     after `session/cancel`, and frees what the session holds.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The open session to close."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CloseSessionResponse(Model):
     """Result of `session/close`, sent once nothing of the session runs any more."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -643,13 +652,13 @@ class CompactionSummaryChunk(Model):
     a compaction in progress.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
     content: ContentBlock
     """The block to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Extension data of this block alone. Null and absence both mean none."""
 
 
@@ -658,9 +667,9 @@ class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
     `session.compaction`.
     """
 
-    session_update: Annotated[Literal['compaction_summary_chunk'], Field(alias='sessionUpdate')] = (
-        "compaction_summary_chunk"
-    )
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
 
 class CompactionUpdate(Model):
@@ -668,7 +677,7 @@ class CompactionUpdate(Model):
     conversation. In the fields with a patch meaning absence changes nothing and null removes the value.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction that is created or changed."""
 
     status: CompactionStatus
@@ -686,7 +695,7 @@ class CompactionUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Extension data of the compaction. Null removes it; absent leaves it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -696,7 +705,9 @@ class CompactionUpdate(Model):
 class CompactionUpdateSessionUpdate(CompactionUpdate):
     """A context compaction starts, changes or ends. Sent only to clients that advertised `session.compaction`."""
 
-    session_update: Annotated[Literal['compaction_update'], Field(alias='sessionUpdate')] = "compaction_update"
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
 
 class CompleteElicitationNotification(Model):
@@ -704,10 +715,10 @@ class CompleteElicitationNotification(Model):
     can close its prompt. Clients ignore ids that they do not know.
     """
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """The elicitation that is done."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -716,17 +727,19 @@ class ConfigOptionUpdate(Model):
     to another model.
     """
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
     """The session's settings, replacing what the client knew."""
 
-    session_update: Annotated[Literal['config_option_update'], Field(alias='sessionUpdate')] = "config_option_update"
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
 
 
 class Content(Model):
@@ -735,7 +748,7 @@ class Content(Model):
     content: ContentBlock
     """The block."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -745,31 +758,35 @@ class ContentChunk(Model):
     content: ContentBlock
     """The piece itself."""
 
-    message_id: Annotated[MessageId | None, Field(alias='messageId')] = None
+    message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
     """Message that the piece belongs to. Pieces of one message share it, and a different id begins a new message. Null
     and absence both mean that the agent does not number its messages.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AgentMessageChunk(ContentChunk):
     """A piece of the agent's answer."""
 
-    session_update: Annotated[Literal['agent_message_chunk'], Field(alias='sessionUpdate')] = "agent_message_chunk"
+    session_update: Annotated[
+        Literal["agent_message_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
     """A piece of the model's reasoning, which clients may hide."""
 
-    session_update: Annotated[Literal['agent_thought_chunk'], Field(alias='sessionUpdate')] = "agent_thought_chunk"
+    session_update: Annotated[
+        Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_thought_chunk"
 
 
 class ContentToolCallContent(Content):
     """An ordinary content block."""
 
-    type: Literal['content'] = "content"
+    type: Literal["content"] = "content"
 
 
 class Cost(Model):
@@ -781,7 +798,7 @@ class Cost(Model):
     currency: str
     """What the amount counts: three letters of ISO 4217 for money, or a word such as `credits`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -790,7 +807,7 @@ class CreateTerminalRequest(Model):
     command runs on.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
     command: str
@@ -805,55 +822,59 @@ class CreateTerminalRequest(Model):
     cwd: AbsolutePath | None = None
     """Folder to run in. Null and absence both leave the choice to the client."""
 
-    output_byte_limit: Annotated[int | None, Field(alias='outputByteLimit', ge=0)] = None
+    output_byte_limit: Annotated[int | None, Field(alias="outputByteLimit", ge=0)] = (
+        None
+    )
     """How many bytes of output to keep at most. Beyond it the client drops the oldest, whole characters only, so that
     it may keep a little less. Null and absence both mean that the client decides.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CreateTerminalResponse(Model):
     """Result of `terminal/create`."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Names the terminal until it is released."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CurrentModeUpdate(Model):
     """The session has changed its mode, on the agent's initiative or the client's."""
 
-    current_mode_id: Annotated[SessionModeId, Field(alias='currentModeId')]
+    current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force from now on."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class CurrentModeUpdateSessionUpdate(CurrentModeUpdate):
     """The session is in another mode."""
 
-    session_update: Annotated[Literal['current_mode_update'], Field(alias='sessionUpdate')] = "current_mode_update"
+    session_update: Annotated[
+        Literal["current_mode_update"], Field(alias="sessionUpdate")
+    ] = "current_mode_update"
 
 
 class DeleteSessionRequest(Model):
     """Parameters of `session/delete`: the client removes a session from what `session/list` returns."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to delete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DeleteSessionResponse(Model):
     """Result of `session/delete`, sent once the session is gone from the list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -863,36 +884,36 @@ class Diff(Model):
     path: AbsolutePath
     """The file that changes."""
 
-    old_text: Annotated[str | None, Field(alias='oldText')] = None
+    old_text: Annotated[str | None, Field(alias="oldText")] = None
     """Text of the file before. Null and absence both mean that the file is new."""
 
-    new_text: Annotated[str, Field(alias='newText')]
+    new_text: Annotated[str, Field(alias="newText")]
     """Text of the file after."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DiffToolCallContent(Diff):
     """A change to a file."""
 
-    type: Literal['diff'] = "diff"
+    type: Literal["diff"] = "diff"
 
 
 class DisableProviderRequest(Model):
     """Parameters of `providers/disable`: the agent stops using one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to disable. One that is `required` cannot be."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class DisableProviderResponse(Model):
     """Result of `providers/disable`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -908,18 +929,18 @@ class ElicitationAcceptAction(Model):
 class AcceptCreateElicitationResponse(ElicitationAcceptAction):
     """The user agreed: with a form this brings what was entered, with a web page only consent to open it."""
 
-    action: Literal['accept'] = "accept"
+    action: Literal["accept"] = "accept"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationCancelAction(Model):
     """The user turned away without a decision, for instance by closing the dialog."""
 
-    action: Literal['cancel'] = "cancel"
+    action: Literal["cancel"] = "cancel"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -932,30 +953,30 @@ class ElicitationCapabilities(Model):
     url: ElicitationUrlCapabilities | None = None
     """`{}` says that the client can send the user to a web page. Null and absence both mean that it cannot."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationDeclineAction(Model):
     """The user said no."""
 
-    action: Literal['decline'] = "decline"
+    action: Literal["decline"] = "decline"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationFormCapabilities(Model):
     """Marker by which a client accepts form elicitations. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ElicitationRequestScope(Model):
     """Says that a question belongs to a request and not to a session, as during sign-in, when there is none yet."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the client's request that the agent is still handling."""
 
 
@@ -983,7 +1004,7 @@ class ElicitationSchema(Model):
     description: str | None = None
     """Text under the heading. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -992,17 +1013,17 @@ class ElicitationSessionScope(Model):
     while one of its tools runs.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
 
 
 class ElicitationUrlCapabilities(Model):
     """Marker by which a client accepts URL elicitations. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1015,35 +1036,35 @@ class EmbeddedResource(Model):
     resource: EmbeddedResourceResource
     """Address and content."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class EndTurnStateUpdateIdleVariant(Model):
     """The work was done."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class EndTurnStopReason(Model):
     """The work was done."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1059,7 +1080,7 @@ class EnumOption(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1068,7 +1089,7 @@ class EnvVarAuthMethod(AuthMethodEnvVar):
     upstream; shipped agents still offer it.
     """
 
-    type: Literal['env_var'] = "env_var"
+    type: Literal["env_var"] = "env_var"
 
 
 class EnvVariable(Model):
@@ -1080,7 +1101,7 @@ class EnvVariable(Model):
     value: str
     """Value of the variable."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1103,7 +1124,7 @@ class ErrorMessageMcpResponse(Model):
     error: McpError
     """Why."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1117,47 +1138,47 @@ class ErrorStopReason(Model):
 class ErrorIdleStateUpdate(ErrorStopReason):
     """Something failed."""
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ErrorStateUpdateIdleVariant(ErrorStopReason):
     """Something failed."""
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class FileSystemCapabilities(Model):
     """Which file methods a client implements. A client advertises only what it really handles."""
 
-    read_text_file: Annotated[bool, Field(alias='readTextFile')] = False
+    read_text_file: Annotated[bool, Field(alias="readTextFile")] = False
     """True if the agent may call `fs/read_text_file`.
 
     Omitted means false.
     """
 
-    write_text_file: Annotated[bool, Field(alias='writeTextFile')] = False
+    write_text_file: Annotated[bool, Field(alias="writeTextFile")] = False
     """True if the agent may call `fs/write_text_file`.
 
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1167,26 +1188,30 @@ class ForkSessionRequest(Model):
     first. Not yet stable.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to copy."""
 
     cwd: AbsolutePath
     """Primary workspace root of the new session, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots of the new session. Absent and `[]` both mean none; the agent does
     not take roots over from the source session. A malformed list of roots is refused with -32602.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """MCP servers that the agent connects to for the new session. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -1197,18 +1222,20 @@ class ForkSessionRequest(Model):
 class ForkSessionResponse(Model):
     """Result of `session/fork`. Not yet stable."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Names the new session, not the one that was copied."""
 
     modes: SessionModeState | None = None
     """The new session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The new session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1221,7 +1248,7 @@ class HttpHeader(Model):
     value: str
     """Value of the header."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1234,20 +1261,20 @@ class ImageContent(Model):
     data: str
     """Bytes of the picture in Base64."""
 
-    mime_type: Annotated[str, Field(alias='mimeType')]
+    mime_type: Annotated[str, Field(alias="mimeType")]
     """Format of the picture, such as `image/png`."""
 
     uri: str | None = None
     """Where the picture comes from. Null and absence both mean that it has no address."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ImageContentBlock(ImageContent):
     """A picture. In prompts only for agents that advertised `promptCapabilities.image`."""
 
-    type: Literal['image'] = "image"
+    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -1262,59 +1289,61 @@ class Implementation(Model):
     version: str
     """Version of the software in its own scheme, for display, debugging and statistics."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class InitializeRequest(Model):
     """Parameters of `initialize`, the first request on every connection. The client sends it before anything else."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
 
-    client_capabilities: Annotated[ClientCapabilities, Field(alias='clientCapabilities')] = Field(
-        default_factory=lambda: ClientCapabilities()
-    )
+    client_capabilities: Annotated[
+        ClientCapabilities, Field(alias="clientCapabilities")
+    ] = Field(default_factory=lambda: ClientCapabilities())
     """What the client can do for the agent. Absent means that it offers nothing beyond the baseline.
 
     Omitted means {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false, "auth": {"terminal":
     false}}.
     """
 
-    client_info: Annotated[Implementation | None, Field(alias='clientInfo')] = None
+    client_info: Annotated[Implementation | None, Field(alias="clientInfo")] = None
     """Name and version of the client software. Null and absence both mean that it is not told; clients should tell it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class InitializeResponse(Model):
     """Result of `initialize`: the version to use from now on, and what the agent offers."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The client's version if the agent speaks it, otherwise the newest that the agent speaks. A client that cannot
     speak the version given here closes the connection.
     """
 
-    agent_capabilities: Annotated[AgentCapabilities, Field(alias='agentCapabilities')] = Field(
-        default_factory=lambda: AgentCapabilities()
-    )
+    agent_capabilities: Annotated[
+        AgentCapabilities, Field(alias="agentCapabilities")
+    ] = Field(default_factory=lambda: AgentCapabilities())
     """What the agent can do. Absent means that it offers nothing beyond the baseline.
 
     Omitted means {"loadSession": false, "promptCapabilities": {"image": false, "audio": false, "embeddedContext":
     false}, "mcpCapabilities": {"http": false, "sse": false, "acp": false}, "sessionCapabilities": {}, "auth": {}}.
     """
 
-    auth_methods: Annotated[list[AuthMethod], Field(alias='authMethods')] = []
+    auth_methods: Annotated[list[AuthMethod], Field(alias="authMethods")] = Field(
+        default_factory=lambda: list[AuthMethod]()
+    )
     """Ways to authenticate that the agent offers to this client. Absent and `[]` both mean none.
 
     Omitted means [].
     """
 
-    agent_info: Annotated[Implementation | None, Field(alias='agentInfo')] = None
+    agent_info: Annotated[Implementation | None, Field(alias="agentInfo")] = None
     """Name and version of the agent software. Null and absence both mean that it is not told; agents should tell it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1336,14 +1365,14 @@ class IntegerPropertySchema(Model):
     default: int | None = None
     """Value to start with. Null and absence both mean an empty field."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class IntegerElicitationPropertySchema(IntegerPropertySchema):
     """A whole number."""
 
-    type: Literal['integer'] = "integer"
+    type: Literal["integer"] = "integer"
 
 
 class KillTerminalRequest(Model):
@@ -1351,27 +1380,27 @@ class KillTerminalRequest(Model):
     timeout is a typical reason.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose command is stopped."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class KillTerminalResponse(Model):
     """Result of `terminal/kill`, sent once the command has been told to stop. The terminal still needs to be released."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ListProvidersRequest(Model):
     """Parameters of `providers/list`: the client asks which providers of language models it can configure."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1381,7 +1410,7 @@ class ListProvidersResponse(Model):
     providers: list[ProviderInfo]
     """All providers that can be configured, each with what is in force for it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1391,7 +1420,9 @@ class ListSessionsRequest(Model):
     cwd: AbsolutePath | None = None
     """Only sessions with exactly this primary root. Null and absence both mean any root."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Only sessions whose further roots equal this list, order included. `[]` selects those that have none; absent
     means no filter. A malformed list of roots is refused with -32602.
 
@@ -1401,7 +1432,7 @@ class ListSessionsRequest(Model):
     cursor: str | None = None
     """Where to go on: the `nextCursor` of the page before. Null and absence both mean the first page."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archived: SessionArchiveFilter | None = None
@@ -1418,10 +1449,10 @@ class ListSessionsResponse(Model):
     sessions: list[SessionInfo]
     """The sessions of this page, possibly none."""
 
-    next_cursor: Annotated[str | None, Field(alias='nextCursor')] = None
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
     """Opaque mark to send back for the next page. Null and absence both mean that this page is the last."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1431,13 +1462,15 @@ class LoadSessionRequest(Model):
     -32000 if the user must sign in first.
     """
 
-    mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
+    mcp_servers: Annotated[list[McpServer], Field(alias="mcpServers")]
     """MCP servers that the agent connects to for this session; `[]` for none."""
 
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
     mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
     malformed list of roots is refused with -32602.
@@ -1445,13 +1478,13 @@ class LoadSessionRequest(Model):
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The stored session to load."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -1467,19 +1500,21 @@ class LoadSessionResponse(Model):
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class LogoutCapabilities(Model):
     """Marker for `logout`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1488,70 +1523,78 @@ class LogoutRequest(Model):
     again; what becomes of open ones is up to the agent.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class LogoutResponse(Model):
     """Result of `logout`, sent once the user is signed out."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MaxTokensStateUpdateIdleVariant(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MaxTurnRequestsStateUpdateIdleVariant(Model):
     """The limit of requests to the model was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1570,7 +1613,7 @@ class McpCapabilities(Model):
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     acp: bool = False
@@ -1601,17 +1644,17 @@ class McpServerAcp(Model):
     name: str
     """Label of the server."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """Names the server in `mcp/message`. Its provider gives each one an id of its own."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class AcpMcpServer(McpServerAcp):
     """A server that is reached through the connection itself. Only for agents that advertised it."""
 
-    type: Literal['acp'] = "acp"
+    type: Literal["acp"] = "acp"
 
 
 class McpServerHttp(Model):
@@ -1626,14 +1669,14 @@ class McpServerHttp(Model):
     headers: list[HttpHeader]
     """Headers to send with each request; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class HttpMcpServer(McpServerHttp):
     """A server reached by streamable HTTP. Only for agents that advertised `mcpCapabilities.http`."""
 
-    type: Literal['http'] = "http"
+    type: Literal["http"] = "http"
 
 
 class McpServerSse(Model):
@@ -1648,7 +1691,7 @@ class McpServerSse(Model):
     headers: list[HttpHeader]
     """Headers to send with each request; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1667,7 +1710,7 @@ class McpServerStdio(Model):
     env: list[EnvVariable]
     """Variables to set for the program; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1676,10 +1719,10 @@ class MessageMcpNotification(Model):
     request under way.
     """
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -1688,17 +1731,17 @@ class MessageMcpNotification(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MessageMcpRequest(Model):
     """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client provides."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -1707,7 +1750,7 @@ class MessageMcpRequest(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1720,10 +1763,10 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and absence both mean that there is none."""
 
-    min_items: Annotated[int | None, Field(alias='minItems', ge=0)] = None
+    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """Fewest values to choose. Null and absence both mean no lower limit."""
 
-    max_items: Annotated[int | None, Field(alias='maxItems', ge=0)] = None
+    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
     """Most values to choose. Null and absence both mean no upper limit."""
 
     items: MultiSelectItems
@@ -1732,14 +1775,14 @@ class MultiSelectPropertySchema(Model):
     default: list[str] | None = None
     """Values that are chosen at the start. Null and absence both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
     """A choice of several values."""
 
-    type: Literal['array'] = "array"
+    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -1750,20 +1793,22 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots, in order after `cwd`. Absent and `[]` both mean none. The agent refuses the request
     when an entry is malformed, then with -32602, or cannot be granted; it never drops one.
 
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer], Field(alias='mcpServers')]
+    mcp_servers: Annotated[list[McpServer], Field(alias="mcpServers")]
     """MCP servers that the agent connects to for this session; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -1774,18 +1819,20 @@ class NewSessionRequest(Model):
 class NewSessionResponse(Model):
     """Result of `session/new`."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Names the new session in everything that follows."""
 
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1795,25 +1842,25 @@ class NoneIdleStateUpdate(Model):
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class NoneStateUpdateIdleVariant(Model):
     """No reason is told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1831,7 +1878,7 @@ class Notice(Model):
     description: str | None = None
     """Details or advice in plain text. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Extension data of this notice alone. Null and absence both mean none."""
 
 
@@ -1844,7 +1891,9 @@ class NoticeSessionUpdate(Notice):
     advertised `session.notices`.
     """
 
-    session_update: Annotated[Literal['notice'], Field(alias='sessionUpdate')] = "notice"
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
 
 class NumberPropertySchema(Model):
@@ -1865,20 +1914,20 @@ class NumberPropertySchema(Model):
     default: Number | None = None
     """Value to start with. Null and absence both mean an empty field."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class NumberElicitationPropertySchema(NumberPropertySchema):
     """A number, whole or not."""
 
-    type: Literal['number'] = "number"
+    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
     """One choice in a permission request."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """Identifies the choice within the request."""
 
     name: str
@@ -1887,7 +1936,7 @@ class PermissionOption(Model):
     kind: PermissionOptionKind
     """What the choice means, so that clients can choose icons and act by policy."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1899,14 +1948,14 @@ class Plan(Model):
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanCapabilities(Model):
     """Present, if only as `{}`, when the client understands `plan_update` and `plan_removed`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -1922,87 +1971,89 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """How far the step has come."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanFile(Model):
     """A plan that stands in a file."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     uri: str
     """Where the file is."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class FilePlanUpdateContent(PlanFile):
     """A file that holds the plan."""
 
-    type: Literal['file'] = "file"
+    type: Literal["file"] = "file"
 
 
 class PlanItems(Model):
     """A plan as a list of steps. All of them are sent each time."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ItemsPlanUpdateContent(PlanItems):
     """A list of steps."""
 
-    type: Literal['items'] = "items"
+    type: Literal["items"] = "items"
 
 
 class PlanMarkdown(Model):
     """A plan as Markdown."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     content: str
     """The text of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MarkdownPlanUpdateContent(PlanMarkdown):
     """The plan as Markdown."""
 
-    type: Literal['markdown'] = "markdown"
+    type: Literal["markdown"] = "markdown"
 
 
 class PlanRemoved(Model):
     """A plan is gone."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanRemovedSessionUpdate(PlanRemoved):
     """A plan is gone."""
 
-    session_update: Annotated[Literal['plan_removed'], Field(alias='sessionUpdate')] = "plan_removed"
+    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
+        "plan_removed"
+    )
 
 
 class PlanSessionUpdate(Plan):
     """The agent's plan, replacing the earlier one."""
 
-    session_update: Annotated[Literal['plan'], Field(alias='sessionUpdate')] = "plan"
+    session_update: Annotated[Literal["plan"], Field(alias="sessionUpdate")] = "plan"
 
 
 class PlanUpdate(Model):
@@ -2011,14 +2062,16 @@ class PlanUpdate(Model):
     plan: PlanUpdateContent
     """The plan, complete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PlanUpdateSessionUpdate(PlanUpdate):
     """What a plan holds now."""
 
-    session_update: Annotated[Literal['plan_update'], Field(alias='sessionUpdate')] = "plan_update"
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
 
 class PromptCapabilities(Model):
@@ -2038,13 +2091,13 @@ class PromptCapabilities(Model):
     Omitted means false.
     """
 
-    embedded_context: Annotated[bool, Field(alias='embeddedContext')] = False
+    embedded_context: Annotated[bool, Field(alias="embeddedContext")] = False
     """True if prompts may contain `resource` blocks, which carry the text or bytes of a resource along.
 
     Omitted means false.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2053,7 +2106,7 @@ class PromptRequest(Model):
     works it streams `session/update` notifications; the response comes at the end of the turn.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the message belongs to."""
 
     prompt: list[ContentBlock]
@@ -2062,17 +2115,17 @@ class PromptRequest(Model):
     request.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class PromptResponse(Model):
     """Result of `session/prompt`, sent when the turn is over."""
 
-    stop_reason: Annotated[StopReason, Field(alias='stopReason')]
+    stop_reason: Annotated[StopReason, Field(alias="stopReason")]
     """Why the turn is over."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     usage: Usage | None = None
@@ -2085,20 +2138,20 @@ class PromptResponse(Model):
 class ProviderCurrentConfig(Model):
     """Where the requests to a provider go."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol that is spoken there."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address below which the protocol's paths lie."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ProviderInfo(Model):
     """A provider that can be configured."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """Names the provider in `providers/set` and `providers/disable`."""
 
     supported: list[LlmProtocol]
@@ -2112,14 +2165,14 @@ class ProviderInfo(Model):
     disabled.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ProvidersCapabilities(Model):
     """Present, if only as `{}`, when the agent has the methods below `providers/`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2132,7 +2185,7 @@ class ProxySuccessorNotification(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2147,7 +2200,7 @@ class ProxySuccessorRequest(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2156,7 +2209,7 @@ class ReadTextFileRequest(Model):
     editor included. The client refuses paths outside the session's workspace roots.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose roots apply."""
 
     path: AbsolutePath
@@ -2171,7 +2224,7 @@ class ReadTextFileRequest(Model):
     limit: Annotated[int | None, Field(ge=0)] = None
     """How many lines to return at most. Null and absence both mean all that remain."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2181,35 +2234,35 @@ class ReadTextFileResponse(Model):
     content: str
     """The text, or the part asked for."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RefusalStateUpdateIdleVariant(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RefusalStopReason(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own. Null and absence both mean that it is not told."""
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2218,34 +2271,34 @@ class ReleaseTerminalRequest(Model):
     is void from then on; tool calls that show the terminal go on showing its output.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to give up."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ReleaseTerminalResponse(Model):
     """Result of `terminal/release`, sent once the terminal is gone."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestElicitationFormMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
 class RequestElicitationUrlMode(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -2255,15 +2308,15 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
 class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
@@ -2273,16 +2326,16 @@ class RequestPermissionRequest(Model):
     turn.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the tool call belongs to."""
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias='toolCall')]
+    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The call that needs consent, with the details that the user should see."""
 
     options: list[PermissionOption]
     """The choices, in the order in which to show them."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2292,22 +2345,22 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """What the user decided, or that nobody did."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
     """The question belongs to another request."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -2317,7 +2370,7 @@ class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
 class RequiresActionStateUpdate(Model):
     """The subagent waits for the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2326,7 +2379,7 @@ class ResourceContentBlock(EmbeddedResource):
     `promptCapabilities.embeddedContext`; preferred to a link where allowed.
     """
 
-    type: Literal['resource'] = "resource"
+    type: Literal["resource"] = "resource"
 
 
 class ResourceLink(Model):
@@ -2338,7 +2391,7 @@ class ResourceLink(Model):
     description: str | None = None
     """What the resource holds, for people. Null and absence both mean that it is not described."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the resource. Null and absence both mean unknown."""
 
     name: str
@@ -2353,14 +2406,14 @@ class ResourceLink(Model):
     uri: str
     """Address of the resource, such as a `file://` URI."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ResourceLinkContentBlock(ResourceLink):
     """The address of a resource that the agent can fetch itself. Allowed in every prompt."""
 
-    type: Literal['resource_link'] = "resource_link"
+    type: Literal["resource_link"] = "resource_link"
 
 
 class ResultMessageMcpResponse(Model):
@@ -2369,7 +2422,7 @@ class ResultMessageMcpResponse(Model):
     result: Any
     """What it returned; null is a result too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2379,13 +2432,15 @@ class ResumeSessionRequest(Model):
     must sign in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The stored session to resume."""
 
     cwd: AbsolutePath
     """Primary workspace root, and the only base for relative paths."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The complete list of further workspace roots from now on, whatever the session had before. Absent and `[]` both
     mean none: stored roots do not come back by themselves, so a client that wants to keep them sends them again. A
     malformed list of roots is refused with -32602.
@@ -2393,13 +2448,15 @@ class ResumeSessionRequest(Model):
     Only with the capability `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """MCP servers that the agent connects to for this session. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `agentCapabilities.sessionCapabilities.systemPrompt` of the agent. Unstable: may change
@@ -2413,42 +2470,44 @@ class ResumeSessionResponse(Model):
     modes: SessionModeState | None = None
     """The session's modes and the one in force. Null and absence both mean that the agent has no modes."""
 
-    config_options: Annotated[list[SessionConfigOption] | None, Field(alias='configOptions')] = None
+    config_options: Annotated[
+        list[SessionConfigOption] | None, Field(alias="configOptions")
+    ] = None
     """The session's settings with their current values, most important first. Null and absence both mean that the
     agent offers none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class RunningStateUpdate(Model):
     """The subagent works."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SelectedPermissionOutcome(Model):
     """The choice of the user."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The option chosen, one of those in the request."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
     """The user chose an option."""
 
-    outcome: Literal['selected'] = "selected"
+    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
     """Marker for extra workspace roots. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2457,14 +2516,14 @@ class SessionArchiveCapabilities(Model):
     lists by `archived`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionCancelCapabilities(Model):
     """Present, if only as `{}`, when the client may cancel the work of the session."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2473,14 +2532,15 @@ class SessionCapabilities(Model):
     `session/update` without a marker; loading is advertised by `loadSession` one level up.
     """
 
-    list_: Annotated[SessionListCapabilities | None, Field(alias='list')] = None
+    list_: Annotated[SessionListCapabilities | None, Field(alias="list")] = None
     """`{}` says that the client may call `session/list`. Null and absence both mean that it may not."""
 
     delete: SessionDeleteCapabilities | None = None
     """`{}` says that the client may call `session/delete`. Null and absence both mean that it may not."""
 
     additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, Field(alias='additionalDirectories')
+        SessionAdditionalDirectoriesCapabilities | None,
+        Field(alias="additionalDirectories"),
     ] = None
     """`{}` says that the client may send extra workspace roots when it creates, loads, resumes, forks or lists
     sessions. An agent that also lists sessions then reports their roots on each of them. Null and absence both mean
@@ -2499,7 +2559,7 @@ class SessionCapabilities(Model):
     close: SessionCloseCapabilities | None = None
     """`{}` says that the client may call `session/close`. Null and absence both mean that it may not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archive: SessionArchiveCapabilities | None = None
@@ -2521,7 +2581,9 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    system_prompt: Annotated[SessionSystemPromptCapabilities | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[
+        SessionSystemPromptCapabilities | None, Field(alias="systemPrompt")
+    ] = None
     """`{}` says that the client may send a system prompt with a session. Null and absence both mean that it may not.
 
     Unstable: may change in any version.
@@ -2531,21 +2593,21 @@ class SessionCapabilities(Model):
 class SessionCloseCapabilities(Model):
     """Marker for `session/close`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionConfigBoolean(Model):
     """The part of a setting that is specific to switches."""
 
-    current_value: Annotated[bool, Field(alias='currentValue')]
+    current_value: Annotated[bool, Field(alias="currentValue")]
     """True if the switch is on."""
 
 
 class BooleanSessionConfigOption(SessionConfigBoolean):
     """A switch. Only for clients that advertised boolean options."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -2561,7 +2623,7 @@ class BooleanSessionConfigOption(SessionConfigBoolean):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2573,14 +2635,14 @@ class SessionConfigOptionsCapabilities(Model):
     that the agent must not offer any.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionConfigSelect(Model):
     """The part of a setting that is specific to selections."""
 
-    current_value: Annotated[SessionConfigValueId, Field(alias='currentValue')]
+    current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """Id of the value in force."""
 
     options: SessionConfigSelectOptions
@@ -2590,7 +2652,7 @@ class SessionConfigSelect(Model):
 class SelectSessionConfigOption(SessionConfigSelect):
     """A choice of one value among several."""
 
-    type: Literal['select'] = "select"
+    type: Literal["select"] = "select"
 
     id: SessionConfigId
     """What to pass as `configId`."""
@@ -2606,7 +2668,7 @@ class SelectSessionConfigOption(SessionConfigSelect):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2622,7 +2684,7 @@ class SessionConfigSelectGroup(Model):
     options: list[SessionConfigSelectOption]
     """The values of the group."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2638,28 +2700,28 @@ class SessionConfigSelectOption(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionDeleteCapabilities(Model):
     """Marker for `session/delete`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionElicitationFormMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
 class SessionElicitationUrlMode(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -2669,35 +2731,37 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
 class SessionForkCapabilities(Model):
     """Marker for `session/fork`, which is not yet stable. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """The fields of the form."""
 
 
 class SessionInfo(Model):
     """What an agent tells about one stored session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """What to pass to `session/load` or `session/resume`."""
 
     cwd: AbsolutePath
     """Primary workspace root of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots of the session, complete and in order; together with `cwd` they are its authoritative
     root set. An agent that advertised the capability sends the list for every session, `[]` included; others leave
     it out.
@@ -2708,10 +2772,10 @@ class SessionInfo(Model):
     title: str | None = None
     """What the session is about, for people. Null and absence both mean that it has no title."""
 
-    updated_at: Annotated[str | None, Field(alias='updatedAt')] = None
+    updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
     """When something last happened in the session, in ISO 8601. Null and absence both mean unknown."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     archived: bool | None = None
@@ -2733,26 +2797,28 @@ class SessionInfoUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    updated_at: Annotated[str | None | MISSING, Field(alias='updatedAt')] = MISSING
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
     """When something last happened in the session, in ISO 8601; null makes it unknown.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
     """The session has a new title or time of last activity."""
 
-    session_update: Annotated[Literal['session_info_update'], Field(alias='sessionUpdate')] = "session_info_update"
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
 
 
 class SessionListCapabilities(Model):
     """Marker for `session/list`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2761,28 +2827,36 @@ class SessionMessage(Model):
     same id change it.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Identifies the message within this session."""
 
-    sender_session_id: Annotated[SessionId | None | MISSING, Field(alias='senderSessionId')] = MISSING
+    sender_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="senderSessionId")
+    ] = MISSING
     """The session that sent it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_session_id: Annotated[SessionId | None | MISSING, Field(alias='recipientSessionId')] = MISSING
+    recipient_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="recipientSessionId")
+    ] = MISSING
     """The session that gets it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    sender_message_id: Annotated[MessageId | None | MISSING, Field(alias='senderMessageId')] = MISSING
+    sender_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="senderMessageId")
+    ] = MISSING
     """The id that the message has in the sender's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_message_id: Annotated[MessageId | None | MISSING, Field(alias='recipientMessageId')] = MISSING
+    recipient_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="recipientMessageId")
+    ] = MISSING
     """The id that the message has in the recipient's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -2794,33 +2868,37 @@ class SessionMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionMessageChunk(Model):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece is added to."""
 
     content: ContentBlock
     """The piece."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionMessageChunkSessionUpdate(SessionMessageChunk):
     """A piece of a message between sessions."""
 
-    session_update: Annotated[Literal['session_message_chunk'], Field(alias='sessionUpdate')] = "session_message_chunk"
+    session_update: Annotated[
+        Literal["session_message_chunk"], Field(alias="sessionUpdate")
+    ] = "session_message_chunk"
 
 
 class SessionMessageSessionUpdate(SessionMessage):
     """A message between sessions, or a change of one."""
 
-    session_update: Annotated[Literal['session_message'], Field(alias='sessionUpdate')] = "session_message"
+    session_update: Annotated[
+        Literal["session_message"], Field(alias="sessionUpdate")
+    ] = "session_message"
 
 
 class SessionMode(Model):
@@ -2837,20 +2915,20 @@ class SessionMode(Model):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionModeState(Model):
     """The modes of a session and the one in force."""
 
-    current_mode_id: Annotated[SessionModeId, Field(alias='currentModeId')]
+    current_mode_id: Annotated[SessionModeId, Field(alias="currentModeId")]
     """The mode in force; one of `availableModes`."""
 
-    available_modes: Annotated[list[SessionMode], Field(alias='availableModes')]
+    available_modes: Annotated[list[SessionMode], Field(alias="availableModes")]
     """All modes to choose from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2859,27 +2937,27 @@ class SessionNotification(Model):
     `session/cancel`, until the prompt is answered.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the update is about."""
 
     update: SessionUpdate
     """What has happened."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionResumeCapabilities(Model):
     """Marker for `session/resume`. It has no fields yet; `{}` is enough."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionStatusCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2888,10 +2966,10 @@ class SessionStatusRequest(Model):
     nothing. A session that the agent does not know is refused with -32002.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to look at."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2901,7 +2979,7 @@ class SessionStatusResponse(Model):
     status: SessionStatus
     """Whether the agent holds the session in memory. Clients read a value that they do not know as `saved`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2911,7 +2989,7 @@ class SessionSystemPromptCapabilities(Model):
     mode: SessionSystemPromptModeCapabilities | None = None
     """The modes beside `append`. Null and absence both mean that there is no other."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -2921,36 +2999,36 @@ class SessionSystemPromptModeCapabilities(Model):
     override: SessionSystemPromptOverrideCapabilities | None = None
     """`{}` says that the agent takes `override`. Null and absence both mean that it does not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionSystemPromptOverrideCapabilities(Model):
     """Present, if only as `{}`, when a system prompt may take the place of the agent's own instructions."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionTitleCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/set_title`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
     """The question belongs to a session."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """Identifies the elicitation, so that its end can be reported later."""
 
     url: str
@@ -2960,56 +3038,56 @@ class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
 class SetProviderRequest(Model):
     """Parameters of `providers/set`: they replace the whole configuration of one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to configure."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol to speak."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address to send requests to."""
 
     headers: dict[str, str] | MISSING = MISSING
     """All headers that each request shall carry, secrets included. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetProviderResponse(Model):
     """Result of `providers/set`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionConfigOptionResponse(Model):
     """Result of `session/set_config_option`. One change may alter other settings too, so all of them come back."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """Every setting of the session with its current value, in place of what the client knew."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionModeRequest(Model):
     """Parameters of `session/set_mode`: the client switches the mode of a session, whether a turn is running or not."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose mode changes."""
 
-    mode_id: Annotated[SessionModeId, Field(alias='modeId')]
+    mode_id: Annotated[SessionModeId, Field(alias="modeId")]
     """One of the session's available modes."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SetSessionModeResponse(Model):
     """Result of `session/set_mode`, sent once the mode is in force."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3018,13 +3096,13 @@ class SetSessionTitleRequest(Model):
     title by one that it makes itself.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to name."""
 
     title: str
     """The new title. The agent may trim or shorten it, and refuses one that is empty then with -32602."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3034,14 +3112,14 @@ class SetSessionTitleResponse(Model):
     title: str
     """The title as the agent stored it. Clients show this one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SseMcpServer(McpServerSse):
     """A server reached by server-sent events. Only for agents that advertised `mcpCapabilities.sse`."""
 
-    type: Literal['sse'] = "sse"
+    type: Literal["sse"] = "sse"
 
 
 class StateUpdateFallback(Unknown):
@@ -3050,7 +3128,9 @@ class StateUpdateFallback(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action", "unknown"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action", "unknown"}
+    )
 
     state: str
     """The tag, which is not defined here. A leading `_` marks an extension of some implementation, any other a later
@@ -3061,13 +3141,13 @@ class StateUpdateFallback(Unknown):
 class StateUpdateRequiresActionVariant(RequiresActionStateUpdate):
     """It waits for the user."""
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
 
 class StateUpdateRunningVariant(RunningStateUpdate):
     """It works."""
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
 
 class StringMultiSelectItems(Model):
@@ -3076,14 +3156,14 @@ class StringMultiSelectItems(Model):
     enum: list[str]
     """The values."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class MultiSelectItemsStringVariant(StringMultiSelectItems):
     """Texts, shown as they are."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class StringPropertySchema(Model):
@@ -3095,10 +3175,10 @@ class StringPropertySchema(Model):
     description: str | None = None
     """Explanation of the field. Null and absence both mean that there is none."""
 
-    min_length: Annotated[int | None, Field(alias='minLength', ge=0)] = None
+    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """Fewest characters allowed. Null and absence both mean no lower limit."""
 
-    max_length: Annotated[int | None, Field(alias='maxLength', ge=0)] = None
+    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
     """Most characters allowed. Null and absence both mean no upper limit."""
 
     pattern: str | None = None
@@ -3113,23 +3193,23 @@ class StringPropertySchema(Model):
     enum: list[str] | None = None
     """Values to choose from, shown as they are. Null and absence both mean that this list is not used."""
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias='oneOf')] = None
+    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf")] = None
     """Values to choose from, each with a label. Null and absence both mean that this list is not used."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class StringElicitationPropertySchema(StringPropertySchema):
     """A text, or a choice of one value where `enum` or `oneOf` is given."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class SubagentCapabilities(Model):
     """Present, if only as `{}`, when the client understands sessions of subagents, and messages between sessions."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3143,7 +3223,7 @@ class SubagentSessionCapabilities(Model):
     may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3152,7 +3232,7 @@ class SubagentUpdate(Model):
     anything else is said of it; later ones change what is told of it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session of the subagent."""
 
     title: str | None | MISSING = MISSING
@@ -3187,7 +3267,9 @@ class SubagentUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    additional_directories: Annotated[list[str] | None | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[str] | None | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots of the subagent, absolute paths, complete. Absent leaves it as it was, null clears it.
     Without it they are those of the session above.
 
@@ -3195,14 +3277,16 @@ class SubagentUpdate(Model):
     `agentCapabilities.sessionCapabilities.additionalDirectories` of the agent.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class SubagentUpdateSessionUpdate(SubagentUpdate):
     """The session owns the session of a subagent, or what is told of it has changed."""
 
-    session_update: Annotated[Literal['subagent_update'], Field(alias='sessionUpdate')] = "subagent_update"
+    session_update: Annotated[
+        Literal["subagent_update"], Field(alias="sessionUpdate")
+    ] = "subagent_update"
 
 
 class SystemPrompt(Model):
@@ -3216,17 +3300,17 @@ class SystemPrompt(Model):
     content: list[ContentBlock]
     """The instructions: text alone, and never empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class Terminal(Model):
     """Places a terminal into the output of a tool call. The agent does so before it releases the terminal."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """A terminal that `terminal/create` has returned."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3235,32 +3319,32 @@ class TerminalAuthMethod(AuthMethodTerminal):
     for clients that advertised it.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalExitStatus(Model):
     """How a command ended."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode', ge=0)] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
     """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
     """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TerminalOutputRequest(Model):
     """Parameters of `terminal/output`: the agent asks what a command has printed so far, without waiting for its end."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to look at."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3273,17 +3357,17 @@ class TerminalOutputResponse(Model):
     truncated: bool
     """True if older output was dropped to stay within the limit."""
 
-    exit_status: Annotated[TerminalExitStatus | None, Field(alias='exitStatus')] = None
+    exit_status: Annotated[TerminalExitStatus | None, Field(alias="exitStatus")] = None
     """How the command ended. Null and absence both mean that it still runs."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TerminalToolCallContent(Terminal):
     """A terminal, shown live. Its output stays visible after the terminal is released."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TextContent(Model):
@@ -3295,20 +3379,20 @@ class TextContent(Model):
     text: str
     """The text."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TextContentBlock(TextContent):
     """Words, which clients should render as Markdown. Allowed in every prompt."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
     """A resource whose content is text."""
 
-    mime_type: Annotated[str | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[str | None, Field(alias="mimeType")] = None
     """Format of the text, such as `text/x-python`. Null and absence both mean unknown."""
 
     text: str
@@ -3317,17 +3401,17 @@ class TextResourceContents(Model):
     uri: str
     """Address that the text was read from."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class TitledMultiSelectItems(Model):
     """Values of a multiple choice with labels."""
 
-    any_of: Annotated[list[EnumOption], Field(alias='anyOf')]
+    any_of: Annotated[list[EnumOption], Field(alias="anyOf")]
     """The values with their labels."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3336,7 +3420,7 @@ class ToolCall(Model):
     same id.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Identifies the call within the session."""
 
     title: str
@@ -3357,13 +3441,13 @@ class ToolCall(Model):
     locations: list[ToolCallLocation] | MISSING = MISSING
     """Files that the call touches, so that the client can follow along. Absent means none yet."""
 
-    raw_input: Annotated[Any, Field(alias='rawInput')] = None
+    raw_input: Annotated[Any, Field(alias="rawInput")] = None
     """Arguments as they are passed to the tool, in any form. Null and absence both mean that they are not shown."""
 
-    raw_output: Annotated[Any, Field(alias='rawOutput')] = None
+    raw_output: Annotated[Any, Field(alias="rawOutput")] = None
     """Output as the tool returned it, in any form. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3376,20 +3460,22 @@ class ToolCallLocation(Model):
     line: Annotated[int | None, Field(ge=0)] = None
     """Line in the file; the first line is 1. Null and absence both mean the file as a whole."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ToolCallSessionUpdate(ToolCall):
     """A tool call appears."""
 
-    session_update: Annotated[Literal['tool_call'], Field(alias='sessionUpdate')] = "tool_call"
+    session_update: Annotated[Literal["tool_call"], Field(alias="sessionUpdate")] = (
+        "tool_call"
+    )
 
 
 class ToolCallUpdate(Model):
     """Changes a tool call. Only fields with a value change anything; null and absence both leave a field as it was."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The call that changes."""
 
     kind: ToolKind | None = None
@@ -3410,36 +3496,38 @@ class ToolCallUpdate(Model):
     locations: list[ToolCallLocation] | None = None
     """All files that the call touches, in place of the earlier list. Null and absence both mean no change."""
 
-    raw_input: Annotated[Any, Field(alias='rawInput')] = None
+    raw_input: Annotated[Any, Field(alias="rawInput")] = None
     """Arguments passed to the tool, in place of the earlier ones. Null and absence both mean no change."""
 
-    raw_output: Annotated[Any, Field(alias='rawOutput')] = None
+    raw_output: Annotated[Any, Field(alias="rawOutput")] = None
     """Output of the tool, in place of what was there. Null and absence both mean no change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class ToolCallUpdateSessionUpdate(ToolCallUpdate):
     """A tool call that is already known changes."""
 
-    session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
 
 class UnarchiveSessionRequest(Model):
     """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to bring back."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class UnarchiveSessionResponse(Model):
     """Result of `session/unarchive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3458,7 +3546,7 @@ class UnknownAuthMethod(Unknown):
     description: str | None = None
     """Explanation for the user. Null and absence both mean that there is none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3466,7 +3554,9 @@ class UnknownContentBlock(Unknown):
     """A variant of ContentBlock that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"text", "image", "audio", "resource_link", "resource"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"text", "image", "audio", "resource_link", "resource"}
+    )
 
     type: str
     """The unknown tag."""
@@ -3474,7 +3564,7 @@ class UnknownContentBlock(Unknown):
     annotations: Annotations | None = None
     """Hints about audience and importance. Null and absence both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3489,7 +3579,7 @@ class UnknownCreateElicitationRequest(Unknown):
     message: str
     """What is asked and why, for people."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     mode: str
@@ -3499,17 +3589,17 @@ class UnknownCreateElicitationRequest(Unknown):
 class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The question belongs to another request."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """Id of the client's request that the agent is still handling."""
 
 
 class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """The question belongs to a session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call during which the question came up. Null and absence both mean that it concerns the session alone."""
 
 
@@ -3521,7 +3611,7 @@ class UnknownCreateElicitationResponse(Unknown):
     unknown_tag_field: ClassVar[str] = "action"
     known_tags: ClassVar[frozenset[str]] = frozenset({"accept", "decline", "cancel"})
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     action: str
@@ -3534,7 +3624,9 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"string", "number", "integer", "boolean", "array"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"string", "number", "integer", "boolean", "array"}
+    )
 
     type: str
     """Any type but those named above."""
@@ -3546,19 +3638,19 @@ class UnknownIdleStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The reason, which is not defined here. A leading `_` marks an extension of some implementation, any other a
     later version of the protocol.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3583,7 +3675,7 @@ class UnknownMcpServer(Unknown):
     env: list[EnvVariable]
     """Variables to set for the program; `[]` for none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3622,7 +3714,7 @@ class UnknownSessionConfigOption(Unknown):
     said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3630,11 +3722,31 @@ class UnknownSessionUpdate(Unknown):
     """A variant of SessionUpdate that this version does not know, kept as it came."""
 
     unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "agent_message_chunk",
+            "agent_thought_chunk",
+            "tool_call",
+            "tool_call_update",
+            "plan",
+            "available_commands_update",
+            "current_mode_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+            "plan_update",
+            "plan_removed",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
+        }
     )
 
-    session_update: Annotated[str, Field(alias='sessionUpdate')]
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
     """The unknown tag."""
 
 
@@ -3647,13 +3759,13 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     type: str
     """The unknown tag."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: SessionConfigValueId
@@ -3663,14 +3775,14 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
 class UnknownStateUpdate(Model):
     """The agent cannot tell what the subagent does."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class StateUpdateUnknownVariant(UnknownStateUpdate):
     """The agent cannot tell. What was known before is no longer sure, but nothing has ended by that."""
 
-    state: Literal['unknown'] = "unknown"
+    state: Literal["unknown"] = "unknown"
 
 
 class UnknownStateUpdateIdleVariant(Unknown):
@@ -3679,21 +3791,21 @@ class UnknownStateUpdateIdleVariant(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     usage: Usage | None = None
     """How many tokens the work used. Null and absence both mean that it is not told."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The reason, which is not defined here. A leading `_` marks an extension of some implementation, any other a
     later version of the protocol.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3706,7 +3818,7 @@ class UnknownToolCallContent(Unknown):
     type: str
     """The unknown tag."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3716,32 +3828,36 @@ class UnstructuredCommandInput(Model):
     hint: str
     """What to show while nothing has been typed yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class Usage(Model):
     """How many tokens of the model were used, of the turns so far."""
 
-    total_tokens: Annotated[int, Field(alias='totalTokens', ge=0)]
+    total_tokens: Annotated[int, Field(alias="totalTokens", ge=0)]
     """Tokens of all kinds together."""
 
-    input_tokens: Annotated[int, Field(alias='inputTokens', ge=0)]
+    input_tokens: Annotated[int, Field(alias="inputTokens", ge=0)]
     """Tokens that went to the model."""
 
-    output_tokens: Annotated[int, Field(alias='outputTokens', ge=0)]
+    output_tokens: Annotated[int, Field(alias="outputTokens", ge=0)]
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int | None, Field(alias='thoughtTokens', ge=0)] = None
+    thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
     """Tokens of its reasoning. Null and absence both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int | None, Field(alias='cachedReadTokens', ge=0)] = None
+    cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
+        None
+    )
     """Tokens that were read from a cache. Null and absence both mean that it is not told."""
 
-    cached_write_tokens: Annotated[int | None, Field(alias='cachedWriteTokens', ge=0)] = None
+    cached_write_tokens: Annotated[
+        int | None, Field(alias="cachedWriteTokens", ge=0)
+    ] = None
     """Tokens that were written to a cache. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3757,20 +3873,24 @@ class UsageUpdate(Model):
     cost: Cost | None = None
     """What the session has cost so far. Null and absence both mean unknown."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class UsageUpdateSessionUpdate(UsageUpdate):
     """How full the context window is, and what the session has cost."""
 
-    session_update: Annotated[Literal['usage_update'], Field(alias='sessionUpdate')] = "usage_update"
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )
 
 
 class UserMessageChunk(ContentChunk):
     """A piece of a message of the user, as replayed while a session loads."""
 
-    session_update: Annotated[Literal['user_message_chunk'], Field(alias='sessionUpdate')] = "user_message_chunk"
+    session_update: Annotated[
+        Literal["user_message_chunk"], Field(alias="sessionUpdate")
+    ] = "user_message_chunk"
 
 
 class ValueIdSetSessionConfigOptionRequest(Excluding):
@@ -3780,13 +3900,13 @@ class ValueIdSetSessionConfigOptionRequest(Excluding):
 
     excluded_constants: ClassVar[Mapping[str, tuple[Any, ...]]] = {"type": ("boolean",)}
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose setting changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The setting to change, one that the agent has offered."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
     value: SessionConfigValueId
@@ -3798,26 +3918,26 @@ class WaitForTerminalExitRequest(Model):
     ended.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the terminal belongs to."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to wait for."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
 class WaitForTerminalExitResponse(Model):
     """Result of `terminal/wait_for_exit`: how the command ended."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode', ge=0)] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode", ge=0)] = None
     """Exit code of the process. Null and absence both mean that there is none, as when a signal ended it."""
 
     signal: str | None = None
     """Signal that ended the process, such as `SIGKILL`. Null and absence both mean that it ended by itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3826,7 +3946,7 @@ class WriteTextFileRequest(Model):
     where they are missing. The client refuses paths outside the session's workspace roots.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose roots apply."""
 
     path: AbsolutePath
@@ -3837,7 +3957,7 @@ class WriteTextFileRequest(Model):
     content: str
     """The whole new text of the file; nothing of the old one stays."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""
 
 
@@ -3846,5 +3966,5 @@ class WriteTextFileResponse(Model):
     that as `{}`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Data of an implementation, attached to an object of the protocol."""

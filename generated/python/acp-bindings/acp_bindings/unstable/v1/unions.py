@@ -10,85 +10,91 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
+from ...runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
+    "AbsolutePath",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
     "AvailableCommandInput",
     "CompactionId",
     "CompactionStatus",
-    "SetSessionConfigOptionRequest",
-    "SessionConfigOption",
-    "SessionConfigSelectOptions",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionConfigGroupId",
-    "SessionConfigOptionCategory",
     "ContentBlock",
-    "EmbeddedResourceResource",
-    "Role",
     "CreateElicitationRequest",
-    "FormCreateElicitationRequest",
-    "UrlCreateElicitationRequest",
     "CreateElicitationResponse",
-    "ElicitationFormMode",
-    "ElicitationUrlMode",
     "ElicitationContentValue",
-    "ElicitationSchemaType",
-    "ElicitationPropertySchema",
-    "StringFormat",
-    "MultiSelectItems",
+    "ElicitationFormMode",
     "ElicitationId",
-    "Meta",
+    "ElicitationPropertySchema",
+    "ElicitationSchemaType",
+    "ElicitationUrlMode",
+    "EmbeddedResourceResource",
+    "ErrorCode",
+    "ExtNotification",
     "ExtRequest",
     "ExtResponse",
-    "ExtNotification",
-    "ProtocolVersion",
-    "RequestId",
-    "ErrorCode",
-    "MessageMcpResponse",
+    "FormCreateElicitationRequest",
+    "IdleStateUpdate",
+    "InitializeProxyRequest",
+    "InitializeProxyResponse",
+    "LlmProtocol",
     "McpRequestId",
     "McpServer",
     "McpServerAcpId",
+    "MessageId",
+    "MessageMcpResponse",
+    "Meta",
+    "MultiSelectItems",
     "NoticeSeverity",
-    "AbsolutePath",
-    "RequestPermissionOutcome",
     "PermissionOptionId",
     "PermissionOptionKind",
     "PlanEntryPriority",
     "PlanEntryStatus",
     "PlanId",
     "PlanUpdateContent",
-    "StopReason",
+    "ProtocolVersion",
     "ProviderId",
-    "LlmProtocol",
-    "InitializeProxyRequest",
-    "InitializeProxyResponse",
     "ProxySuccessorResponse",
-    "SessionModeId",
-    "SessionId",
-    "SessionStatus",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "Role",
     "SessionArchiveFilter",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
+    "SessionId",
+    "SessionModeId",
+    "SessionStatus",
+    "SessionUpdate",
+    "SetSessionConfigOptionRequest",
     "StateUpdate",
     "StateUpdateIdleVariant",
-    "IdleStateUpdate",
+    "StopReason",
+    "StringFormat",
     "SystemPromptMode",
     "TerminalId",
-    "ToolCallId",
-    "ToolKind",
-    "ToolCallStatus",
     "ToolCallContent",
-    "SessionUpdate",
-    "MessageId",
+    "ToolCallId",
+    "ToolCallStatus",
+    "ToolKind",
+    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
     "AuthMethod",
     Annotated[
         "TerminalAuthMethod | EnvVarAuthMethod | UnknownAuthMethod | AuthMethodAgent",
-        Tagged("type", ("terminal", "env_var"), fallbacks=1, default=True, default_tag="agent"),
+        Tagged(
+            "type",
+            ("terminal", "env_var"),
+            fallbacks=1,
+            default=True,
+            default_tag="agent",
+        ),
         Defined(__name__, "AuthMethod"),
     ],
 )
@@ -98,7 +104,9 @@ runs itself. A method of another type is kept and never taken for one of these.
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
+AuthMethodId = TypeAliasType(
+    "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
+)
 """Name of an authentication method, unique among those of the agent."""
 
 AuthState = TypeAliasType(
@@ -127,7 +135,9 @@ AvailableCommandInput = TypeAliasType(
 )
 """What may follow the name of a command."""
 
-CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
+CompactionId = TypeAliasType(
+    "CompactionId", Annotated["str", Defined(__name__, "CompactionId")]
+)
 """Identifies a compaction within a session. The agent chooses it."""
 
 CompactionStatus = TypeAliasType(
@@ -156,7 +166,14 @@ SetSessionConfigOptionRequest = TypeAliasType(
         | UnknownSetSessionConfigOptionRequest
         | ValueIdSetSessionConfigOptionRequest
         )""",
-        Tagged("type", ("boolean",), fallbacks=1, default=True, default_tag="value_id", closed=True),
+        Tagged(
+            "type",
+            ("boolean",),
+            fallbacks=1,
+            default=True,
+            default_tag="value_id",
+            closed=True,
+        ),
         Defined(__name__, "SetSessionConfigOptionRequest"),
     ],
 )
@@ -194,7 +211,9 @@ SessionConfigSelectOptions = TypeAliasType(
 )
 """The values of a selection, either all flat or all in groups. An empty list fits both and is read as flat."""
 
-SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
+SessionConfigId = TypeAliasType(
+    "SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")]
+)
 """Identifies a setting within a session."""
 
 SessionConfigValueId = TypeAliasType(
@@ -239,7 +258,9 @@ ContentBlock = TypeAliasType(
         | ResourceContentBlock
         | UnknownContentBlock
         )""",
-        Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Tagged(
+            "type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1
+        ),
         Defined(__name__, "ContentBlock"),
     ],
 )
@@ -259,7 +280,10 @@ EmbeddedResourceResource = TypeAliasType(
 )
 """Content of a resource, as text or as bytes. What has `text` is read as text, even if `blob` is there too."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
+Role = TypeAliasType(
+    "Role",
+    Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")],
+)
 """A party to the conversation. Unknown parties are kept.
 
 - `assistant`: The agent and its model.
@@ -375,7 +399,9 @@ ElicitationPropertySchema = TypeAliasType(
         | ArrayElicitationPropertySchema
         | UnknownElicitationPropertySchema
         )""",
-        Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Tagged(
+            "type", ("string", "number", "integer", "boolean", "array"), fallbacks=1
+        ),
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
@@ -415,37 +441,51 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
+ElicitationId = TypeAliasType(
+    "ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")]
+)
 """Identifies an elicitation by web page. The agent chooses it."""
 
-Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
+Meta = TypeAliasType(
+    "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
+)
 """Data of an implementation, attached to an object of the protocol. Receivers keep what they do not know and read no
 meaning into it; null and absence both mean none. The keys `traceparent`, `tracestate` and `baggage` are reserved
 for W3C trace context.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
+ExtRequest = TypeAliasType(
+    "ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")]
+)
 """Parameters of a request outside the protocol, in any form. Its method begins with `_`; a peer that does not know it
 answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
+ExtResponse = TypeAliasType(
+    "ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")]
+)
 """Result of a request outside the protocol, in any form."""
 
-ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
+ExtNotification = TypeAliasType(
+    "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
+)
 """Payload of a notification outside the protocol, in any form. Its method begins with `_`; a peer that does not know
 it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
     "ProtocolVersion",
-    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+    Annotated[
+        "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
+    ],
 )
 """Major version of the protocol, 1 for this schema. It rises only when peers of the older version would break;
 everything else is added behind capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str | None", Shapes(), Defined(__name__, "RequestId")]
+)
 """Ties a response to its request. The sender of the request chooses it, unique among its requests that still await an
 answer, and the receiver returns it unchanged.
 """
@@ -492,7 +532,9 @@ of the request itself.
 Unstable: may change in any version.
 """
 
-McpRequestId = TypeAliasType("McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")])
+McpRequestId = TypeAliasType(
+    "McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")]
+)
 """Identifies a request of MCP that is under way. The caller makes it; it is not the id of the message that carries it.
 
 Unstable: may change in any version.
@@ -502,7 +544,14 @@ McpServer = TypeAliasType(
     "McpServer",
     Annotated[
         "HttpMcpServer | SseMcpServer | AcpMcpServer | UnknownMcpServer | McpServerStdio",
-        Tagged("type", ("http", "sse", "acp"), fallbacks=1, default=True, default_tag="stdio", closed=True),
+        Tagged(
+            "type",
+            ("http", "sse", "acp"),
+            fallbacks=1,
+            default=True,
+            default_tag="stdio",
+            closed=True,
+        ),
         Defined(__name__, "McpServer"),
     ],
 )
@@ -512,7 +561,9 @@ read an entry refuses the request.
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
 
-McpServerAcpId = TypeAliasType("McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")])
+McpServerAcpId = TypeAliasType(
+    "McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")]
+)
 """Identifies an MCP server that is reached through the connection itself.
 
 Unstable: may change in any version.
@@ -520,7 +571,11 @@ Unstable: may change in any version.
 
 NoticeSeverity = TypeAliasType(
     "NoticeSeverity",
-    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+    Annotated[
+        'Literal["info", "warning", "error"] | str',
+        Open(),
+        Defined(__name__, "NoticeSeverity"),
+    ],
 )
 """How serious a notice is. Receivers show unknown values in a neutral way.
 
@@ -578,7 +633,11 @@ PermissionOptionKind = TypeAliasType(
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
+    Annotated[
+        'Literal["high", "medium", "low"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryPriority"),
+    ],
 )
 """How much a step matters. Unknown values are kept.
 
@@ -645,7 +704,9 @@ StopReason = TypeAliasType(
   some operation fail.
 """
 
-ProviderId = TypeAliasType("ProviderId", Annotated["str", Defined(__name__, "ProviderId")])
+ProviderId = TypeAliasType(
+    "ProviderId", Annotated["str", Defined(__name__, "ProviderId")]
+)
 """Name of a provider, unique among those of the agent.
 
 Unstable: may change in any version.
@@ -701,7 +762,9 @@ ProxySuccessorResponse = TypeAliasType(
 Unstable: may change in any version.
 """
 
-SessionModeId = TypeAliasType("SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")])
+SessionModeId = TypeAliasType(
+    "SessionModeId", Annotated["str", Defined(__name__, "SessionModeId")]
+)
 """Identifies a mode within a session."""
 
 SessionId = TypeAliasType("SessionId", Annotated["str", Defined(__name__, "SessionId")])
@@ -711,7 +774,9 @@ session is refused with -32002, unless the method says otherwise.
 
 SessionStatus = TypeAliasType(
     "SessionStatus",
-    Annotated['Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")],
+    Annotated[
+        'Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")
+    ],
 )
 """Whether an agent holds a session in memory.
 
@@ -780,7 +845,14 @@ StateUpdateIdleVariant = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -804,7 +876,14 @@ IdleStateUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -820,7 +899,11 @@ Unstable: may change in any version.
 
 SystemPromptMode = TypeAliasType(
     "SystemPromptMode",
-    Annotated['Literal["append", "override"] | str', Open(), Defined(__name__, "SystemPromptMode")],
+    Annotated[
+        'Literal["append", "override"] | str',
+        Open(),
+        Defined(__name__, "SystemPromptMode"),
+    ],
 )
 """How instructions of a client go together with those of the agent.
 
@@ -833,10 +916,14 @@ Other values are kept as they are.
 Unstable: may change in any version.
 """
 
-TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
+TerminalId = TypeAliasType(
+    "TerminalId", Annotated["str", Defined(__name__, "TerminalId")]
+)
 """Names a terminal. The client chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
+ToolCallId = TypeAliasType(
+    "ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")]
+)
 """Identifies a tool call within a session."""
 
 ToolKind = TypeAliasType(
@@ -930,7 +1017,27 @@ SessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "sessionUpdate",
-            ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_update", "plan_removed", "subagent_update", "session_message", "session_message_chunk"),
+            (
+                "user_message_chunk",
+                "agent_message_chunk",
+                "agent_thought_chunk",
+                "tool_call",
+                "tool_call_update",
+                "plan",
+                "available_commands_update",
+                "current_mode_update",
+                "config_option_update",
+                "session_info_update",
+                "usage_update",
+                "notice",
+                "compaction_update",
+                "compaction_summary_chunk",
+                "plan_update",
+                "plan_removed",
+                "subagent_update",
+                "session_message",
+                "session_message_chunk",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "SessionUpdate"),
@@ -945,108 +1052,109 @@ Unknown values of `sessionUpdate` are kept as `UnknownSessionUpdate`.
 MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "MessageId")])
 """Identifies a message within a session."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    AcceptCreateElicitationResponse,
-    AcpMcpServer,
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    ArrayElicitationPropertySchema,
-    AudioContentBlock,
-    AuthMethodAgent,
-    AvailableCommandsUpdateSessionUpdate,
-    BlobResourceContents,
-    BooleanElicitationPropertySchema,
-    BooleanSessionConfigOption,
-    BooleanSetSessionConfigOptionRequest,
-    CancelledPermissionOutcome,
-    CancelledStateUpdateIdleVariant,
-    CancelledStopReason,
-    CompactionSummaryChunkSessionUpdate,
-    CompactionUpdateSessionUpdate,
-    ConfigOptionUpdateSessionUpdate,
-    ContentToolCallContent,
-    CurrentModeUpdateSessionUpdate,
-    DiffToolCallContent,
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    EndTurnStateUpdateIdleVariant,
-    EndTurnStopReason,
-    EnvVarAuthMethod,
-    ErrorIdleStateUpdate,
-    ErrorMessageMcpResponse,
-    ErrorStateUpdateIdleVariant,
-    FilePlanUpdateContent,
-    HttpMcpServer,
-    ImageContentBlock,
-    InitializeRequest,
-    InitializeResponse,
-    IntegerElicitationPropertySchema,
-    ItemsPlanUpdateContent,
-    MarkdownPlanUpdateContent,
-    MaxTokensStateUpdateIdleVariant,
-    MaxTokensStopReason,
-    MaxTurnRequestsStateUpdateIdleVariant,
-    MaxTurnRequestsStopReason,
-    McpServerStdio,
-    MultiSelectItemsStringVariant,
-    NoneIdleStateUpdate,
-    NoneStateUpdateIdleVariant,
-    NoticeSessionUpdate,
-    NumberElicitationPropertySchema,
-    PlanRemovedSessionUpdate,
-    PlanSessionUpdate,
-    PlanUpdateSessionUpdate,
-    RefusalStateUpdateIdleVariant,
-    RefusalStopReason,
-    RequestElicitationFormMode,
-    RequestElicitationUrlMode,
-    RequestFormCreateElicitationRequest,
-    RequestUnknownCreateElicitationRequest,
-    RequestUrlCreateElicitationRequest,
-    ResourceContentBlock,
-    ResourceLinkContentBlock,
-    ResultMessageMcpResponse,
-    SelectSessionConfigOption,
-    SelectedRequestPermissionOutcome,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionElicitationFormMode,
-    SessionElicitationUrlMode,
-    SessionFormCreateElicitationRequest,
-    SessionInfoUpdateSessionUpdate,
-    SessionMessageChunkSessionUpdate,
-    SessionMessageSessionUpdate,
-    SessionUnknownCreateElicitationRequest,
-    SessionUrlCreateElicitationRequest,
-    SseMcpServer,
-    StateUpdateFallback,
-    StateUpdateRequiresActionVariant,
-    StateUpdateRunningVariant,
-    StateUpdateUnknownVariant,
-    StringElicitationPropertySchema,
-    SubagentUpdateSessionUpdate,
-    TerminalAuthMethod,
-    TerminalToolCallContent,
-    TextContentBlock,
-    TextResourceContents,
-    TitledMultiSelectItems,
-    ToolCallSessionUpdate,
-    ToolCallUpdateSessionUpdate,
-    UnknownAuthMethod,
-    UnknownContentBlock,
-    UnknownCreateElicitationResponse,
-    UnknownElicitationPropertySchema,
-    UnknownIdleStateUpdate,
-    UnknownMcpServer,
-    UnknownMultiSelectItems,
-    UnknownSessionConfigOption,
-    UnknownSessionUpdate,
-    UnknownSetSessionConfigOptionRequest,
-    UnknownStateUpdateIdleVariant,
-    UnknownToolCallContent,
-    UnstructuredCommandInput,
-    UsageUpdateSessionUpdate,
-    UserMessageChunk,
-    ValueIdSetSessionConfigOptionRequest,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        AcceptCreateElicitationResponse,
+        AcpMcpServer,
+        AgentMessageChunk,
+        AgentThoughtChunk,
+        ArrayElicitationPropertySchema,
+        AudioContentBlock,
+        AuthMethodAgent,
+        AvailableCommandsUpdateSessionUpdate,
+        BlobResourceContents,
+        BooleanElicitationPropertySchema,
+        BooleanSessionConfigOption,
+        BooleanSetSessionConfigOptionRequest,
+        CancelledPermissionOutcome,
+        CancelledStateUpdateIdleVariant,
+        CancelledStopReason,
+        CompactionSummaryChunkSessionUpdate,
+        CompactionUpdateSessionUpdate,
+        ConfigOptionUpdateSessionUpdate,
+        ContentToolCallContent,
+        CurrentModeUpdateSessionUpdate,
+        DiffToolCallContent,
+        ElicitationCancelAction,
+        ElicitationDeclineAction,
+        EndTurnStateUpdateIdleVariant,
+        EndTurnStopReason,
+        EnvVarAuthMethod,
+        ErrorIdleStateUpdate,
+        ErrorMessageMcpResponse,
+        ErrorStateUpdateIdleVariant,
+        FilePlanUpdateContent,
+        HttpMcpServer,
+        ImageContentBlock,
+        InitializeRequest,
+        InitializeResponse,
+        IntegerElicitationPropertySchema,
+        ItemsPlanUpdateContent,
+        MarkdownPlanUpdateContent,
+        MaxTokensStateUpdateIdleVariant,
+        MaxTokensStopReason,
+        MaxTurnRequestsStateUpdateIdleVariant,
+        MaxTurnRequestsStopReason,
+        McpServerStdio,
+        MultiSelectItemsStringVariant,
+        NoneIdleStateUpdate,
+        NoneStateUpdateIdleVariant,
+        NoticeSessionUpdate,
+        NumberElicitationPropertySchema,
+        PlanRemovedSessionUpdate,
+        PlanSessionUpdate,
+        PlanUpdateSessionUpdate,
+        RefusalStateUpdateIdleVariant,
+        RefusalStopReason,
+        RequestElicitationFormMode,
+        RequestElicitationUrlMode,
+        RequestFormCreateElicitationRequest,
+        RequestUnknownCreateElicitationRequest,
+        RequestUrlCreateElicitationRequest,
+        ResourceContentBlock,
+        ResourceLinkContentBlock,
+        ResultMessageMcpResponse,
+        SelectedRequestPermissionOutcome,
+        SelectSessionConfigOption,
+        SessionConfigSelectGroup,
+        SessionConfigSelectOption,
+        SessionElicitationFormMode,
+        SessionElicitationUrlMode,
+        SessionFormCreateElicitationRequest,
+        SessionInfoUpdateSessionUpdate,
+        SessionMessageChunkSessionUpdate,
+        SessionMessageSessionUpdate,
+        SessionUnknownCreateElicitationRequest,
+        SessionUrlCreateElicitationRequest,
+        SseMcpServer,
+        StateUpdateFallback,
+        StateUpdateRequiresActionVariant,
+        StateUpdateRunningVariant,
+        StateUpdateUnknownVariant,
+        StringElicitationPropertySchema,
+        SubagentUpdateSessionUpdate,
+        TerminalAuthMethod,
+        TerminalToolCallContent,
+        TextContentBlock,
+        TextResourceContents,
+        TitledMultiSelectItems,
+        ToolCallSessionUpdate,
+        ToolCallUpdateSessionUpdate,
+        UnknownAuthMethod,
+        UnknownContentBlock,
+        UnknownCreateElicitationResponse,
+        UnknownElicitationPropertySchema,
+        UnknownIdleStateUpdate,
+        UnknownMcpServer,
+        UnknownMultiSelectItems,
+        UnknownSessionConfigOption,
+        UnknownSessionUpdate,
+        UnknownSetSessionConfigOptionRequest,
+        UnknownStateUpdateIdleVariant,
+        UnknownToolCallContent,
+        UnstructuredCommandInput,
+        UsageUpdateSessionUpdate,
+        UserMessageChunk,
+        ValueIdSetSessionConfigOptionRequest,
+    )

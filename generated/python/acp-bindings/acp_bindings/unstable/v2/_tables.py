@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from acp_bindings.runtime.leniency import Leniency
+from ...runtime.leniency import Leniency
 
 LENIENT: Final[dict[str, dict[str, Leniency]]] = {
     "LoginAuthRequest": {
@@ -935,6 +935,5 @@ OWNERS: Final[dict[str, dict[str, str]]] = {
 }
 """The definition that declares a field, where it is not the one of the record's own name."""
 
-UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {
-}
+UNENFORCED: Final[Mapping[str, tuple[str, ...]]] = {}
 """Places in the schema of the keywords that `decode` does not enforce, by definition; `validate` enforces them."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from acp_bindings.runtime import MISSING, Model, Number, Unknown
-from acp_bindings.unstable.v2.unions import (
+from pydantic import Field
+
+from ...runtime import MISSING, Model, Number, Unknown
+from .unions import (
     AbsolutePath,
     AuthMethod,
     AuthMethodId,
@@ -72,13 +74,12 @@ from acp_bindings.unstable.v2.unions import (
     ToolCallStatus,
     ToolKind,
 )
-from pydantic import Field
 
 
 class AgentAuthCapabilities(Model):
     """Extras of authentication that an agent offers. There are none yet but `_meta`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     status: AuthStatusCapabilities | None = None
@@ -104,7 +105,7 @@ class AgentCapabilities(Model):
     `authMethods`. Null and omission both mean that there are none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     providers: ProvidersCapabilities | None = None
@@ -120,7 +121,7 @@ class AgentMessage(Model):
     message.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -129,7 +130,7 @@ class AgentMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -140,7 +141,9 @@ class AgentMessage(Model):
 class AgentMessageSessionUpdate(AgentMessage):
     """A message of the agent, new or changed, in place of chunks or after them."""
 
-    session_update: Annotated[Literal['agent_message'], Field(alias='sessionUpdate')] = "agent_message"
+    session_update: Annotated[
+        Literal["agent_message"], Field(alias="sessionUpdate")
+    ] = "agent_message"
 
 
 class AgentThought(Model):
@@ -149,7 +152,7 @@ class AgentThought(Model):
     a new thought.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which thought this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -158,7 +161,7 @@ class AgentThought(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the thought. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -169,7 +172,9 @@ class AgentThought(Model):
 class AgentThoughtSessionUpdate(AgentThought):
     """A piece of the agent's reasoning, new or changed, in place of chunks or after them."""
 
-    session_update: Annotated[Literal['agent_thought'], Field(alias='sessionUpdate')] = "agent_thought"
+    session_update: Annotated[
+        Literal["agent_thought"], Field(alias="sessionUpdate")
+    ] = "agent_thought"
 
 
 class Annotations(Model):
@@ -178,7 +183,7 @@ class Annotations(Model):
     audience: list[Role] | None = None
     """For whom the content is. Null and omission both mean that it is for everybody."""
 
-    last_modified: Annotated[str | None, Field(alias='lastModified')] = None
+    last_modified: Annotated[str | None, Field(alias="lastModified")] = None
     """When the content last changed, as an ISO 8601 time such as `2026-03-29T18:04:00Z`. Null and omission both mean
     that this is not known.
     """
@@ -188,7 +193,7 @@ class Annotations(Model):
     mean that nothing is said.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -197,17 +202,17 @@ class ArchiveSessionRequest(Model):
     progress is cancelled and the session closed first. An archived session may be archived again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to archive."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ArchiveSessionResponse(Model):
     """Result of `session/archive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -217,20 +222,20 @@ class AudioContent(Model):
     data: str
     """The bytes of the recording in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `audio/wav`."""
 
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AudioContentBlock(AudioContent):
     """A sound recording. In a prompt it needs the capability `session.prompt.audio` of the agent."""
 
-    type: Literal['audio'] = "audio"
+    type: Literal["audio"] = "audio"
 
 
 class AuthAccount(Model):
@@ -255,14 +260,14 @@ class AuthAccount(Model):
     organization: str | None = None
     """Name of the organization or team. Null and absence both mean that none is told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AuthMethodAgent(Model):
     """Login by the agent itself, with `auth/login`."""
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -271,14 +276,14 @@ class AuthMethodAgent(Model):
     description: str | None = None
     """More about this way to log in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AgentAuthMethod(AuthMethodAgent):
     """The agent sees to the login itself when the client sends `auth/login`."""
 
-    type: Literal['agent'] = "agent"
+    type: Literal["agent"] = "agent"
 
 
 class AuthMethodTerminal(Model):
@@ -287,7 +292,7 @@ class AuthMethodTerminal(Model):
     `auth.terminal`.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -304,14 +309,14 @@ class AuthMethodTerminal(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AuthStatusCapabilities(Model):
     """Present, if only as `{}`, when the agent has `auth/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -320,7 +325,7 @@ class AuthStatusRequest(Model):
     never refused with -32000.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -335,7 +340,7 @@ class AuthStatusResponse(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -352,55 +357,57 @@ class AuthStatusUpdateNotification(Model):
     accounts: list[AuthAccount] | MISSING = MISSING
     """The accounts that the agent has, for display. Absent and `[]` both mean that it tells of none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AvailableCommandsUpdate(Model):
     """Says which commands the user can call from now on."""
 
-    available_commands: Annotated[list[AvailableCommand], Field(alias='availableCommands')]
+    available_commands: Annotated[
+        list[AvailableCommand], Field(alias="availableCommands")
+    ]
     """All commands, in place of the old list. `[]` means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AvailableCommandsUpdateSessionUpdate(AvailableCommandsUpdate):
     """The commands that the user can call have changed."""
 
-    session_update: Annotated[Literal['available_commands_update'], Field(alias='sessionUpdate')] = (
-        "available_commands_update"
-    )
+    session_update: Annotated[
+        Literal["available_commands_update"], Field(alias="sessionUpdate")
+    ] = "available_commands_update"
 
 
 class BackgroundSubagent(Model):
     """A subagent that works in the background."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """Its session, which a `subagent_update` has announced."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundTerminal(Model):
     """A process that runs in the background."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal of the process."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BackgroundToolCall(Model):
     """A tool call that goes on in the background."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -413,10 +420,10 @@ class BlobResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -432,28 +439,28 @@ class BooleanPropertySchema(Model):
     default: bool | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class BooleanElicitationPropertySchema(BooleanPropertySchema):
     """Yes or no."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
 
 class BooleanSetSessionConfigOptionRequest(Model):
     """Switches a `boolean` option."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: bool
@@ -466,12 +473,12 @@ class CancelRequestNotification(Model):
     result for cancellation, or error -32800. It ignores ids that it does not know or has answered.
     """
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request to cancel, one that the sender of this notification has sent itself. Requests of the other side with
     the same id are not meant.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -482,10 +489,10 @@ class CancelSessionNotification(Model):
     Late answers to withdrawn requests change nothing.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -495,13 +502,13 @@ class CancelTerminalRequest(Model):
     with -32602. Neither the session's state nor the status of a tool call changes by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the terminal belongs."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose process is to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -510,7 +517,7 @@ class CancelTerminalResponse(Model):
     `terminal_update` with an `exitStatus`; the terminal remains and can still be shown.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -520,13 +527,13 @@ class CancelToolCallRequest(Model):
     -32602. The state of the session does not change by it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to which the tool call belongs."""
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call to stop."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -535,14 +542,14 @@ class CancelToolCallResponse(Model):
     with a final status: `cancelled`, unless the work was quicker and has `completed` or `failed`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CancelledPermissionOutcome(Model):
     """The request ended without a choice, which the agent takes as a refusal."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -552,7 +559,7 @@ class CancelledRequestPermissionOutcome(CancelledPermissionOutcome):
     may do so by itself after `session/cancel`.
     """
 
-    outcome: Literal['cancelled'] = "cancelled"
+    outcome: Literal["cancelled"] = "cancelled"
 
 
 class CancelledStateUpdateIdleVariant(Model):
@@ -561,17 +568,19 @@ class CancelledStateUpdateIdleVariant(Model):
     of its own reports another.
     """
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -587,7 +596,9 @@ class CancelledStopReason(Model):
     of its own reports another.
     """
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -595,7 +606,7 @@ class CancelledStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -613,7 +624,7 @@ class ClientAuthCapabilities(Model):
     user logs in. Null and omission both mean that it cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -630,7 +641,7 @@ class ClientCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -641,17 +652,17 @@ class CloseSessionRequest(Model):
     -32800.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to close. One that is not active counts as closed, and a client takes error -32002 for success too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CloseSessionResponse(Model):
     """Says that the session is closed. The agent sends nothing more for it on this connection."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -667,14 +678,14 @@ class Command(Model):
     input: AvailableCommandInput | None = None
     """What the user can write after the name. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CommandAvailableCommand(Command):
     """A command that the user calls by writing `/` and its name in a prompt."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
 
 class CommandPermissionSubject(Model):
@@ -686,20 +697,20 @@ class CommandPermissionSubject(Model):
     cwd: AbsolutePath
     """The directory in which the command will run."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call to which the command belongs. Null and omission both mean that none is known."""
 
-    terminal_id: Annotated[TerminalId | None, Field(alias='terminalId')] = None
+    terminal_id: Annotated[TerminalId | None, Field(alias="terminalId")] = None
     """The terminal in which the command will run. Null and omission both mean that there is none yet."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CommandRequestPermissionSubject(CommandPermissionSubject):
     """The agent wants to run a command line."""
 
-    type: Literal['command'] = "command"
+    type: Literal["command"] = "command"
 
 
 class CompactionSummaryChunk(Model):
@@ -707,22 +718,22 @@ class CompactionSummaryChunk(Model):
     progress.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """The compaction whose summary grows."""
 
     content: ContentBlock
     """The block to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class CompactionSummaryChunkSessionUpdate(CompactionSummaryChunk):
     """A further piece of the summary that a shortened context leaves behind."""
 
-    session_update: Annotated[Literal['compaction_summary_chunk'], Field(alias='sessionUpdate')] = (
-        "compaction_summary_chunk"
-    )
+    session_update: Annotated[
+        Literal["compaction_summary_chunk"], Field(alias="sessionUpdate")
+    ] = "compaction_summary_chunk"
 
 
 class CompactionUpdate(Model):
@@ -731,7 +742,7 @@ class CompactionUpdate(Model):
     a value takes the place of the old one.
     """
 
-    compaction_id: Annotated[CompactionId, Field(alias='compactionId')]
+    compaction_id: Annotated[CompactionId, Field(alias="compactionId")]
     """Which compaction this is about."""
 
     status: CompactionStatus
@@ -749,7 +760,7 @@ class CompactionUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the compaction. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -760,7 +771,9 @@ class CompactionUpdate(Model):
 class CompactionUpdateSessionUpdate(CompactionUpdate):
     """The agent shortens its context: begun, changed or done."""
 
-    session_update: Annotated[Literal['compaction_update'], Field(alias='sessionUpdate')] = "compaction_update"
+    session_update: Annotated[
+        Literal["compaction_update"], Field(alias="sessionUpdate")
+    ] = "compaction_update"
 
 
 class CompleteElicitationNotification(Model):
@@ -768,27 +781,29 @@ class CompleteElicitationNotification(Model):
     done. It does not change the state of the session.
     """
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """The elicitation that is done."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ConfigOptionUpdate(Model):
     """Says that the options of the session have changed other than by the client's request."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options with their current values, in place of the old list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ConfigOptionUpdateSessionUpdate(ConfigOptionUpdate):
     """The configuration options of the session have changed."""
 
-    session_update: Annotated[Literal['config_option_update'], Field(alias='sessionUpdate')] = "config_option_update"
+    session_update: Annotated[
+        Literal["config_option_update"], Field(alias="sessionUpdate")
+    ] = "config_option_update"
 
 
 class Content(Model):
@@ -797,39 +812,43 @@ class Content(Model):
     content: ContentBlock
     """The content block."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ContentChunk(Model):
     """A piece of a message, appended to what has arrived of it. Pieces of several messages may alternate."""
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece belongs to. An unknown one starts a new message."""
 
     content: ContentBlock
     """The piece to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AgentMessageChunk(ContentChunk):
     """A further piece of a message of the agent."""
 
-    session_update: Annotated[Literal['agent_message_chunk'], Field(alias='sessionUpdate')] = "agent_message_chunk"
+    session_update: Annotated[
+        Literal["agent_message_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_message_chunk"
 
 
 class AgentThoughtChunk(ContentChunk):
     """A further piece of the agent's reasoning."""
 
-    session_update: Annotated[Literal['agent_thought_chunk'], Field(alias='sessionUpdate')] = "agent_thought_chunk"
+    session_update: Annotated[
+        Literal["agent_thought_chunk"], Field(alias="sessionUpdate")
+    ] = "agent_thought_chunk"
 
 
 class ContentToolCallContent(Content):
     """A content block, such as text or an image."""
 
-    type: Literal['content'] = "content"
+    type: Literal["content"] = "content"
 
 
 class DeleteSessionRequest(Model):
@@ -837,17 +856,17 @@ class DeleteSessionRequest(Model):
     again.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to remove."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DeleteSessionResponse(Model):
     """Says that the session no longer appears in the list."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -864,7 +883,7 @@ class Diff(Model):
     mean that there is none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -877,7 +896,7 @@ class DiffPatch(Model):
     text: str
     """The patch itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -891,64 +910,64 @@ class DiffPathChange(Model):
 class DiffAdd(DiffPathChange):
     """The file is new."""
 
-    operation: Literal['add'] = "add"
+    operation: Literal["add"] = "add"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffDelete(DiffPathChange):
     """The file is gone."""
 
-    operation: Literal['delete'] = "delete"
+    operation: Literal["delete"] = "delete"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffModify(DiffPathChange):
     """The file has new content in its old place."""
 
-    operation: Literal['modify'] = "modify"
+    operation: Literal["modify"] = "modify"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffPathPairChange(Model):
     """The two paths of an operation that leads from one file to another."""
 
-    old_path: Annotated[AbsolutePath, Field(alias='oldPath')]
+    old_path: Annotated[AbsolutePath, Field(alias="oldPath")]
     """Where the file was, or what it was copied from."""
 
     path: AbsolutePath
@@ -958,61 +977,61 @@ class DiffPathPairChange(Model):
 class DiffCopy(DiffPathPairChange):
     """The file came about as a copy of another."""
 
-    operation: Literal['copy'] = "copy"
+    operation: Literal["copy"] = "copy"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffMove(DiffPathPairChange):
     """The file has a new place or name, and perhaps new content."""
 
-    operation: Literal['move'] = "move"
+    operation: Literal["move"] = "move"
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DiffToolCallContent(Diff):
     """Changes to files."""
 
-    type: Literal['diff'] = "diff"
+    type: Literal["diff"] = "diff"
 
 
 class DisableProviderRequest(Model):
     """Parameters of `providers/disable`: the agent stops using one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to disable. One that is `required` cannot be."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class DisableProviderResponse(Model):
     """Result of `providers/disable`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1028,18 +1047,18 @@ class ElicitationAcceptAction(Model):
 class AcceptCreateElicitationResponse(ElicitationAcceptAction):
     """The user agreed, and filled in the form if there was one."""
 
-    action: Literal['accept'] = "accept"
+    action: Literal["accept"] = "accept"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationCancelAction(Model):
     """The question was closed without an answer."""
 
-    action: Literal['cancel'] = "cancel"
+    action: Literal["cancel"] = "cancel"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1054,30 +1073,30 @@ class ElicitationCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationDeclineAction(Model):
     """The user said no."""
 
-    action: Literal['decline'] = "decline"
+    action: Literal["decline"] = "decline"
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationFormCapabilities(Model):
     """That a client can show forms to the user. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationRequestScope(Model):
     """An elicitation that belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
@@ -1099,17 +1118,17 @@ class ElicitationSchema(Model):
     description: str | None = None
     """What the form is for, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ElicitationSessionScope(Model):
     """An elicitation that belongs to a session."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -1118,7 +1137,7 @@ class ElicitationSessionScope(Model):
 class ElicitationUrlCapabilities(Model):
     """That a client can send the user to a web page. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1131,26 +1150,28 @@ class EmbeddedResource(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class EndTurnIdleStateUpdateSessionUpdate(Model):
     """The work was done, a command without any use of the model included."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1163,17 +1184,17 @@ class EndTurnIdleStateUpdateSessionUpdate(Model):
 class EndTurnStateUpdateIdleVariant(Model):
     """The work was done, a command without any use of the model included."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1186,7 +1207,7 @@ class EndTurnStateUpdateIdleVariant(Model):
 class EndTurnStopReason(Model):
     """The work was done, a command without any use of the model included."""
 
-    stop_reason: Annotated[Literal['end_turn'], Field(alias='stopReason')] = "end_turn"
+    stop_reason: Annotated[Literal["end_turn"], Field(alias="stopReason")] = "end_turn"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1194,7 +1215,7 @@ class EndTurnStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1216,7 +1237,7 @@ class EnumOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1229,7 +1250,7 @@ class EnvVariable(Model):
     value: str
     """The value of the variable."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1254,7 +1275,7 @@ class ErrorMessageMcpResponse(Model):
     error: McpError
     """Why."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1272,7 +1293,7 @@ class ErrorIdleStateUpdate(ErrorStopReason):
     afterwards its answer stays a success.
     """
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1280,7 +1301,7 @@ class ErrorIdleStateUpdate(ErrorStopReason):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1295,19 +1316,21 @@ class ErrorIdleStateUpdateSessionUpdate(ErrorStopReason):
     afterwards its answer stays a success.
     """
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1322,17 +1345,17 @@ class ErrorStateUpdateIdleVariant(ErrorStopReason):
     afterwards its answer stays a success.
     """
 
-    stop_reason: Annotated[Literal['error'], Field(alias='stopReason')] = "error"
+    stop_reason: Annotated[Literal["error"], Field(alias="stopReason")] = "error"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1348,13 +1371,15 @@ class ForkSessionRequest(Model):
     the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session from which to start."""
 
     cwd: AbsolutePath
     """The working directory of the new session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. The
     original's roots are not inherited: omission and `[]` both mean that the new session has none.
@@ -1362,13 +1387,15 @@ class ForkSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for the new session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
@@ -1378,20 +1405,24 @@ class ForkSessionRequest(Model):
 class ForkSessionResponse(Model):
     """The agent's answer to `session/fork`."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1404,7 +1435,7 @@ class HttpHeader(Model):
     value: str
     """The value of the header."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1416,7 +1447,7 @@ class Icon(Model):
     follow no redirect to another scheme or origin.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the picture, for when its source names none or too broad a one. Null and omission both mean
     that the source is right.
     """
@@ -1429,22 +1460,22 @@ class Icon(Model):
     theme: IconTheme | None = None
     """The background for which the picture is made. Null and omission both mean that it serves on every one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IdSetSessionConfigOptionRequest(Model):
     """Chooses one of the values of a `select` option."""
 
-    type: Literal['id'] = "id"
+    type: Literal["id"] = "id"
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     value: SessionConfigValueId
@@ -1457,7 +1488,7 @@ class ImageContent(Model):
     data: str
     """The bytes of the image in base64."""
 
-    mime_type: Annotated[MediaType, Field(alias='mimeType')]
+    mime_type: Annotated[MediaType, Field(alias="mimeType")]
     """The media type of the bytes, such as `image/png`."""
 
     uri: str | None = None
@@ -1466,14 +1497,14 @@ class ImageContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ImageContentBlock(ImageContent):
     """An image. In a prompt it needs the capability `session.prompt.image` of the agent."""
 
-    type: Literal['image'] = "image"
+    type: Literal["image"] = "image"
 
 
 class Implementation(Model):
@@ -1488,7 +1519,7 @@ class Implementation(Model):
     version: str
     """The version of the program, such as `2.1.0`, for display, logs and bug reports."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1497,26 +1528,28 @@ class InitializeRequest(Model):
     both sides speak and what each of them can do.
     """
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The newest version that the client speaks."""
 
     info: Implementation
     """The program that speaks for the client side."""
 
-    capabilities: ClientCapabilities = Field(default_factory=lambda: ClientCapabilities())
+    capabilities: ClientCapabilities = Field(
+        default_factory=lambda: ClientCapabilities()
+    )
     """What the client offers to the agent. Omission means nothing beyond the basics.
 
     Omitted means {}.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class InitializeResponse(Model):
     """The agent's answer to `initialize`."""
 
-    protocol_version: Annotated[ProtocolVersion, Field(alias='protocolVersion')]
+    protocol_version: Annotated[ProtocolVersion, Field(alias="protocolVersion")]
     """The version for this connection: the newest that the agent speaks and that is not newer than the client's. Where
     there is none, the request fails with -32022. A client that does not speak it closes the connection.
     """
@@ -1530,12 +1563,14 @@ class InitializeResponse(Model):
     Omitted means {}.
     """
 
-    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias='authMethods')] = MISSING
+    auth_methods: Annotated[list[AuthMethod] | MISSING, Field(alias="authMethods")] = (
+        MISSING
+    )
     """The ways to log in. If there is at least one, the agent has `auth/login` and `auth/logout`; if the list is empty
     or omitted, it has neither.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1557,20 +1592,20 @@ class IntegerPropertySchema(Model):
     default: int | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class IntegerElicitationPropertySchema(IntegerPropertySchema):
     """A whole number."""
 
-    type: Literal['integer'] = "integer"
+    type: Literal["integer"] = "integer"
 
 
 class ListProvidersRequest(Model):
     """Parameters of `providers/list`: the client asks which providers of language models it can configure."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1580,7 +1615,7 @@ class ListProvidersResponse(Model):
     providers: list[ProviderInfo]
     """All providers that can be configured, each with what is in force for it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1594,7 +1629,9 @@ class ListSessionsRequest(Model):
     normalise paths before it compares them. Null and omission both mean sessions of every directory.
     """
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Only sessions with exactly these additional roots, in this order. `[]` finds the sessions that have none;
     omission means no filter. A malformed list of roots is refused with -32602.
 
@@ -1604,7 +1641,7 @@ class ListSessionsRequest(Model):
     cursor: SessionListCursor | None = None
     """Where to go on, taken from `nextCursor` of the page before. Null and omission both ask for the first page."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     archived: SessionArchiveFilter | None = None
@@ -1620,12 +1657,12 @@ class ListSessionsResponse(Model):
     sessions: list[SessionInfo]
     """The sessions of this page."""
 
-    next_cursor: Annotated[SessionListCursor | None, Field(alias='nextCursor')] = None
+    next_cursor: Annotated[SessionListCursor | None, Field(alias="nextCursor")] = None
     """What to send as `cursor` for the next page. Null and omission both mean that this page is the last; an empty
     string is a cursor like any other.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1638,13 +1675,15 @@ class LoadSessionRequest(Model):
     where both peers have `session/resume`, prefer that.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to open."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -1652,12 +1691,14 @@ class LoadSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1666,12 +1707,14 @@ class LoadSessionResponse(Model):
     has neither; see `session/resume`.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1680,17 +1723,17 @@ class LoginAuthRequest(Model):
     listed at least one way to log in, and never with one of type `terminal`.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """The way to log in, one of those in `authMethods`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LoginAuthResponse(Model):
     """Says that the user is logged in."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1699,33 +1742,37 @@ class LogoutAuthRequest(Model):
     agent listed at least one way to log in.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class LogoutAuthResponse(Model):
     """Says that the user is logged out."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MaxTokensIdleStateUpdateSessionUpdate(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1738,17 +1785,19 @@ class MaxTokensIdleStateUpdateSessionUpdate(Model):
 class MaxTokensStateUpdateIdleVariant(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1761,7 +1810,9 @@ class MaxTokensStateUpdateIdleVariant(Model):
 class MaxTokensStopReason(Model):
     """The limit of tokens was reached."""
 
-    stop_reason: Annotated[Literal['max_tokens'], Field(alias='stopReason')] = "max_tokens"
+    stop_reason: Annotated[Literal["max_tokens"], Field(alias="stopReason")] = (
+        "max_tokens"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1769,7 +1820,7 @@ class MaxTokensStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1782,19 +1833,23 @@ class MaxTokensStopReason(Model):
 class MaxTurnRequestsIdleStateUpdateSessionUpdate(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1807,17 +1862,19 @@ class MaxTurnRequestsIdleStateUpdateSessionUpdate(Model):
 class MaxTurnRequestsStateUpdateIdleVariant(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1830,7 +1887,9 @@ class MaxTurnRequestsStateUpdateIdleVariant(Model):
 class MaxTurnRequestsStopReason(Model):
     """The limit of requests to the model for one piece of work was reached."""
 
-    stop_reason: Annotated[Literal['max_turn_requests'], Field(alias='stopReason')] = "max_turn_requests"
+    stop_reason: Annotated[Literal["max_turn_requests"], Field(alias="stopReason")] = (
+        "max_turn_requests"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -1838,7 +1897,7 @@ class MaxTurnRequestsStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -1851,7 +1910,7 @@ class MaxTurnRequestsStopReason(Model):
 class McpAcpCapabilities(Model):
     """Present, if only as `{}`, when the agent can reach MCP servers through the connection itself."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1868,7 +1927,7 @@ class McpCapabilities(Model):
     cannot.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     acp: McpAcpCapabilities | None = None
@@ -1894,7 +1953,7 @@ class McpError(Model):
 class McpHttpCapabilities(Model):
     """That an agent can reach MCP servers over HTTP. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1906,17 +1965,17 @@ class McpServerAcp(Model):
     name: str
     """Label of the server."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """Names the server in `mcp/message`. Its provider gives each one an id of its own."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class AcpMcpServer(McpServerAcp):
     """A server that is reached through the connection itself. Only for agents that advertised it."""
 
-    type: Literal['acp'] = "acp"
+    type: Literal["acp"] = "acp"
 
 
 class McpServerHttp(Model):
@@ -1933,14 +1992,14 @@ class McpServerHttp(Model):
     means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class HttpMcpServer(McpServerHttp):
     """A server that is reached over HTTP."""
 
-    type: Literal['http'] = "http"
+    type: Literal["http"] = "http"
 
 
 class McpServerStdio(Model):
@@ -1960,14 +2019,14 @@ class McpServerStdio(Model):
     last value counts. Omission means none.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class McpStdioCapabilities(Model):
     """That an agent can start MCP servers as processes. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -1976,10 +2035,10 @@ class MessageMcpNotification(Model):
     request under way.
     """
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -1988,17 +2047,17 @@ class MessageMcpNotification(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MessageMcpRequest(Model):
     """Parameters of `mcp/message` as a request: the agent calls a method of an MCP server that the client provides."""
 
-    server_id: Annotated[McpServerAcpId, Field(alias='serverId')]
+    server_id: Annotated[McpServerAcpId, Field(alias="serverId")]
     """The server that it concerns."""
 
-    request_id: Annotated[McpRequestId, Field(alias='requestId')]
+    request_id: Annotated[McpRequestId, Field(alias="requestId")]
     """The request of MCP that it concerns."""
 
     method: str
@@ -2007,7 +2066,7 @@ class MessageMcpRequest(Model):
     params: dict[str, Any] | None = None
     """Its params. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2020,10 +2079,10 @@ class MultiSelectPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_items: Annotated[int | None, Field(alias='minItems', ge=0)] = None
+    min_items: Annotated[int | None, Field(alias="minItems", ge=0)] = None
     """How many values must be chosen at least. Null and omission both mean no limit."""
 
-    max_items: Annotated[int | None, Field(alias='maxItems', ge=0)] = None
+    max_items: Annotated[int | None, Field(alias="maxItems", ge=0)] = None
     """How many values may be chosen at most. Null and omission both mean no limit."""
 
     items: MultiSelectItems
@@ -2032,14 +2091,14 @@ class MultiSelectPropertySchema(Model):
     default: list[str] | None = None
     """The values that are chosen before the user touches the field. Null and omission both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ArrayElicitationPropertySchema(MultiSelectPropertySchema):
     """A choice of several."""
 
-    type: Literal['array'] = "array"
+    type: Literal["array"] = "array"
 
 
 class NewSessionRequest(Model):
@@ -2051,7 +2110,9 @@ class NewSessionRequest(Model):
     cwd: AbsolutePath
     """The main root of the session, and the only directory against which relative paths are resolved."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. Omission and
     `[]` both mean that there are none.
@@ -2059,13 +2120,15 @@ class NewSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session. Omission and `[]` both mean none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
@@ -2077,20 +2140,24 @@ class NewSessionResponse(Model):
     overtake this answer, it does not undo what they said.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The new session, as named in everything that follows."""
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2102,10 +2169,10 @@ class NoStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
     usage: Usage | None = None
@@ -2118,17 +2185,17 @@ class NoStopReason(Model):
 class NoneStateUpdateIdleVariant(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
     usage: Usage | None = None
@@ -2152,14 +2219,16 @@ class Notice(Model):
     description: str | None = None
     """Details or advice, in plain text. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NoticeSessionUpdate(Notice):
     """A word to the user that is not part of the conversation. A client that has no place for it drops it."""
 
-    session_update: Annotated[Literal['notice'], Field(alias='sessionUpdate')] = "notice"
+    session_update: Annotated[Literal["notice"], Field(alias="sessionUpdate")] = (
+        "notice"
+    )
 
 
 class NumberPropertySchema(Model):
@@ -2180,20 +2249,20 @@ class NumberPropertySchema(Model):
     default: Number | None = None
     """What the field holds before the user touches it. Null and omission both mean nothing."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NumberElicitationPropertySchema(NumberPropertySchema):
     """A number."""
 
-    type: Literal['number'] = "number"
+    type: Literal["number"] = "number"
 
 
 class PermissionOption(Model):
     """One answer that the user can give to a permission request."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """What the client sends back when the user chooses this option. No other option of the request has it."""
 
     name: str
@@ -2204,7 +2273,7 @@ class PermissionOption(Model):
     it.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2220,81 +2289,83 @@ class PlanEntry(Model):
     status: PlanEntryStatus
     """How far the step has come."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanFile(Model):
     """A plan that stands in a file."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     uri: str
     """Where the file is."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class FilePlanUpdateContent(PlanFile):
     """A file that holds the plan."""
 
-    type: Literal['file'] = "file"
+    type: Literal["file"] = "file"
 
 
 class PlanItems(Model):
     """A plan as a list of steps."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     entries: list[PlanEntry]
     """All steps with their present status, in order. What is missing is no longer part of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ItemsPlanUpdateContent(PlanItems):
     """A list of steps."""
 
-    type: Literal['items'] = "items"
+    type: Literal["items"] = "items"
 
 
 class PlanMarkdown(Model):
     """A plan as Markdown."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
     content: str
     """The text of the plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MarkdownPlanUpdateContent(PlanMarkdown):
     """The plan as Markdown."""
 
-    type: Literal['markdown'] = "markdown"
+    type: Literal["markdown"] = "markdown"
 
 
 class PlanRemoved(Model):
     """A plan is gone."""
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanRemovedSessionUpdate(PlanRemoved):
     """A plan is gone."""
 
-    session_update: Annotated[Literal['plan_removed'], Field(alias='sessionUpdate')] = "plan_removed"
+    session_update: Annotated[Literal["plan_removed"], Field(alias="sessionUpdate")] = (
+        "plan_removed"
+    )
 
 
 class PlanUpdate(Model):
@@ -2303,20 +2374,22 @@ class PlanUpdate(Model):
     plan: PlanUpdateContent
     """The plan, complete."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PlanUpdateSessionUpdate(PlanUpdate):
     """A plan, new or changed."""
 
-    session_update: Annotated[Literal['plan_update'], Field(alias='sessionUpdate')] = "plan_update"
+    session_update: Annotated[Literal["plan_update"], Field(alias="sessionUpdate")] = (
+        "plan_update"
+    )
 
 
 class PromptAudioCapabilities(Model):
     """That prompts may hold sound recordings. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2331,33 +2404,35 @@ class PromptCapabilities(Model):
     audio: PromptAudioCapabilities | None = None
     """Present, if only as `{}`, when prompts may hold sound recordings. Null and omission both mean that they may not."""
 
-    embedded_context: Annotated[PromptEmbeddedContextCapabilities | None, Field(alias='embeddedContext')] = None
+    embedded_context: Annotated[
+        PromptEmbeddedContextCapabilities | None, Field(alias="embeddedContext")
+    ] = None
     """Present, if only as `{}`, when prompts may hold resources with their contents. Null and omission both mean that
     they may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptEmbeddedContextCapabilities(Model):
     """That prompts may hold resources with their contents. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptImageCapabilities(Model):
     """That prompts may hold images. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class PromptRequest(Model):
     """Parameters of `session/prompt`, by which the client hands the user's message to the agent."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which the message is said."""
 
     prompt: Annotated[list[ContentBlock], Field(min_length=1)]
@@ -2366,7 +2441,7 @@ class PromptRequest(Model):
     itself.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2375,32 +2450,32 @@ class PromptResponse(Model):
     the work goes and when it ends is told by `state_update`.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The id under which the message appears in the conversation. The agent echoes the message with this id in an
     update, before or after this answer, and uses it again in every playback.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ProviderCurrentConfig(Model):
     """Where the requests to a provider go."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol that is spoken there."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address below which the protocol's paths lie."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ProviderInfo(Model):
     """A provider that can be configured."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """Names the provider in `providers/set` and `providers/disable`."""
 
     supported: list[LlmProtocol]
@@ -2414,14 +2489,14 @@ class ProviderInfo(Model):
     disabled.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ProvidersCapabilities(Model):
     """Present, if only as `{}`, when the agent has the methods below `providers/`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2434,7 +2509,7 @@ class ProxySuccessorNotification(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2449,26 +2524,28 @@ class ProxySuccessorRequest(Model):
     params: Any = None
     """Its params, passed on as they are: an object or an array. Null and absence both mean that there are none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RefusalIdleStateUpdateSessionUpdate(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -2481,17 +2558,17 @@ class RefusalIdleStateUpdateSessionUpdate(Model):
 class RefusalStateUpdateIdleVariant(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -2504,7 +2581,7 @@ class RefusalStateUpdateIdleVariant(Model):
 class RefusalStopReason(Model):
     """The agent declined to go on."""
 
-    stop_reason: Annotated[Literal['refusal'], Field(alias='stopReason')] = "refusal"
+    stop_reason: Annotated[Literal["refusal"], Field(alias="stopReason")] = "refusal"
     """Why the work ended. Some reasons bring fields of their own."""
 
     background: list[BackgroundWork] | None = None
@@ -2512,7 +2589,7 @@ class RefusalStopReason(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -2525,21 +2602,21 @@ class RefusalStopReason(Model):
 class ReplayFromStart(Model):
     """Playback of everything that the agent has kept. It has no settings."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestElicitationFormMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
 class RequestElicitationUrlMode(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2549,15 +2626,15 @@ class RequestElicitationUrlMode(ElicitationRequestScope):
 class RequestFormCreateElicitationRequest(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
@@ -2568,7 +2645,7 @@ class RequestPermissionRequest(Model):
     allows it was chosen.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose work waits for the answer."""
 
     title: str
@@ -2591,7 +2668,7 @@ class RequestPermissionRequest(Model):
     the same `optionId`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2601,22 +2678,22 @@ class RequestPermissionResponse(Model):
     outcome: RequestPermissionOutcome
     """What became of the question. Only a selected option that allows the operation is a permission."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequestUrlCreateElicitationRequest(ElicitationRequestScope):
     """It belongs to a request outside every session, such as a login."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -2634,16 +2711,18 @@ class RequiresActionStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RequiresActionStateUpdateSessionUpdate(RequiresActionStateUpdate):
     """The work in the foreground can go on only when the user has done something."""
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
 
 class ResourceContentBlock(EmbeddedResource):
@@ -2651,7 +2730,7 @@ class ResourceContentBlock(EmbeddedResource):
     prompt it needs the capability `session.prompt.embeddedContext` of the agent.
     """
 
-    type: Literal['resource'] = "resource"
+    type: Literal["resource"] = "resource"
 
 
 class ResourceLink(Model):
@@ -2674,7 +2753,7 @@ class ResourceLink(Model):
     that there are none.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the resource. Null and omission both mean that it is not known."""
 
     size: Annotated[int | None, Field(ge=0)] = None
@@ -2683,14 +2762,14 @@ class ResourceLink(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ResourceLinkContentBlock(ResourceLink):
     """A pointer to something, which the receiver reads by itself if it can. Every agent takes it in prompts."""
 
-    type: Literal['resource_link'] = "resource_link"
+    type: Literal["resource_link"] = "resource_link"
 
 
 class ResultMessageMcpResponse(Model):
@@ -2699,7 +2778,7 @@ class ResultMessageMcpResponse(Model):
     result: Any
     """What it returned; null is a result too."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2708,13 +2787,15 @@ class ResumeSessionRequest(Model):
     history again. The request fails with -32000 if the user has to log in first.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to take up."""
 
     cwd: AbsolutePath
     """The session's own working directory. An agent may refuse any other with -32602."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further roots of the session, beside `cwd` and in order of precedence. All are absolute; the agent refuses the
     request if one is malformed, then with -32602, or cannot be granted, and never goes on with fewer. This is the
     whole list from now on, whatever the session had before; omission and `[]` both mean that there are none.
@@ -2722,20 +2803,22 @@ class ResumeSessionRequest(Model):
     Only with the capability `capabilities.session.additionalDirectories` of the agent.
     """
 
-    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias='mcpServers')] = MISSING
+    mcp_servers: Annotated[list[McpServer] | MISSING, Field(alias="mcpServers")] = (
+        MISSING
+    )
     """The MCP servers to connect for this session, complete. Omission and `[]` both mean none; agents do not bring
     back servers from earlier requests.
     """
 
-    replay_from: Annotated[ReplayFrom | None, Field(alias='replayFrom')] = None
+    replay_from: Annotated[ReplayFrom | None, Field(alias="replayFrom")] = None
     """From where to play back the conversation, that place included. Null and omission both mean no playback. An agent
     refuses a place that it does not support with -32602 rather than choose another.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    system_prompt: Annotated[SystemPrompt | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[SystemPrompt | None, Field(alias="systemPrompt")] = None
     """Instructions of the client for the model. Null and absence both mean that there are none.
 
     Only with the capability `capabilities.session.systemPrompt` of the agent. Unstable: may change in any version.
@@ -2747,17 +2830,21 @@ class ResumeSessionResponse(Model):
     the current state; the answer itself says nothing about that.
     """
 
-    config_options: Annotated[list[SessionConfigOption] | MISSING, Field(alias='configOptions')] = MISSING
+    config_options: Annotated[
+        list[SessionConfigOption] | MISSING, Field(alias="configOptions")
+    ] = MISSING
     """The configuration options of the session with their current values. Omission and `[]` both mean that there are
     none. Every `config_option_update` replaces the list.
     """
 
-    available_commands: Annotated[list[AvailableCommand] | MISSING, Field(alias='availableCommands')] = MISSING
+    available_commands: Annotated[
+        list[AvailableCommand] | MISSING, Field(alias="availableCommands")
+    ] = MISSING
     """The commands that the user can call at the start. Omission and `[]` both mean that there are none. Every
     `available_commands_update` replaces the list.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2771,38 +2858,40 @@ class RunningStateUpdate(Model):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class RunningStateUpdateSessionUpdate(RunningStateUpdate):
     """Work is going on in the foreground."""
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
 
 class SelectedPermissionOutcome(Model):
     """The option that the user chose."""
 
-    option_id: Annotated[PermissionOptionId, Field(alias='optionId')]
+    option_id: Annotated[PermissionOptionId, Field(alias="optionId")]
     """The `optionId` of the chosen option, exactly as the request had it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SelectedRequestPermissionOutcome(SelectedPermissionOutcome):
     """The user chose one of the options. An `optionId` that was not offered counts as a refusal."""
 
-    outcome: Literal['selected'] = "selected"
+    outcome: Literal["selected"] = "selected"
 
 
 class SessionAdditionalDirectoriesCapabilities(Model):
     """That sessions can have roots besides `cwd`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2811,14 +2900,14 @@ class SessionArchiveCapabilities(Model):
     lists by `archived`.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionCancelCapabilities(Model):
     """Present, if only as `{}`, when the client may cancel the work of the session."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2839,7 +2928,8 @@ class SessionCapabilities(Model):
     """Present, if only as `{}`, when the agent has `session/delete`. Null and omission both mean that it has not."""
 
     additional_directories: Annotated[
-        SessionAdditionalDirectoriesCapabilities | None, Field(alias='additionalDirectories')
+        SessionAdditionalDirectoriesCapabilities | None,
+        Field(alias="additionalDirectories"),
     ] = None
     """Present, if only as `{}`, when a session can have roots besides `cwd`. Clients then may send
     `additionalDirectories`, and every session that the agent lists states its own. Null and omission both mean that
@@ -2852,7 +2942,7 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     archive: SessionArchiveCapabilities | None = None
@@ -2874,7 +2964,9 @@ class SessionCapabilities(Model):
     Unstable: may change in any version.
     """
 
-    system_prompt: Annotated[SessionSystemPromptCapabilities | None, Field(alias='systemPrompt')] = None
+    system_prompt: Annotated[
+        SessionSystemPromptCapabilities | None, Field(alias="systemPrompt")
+    ] = None
     """`{}` says that the client may send a system prompt with a session. Null and absence both mean that it may not.
 
     Unstable: may change in any version.
@@ -2884,16 +2976,16 @@ class SessionCapabilities(Model):
 class SessionConfigBoolean(Model):
     """An option that is on or off."""
 
-    current_value: Annotated[bool, Field(alias='currentValue')]
+    current_value: Annotated[bool, Field(alias="currentValue")]
     """`true` when the option is on."""
 
 
 class BooleanSessionConfigOption(SessionConfigBoolean):
     """A switch."""
 
-    type: Literal['boolean'] = "boolean"
+    type: Literal["boolean"] = "boolean"
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2907,14 +2999,14 @@ class BooleanSessionConfigOption(SessionConfigBoolean):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelect(Model):
     """An option whose value is chosen from a list."""
 
-    current_value: Annotated[SessionConfigValueId, Field(alias='currentValue')]
+    current_value: Annotated[SessionConfigValueId, Field(alias="currentValue")]
     """The value in force, one of those in `options`."""
 
     options: SessionConfigSelectOptions
@@ -2924,9 +3016,9 @@ class SessionConfigSelect(Model):
 class SelectSessionConfigOption(SessionConfigSelect):
     """One value out of a list."""
 
-    type: Literal['select'] = "select"
+    type: Literal["select"] = "select"
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -2940,14 +3032,14 @@ class SelectSessionConfigOption(SessionConfigSelect):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionConfigSelectGroup(Model):
     """A group of values under one heading."""
 
-    group_id: Annotated[SessionConfigGroupId, Field(alias='groupId')]
+    group_id: Annotated[SessionConfigGroupId, Field(alias="groupId")]
     """What identifies the group within the option."""
 
     name: str
@@ -2956,7 +3048,7 @@ class SessionConfigSelectGroup(Model):
     options: Annotated[list[SessionConfigSelectOption], Field(min_length=1)]
     """The values of the group, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -2972,28 +3064,28 @@ class SessionConfigSelectOption(Model):
     description: str | None = None
     """What the value means, shown to the user. Null and omission both mean that there is no more to say."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionDeleteCapabilities(Model):
     """That an agent has `session/delete`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionElicitationFormMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
 class SessionElicitationUrlMode(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -3003,22 +3095,22 @@ class SessionElicitationUrlMode(ElicitationSessionScope):
 class SessionForkCapabilities(Model):
     """That an agent has `session/fork`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionFormCreateElicitationRequest(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['form'] = "form"
+    mode: Literal["form"] = "form"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    requested_schema: Annotated[ElicitationSchema, Field(alias='requestedSchema')]
+    requested_schema: Annotated[ElicitationSchema, Field(alias="requestedSchema")]
     """What to ask for, field by field."""
 
 
@@ -3027,13 +3119,15 @@ class SessionInfo(Model):
     touch.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session, as `session/load` and `session/resume` take it."""
 
     cwd: AbsolutePath
     """The working directory of the session."""
 
-    additional_directories: Annotated[list[AbsolutePath] | MISSING, Field(alias='additionalDirectories')] = MISSING
+    additional_directories: Annotated[
+        list[AbsolutePath] | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """The additional roots of the session, complete and in order. An agent that advertises additional roots states
     them for every session, with `[]` where there are none.
 
@@ -3043,10 +3137,10 @@ class SessionInfo(Model):
     title: str | None = None
     """What the session is called, shown to the user. Null and omission both mean that it has no title."""
 
-    updated_at: Annotated[str | None, Field(alias='updatedAt')] = None
+    updated_at: Annotated[str | None, Field(alias="updatedAt")] = None
     """When something last happened in the session, in RFC 3339. Null and omission both mean that this is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     archived: bool | None = None
@@ -3061,28 +3155,36 @@ class SessionMessage(Model):
     same id change it.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Identifies the message within this session."""
 
-    sender_session_id: Annotated[SessionId | None | MISSING, Field(alias='senderSessionId')] = MISSING
+    sender_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="senderSessionId")
+    ] = MISSING
     """The session that sent it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_session_id: Annotated[SessionId | None | MISSING, Field(alias='recipientSessionId')] = MISSING
+    recipient_session_id: Annotated[
+        SessionId | None | MISSING, Field(alias="recipientSessionId")
+    ] = MISSING
     """The session that gets it. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    sender_message_id: Annotated[MessageId | None | MISSING, Field(alias='senderMessageId')] = MISSING
+    sender_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="senderMessageId")
+    ] = MISSING
     """The id that the message has in the sender's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    recipient_message_id: Annotated[MessageId | None | MISSING, Field(alias='recipientMessageId')] = MISSING
+    recipient_message_id: Annotated[
+        MessageId | None | MISSING, Field(alias="recipientMessageId")
+    ] = MISSING
     """The id that the message has in the recipient's session. Absent leaves it as it was, null clears it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3094,49 +3196,53 @@ class SessionMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionMessageChunk(Model):
     """A piece of a message from one session to another. Who takes part is said by `session_message`, before or after."""
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """The message that the piece is added to."""
 
     content: ContentBlock
     """The piece."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionMessageChunkSessionUpdate(SessionMessageChunk):
     """A piece of a message between sessions."""
 
-    session_update: Annotated[Literal['session_message_chunk'], Field(alias='sessionUpdate')] = "session_message_chunk"
+    session_update: Annotated[
+        Literal["session_message_chunk"], Field(alias="sessionUpdate")
+    ] = "session_message_chunk"
 
 
 class SessionMessageSessionUpdate(SessionMessage):
     """A message between sessions, or a change of one."""
 
-    session_update: Annotated[Literal['session_message'], Field(alias='sessionUpdate')] = "session_message"
+    session_update: Annotated[
+        Literal["session_message"], Field(alias="sessionUpdate")
+    ] = "session_message"
 
 
 class SessionNotFoundErrorData(Model):
     """What goes with error -32002 when the session that a request names is unknown or not active."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session that the request named."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionStatusCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/status`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3145,10 +3251,10 @@ class SessionStatusRequest(Model):
     nothing. A session that the agent does not know is refused with -32002.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to look at."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3163,7 +3269,7 @@ class SessionStatusResponse(Model):
     not say; neither means `idle`. It is no new event.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3173,7 +3279,7 @@ class SessionSystemPromptCapabilities(Model):
     mode: SessionSystemPromptModeCapabilities | None = None
     """The modes beside `append`. Null and absence both mean that there is no other."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3183,36 +3289,36 @@ class SessionSystemPromptModeCapabilities(Model):
     override: SessionSystemPromptOverrideCapabilities | None = None
     """`{}` says that the agent takes `override`. Null and absence both mean that it does not."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionSystemPromptOverrideCapabilities(Model):
     """Present, if only as `{}`, when a system prompt may take the place of the agent's own instructions."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionTitleCapabilities(Model):
     """Present, if only as `{}`, when the client may call `session/set_title`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    mode: Literal['url'] = "url"
+    mode: Literal["url"] = "url"
 
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    elicitation_id: Annotated[ElicitationId, Field(alias='elicitationId')]
+    elicitation_id: Annotated[ElicitationId, Field(alias="elicitationId")]
     """What identifies it, for `elicitation/complete`."""
 
     url: str
@@ -3222,36 +3328,36 @@ class SessionUrlCreateElicitationRequest(ElicitationSessionScope):
 class SetProviderRequest(Model):
     """Parameters of `providers/set`: they replace the whole configuration of one provider."""
 
-    provider_id: Annotated[ProviderId, Field(alias='providerId')]
+    provider_id: Annotated[ProviderId, Field(alias="providerId")]
     """The provider to configure."""
 
-    api_type: Annotated[LlmProtocol, Field(alias='apiType')]
+    api_type: Annotated[LlmProtocol, Field(alias="apiType")]
     """The protocol to speak."""
 
-    base_url: Annotated[str, Field(alias='baseUrl')]
+    base_url: Annotated[str, Field(alias="baseUrl")]
     """The address to send requests to."""
 
     headers: dict[str, str] | MISSING = MISSING
     """All headers that each request shall carry, secrets included. Absent means none."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SetProviderResponse(Model):
     """Result of `providers/set`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SetSessionConfigOptionResponse(Model):
     """The agent's answer to `session/set_config_option`."""
 
-    config_options: Annotated[list[SessionConfigOption], Field(alias='configOptions')]
+    config_options: Annotated[list[SessionConfigOption], Field(alias="configOptions")]
     """All options after the change. Setting one may have altered, added or removed others."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3260,13 +3366,13 @@ class SetSessionTitleRequest(Model):
     title by one that it makes itself.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to name."""
 
     title: str
     """The new title. The agent may trim or shorten it, and refuses one that is empty then with -32602."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3276,14 +3382,14 @@ class SetSessionTitleResponse(Model):
     title: str
     """The title as the agent stored it. Clients show this one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StartReplayFrom(ReplayFromStart):
     """From the first entry that the agent has kept."""
 
-    type: Literal['start'] = "start"
+    type: Literal["start"] = "start"
 
 
 class StateUpdateFallback(Unknown):
@@ -3293,7 +3399,9 @@ class StateUpdateFallback(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action", "unknown"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action", "unknown"}
+    )
 
     state: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3304,19 +3412,19 @@ class StateUpdateFallback(Unknown):
 class StateUpdateRequiresActionVariant(RequiresActionStateUpdate):
     """The work in the foreground can go on only when the user has done something."""
 
-    state: Literal['requires_action'] = "requires_action"
+    state: Literal["requires_action"] = "requires_action"
 
 
 class StateUpdateRunningVariant(RunningStateUpdate):
     """Work is going on in the foreground."""
 
-    state: Literal['running'] = "running"
+    state: Literal["running"] = "running"
 
 
 class StdioMcpServer(McpServerStdio):
     """A server that the agent starts as a process and talks to over its standard input and output."""
 
-    type: Literal['stdio'] = "stdio"
+    type: Literal["stdio"] = "stdio"
 
 
 class StringMultiSelectItems(Model):
@@ -3325,14 +3433,14 @@ class StringMultiSelectItems(Model):
     enum: Annotated[list[str], Field(min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class MultiSelectItemsStringVariant(StringMultiSelectItems):
     """Values without titles, shown as they are."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class StringPropertySchema(Model):
@@ -3344,10 +3452,10 @@ class StringPropertySchema(Model):
     description: str | None = None
     """What is to be filled in, shown to the user. Null and omission both mean that there is no more to say."""
 
-    min_length: Annotated[int | None, Field(alias='minLength', ge=0)] = None
+    min_length: Annotated[int | None, Field(alias="minLength", ge=0)] = None
     """The least number of characters. Null and omission both mean no limit."""
 
-    max_length: Annotated[int | None, Field(alias='maxLength', ge=0)] = None
+    max_length: Annotated[int | None, Field(alias="maxLength", ge=0)] = None
     """The greatest number of characters. Null and omission both mean no limit."""
 
     pattern: str | None = None
@@ -3364,25 +3472,27 @@ class StringPropertySchema(Model):
     given in this way.
     """
 
-    one_of: Annotated[list[EnumOption] | None, Field(alias='oneOf', min_length=1)] = None
+    one_of: Annotated[list[EnumOption] | None, Field(alias="oneOf", min_length=1)] = (
+        None
+    )
     """The values to choose from, at least one, with titles. Null and omission both mean that the choice is not given
     in this way.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StringElicitationPropertySchema(StringPropertySchema):
     """Text, or a choice of one."""
 
-    type: Literal['string'] = "string"
+    type: Literal["string"] = "string"
 
 
 class SubagentBackgroundWork(BackgroundSubagent):
     """A subagent."""
 
-    type: Literal['subagent'] = "subagent"
+    type: Literal["subagent"] = "subagent"
 
 
 class SubagentSessionCapabilities(Model):
@@ -3395,7 +3505,7 @@ class SubagentSessionCapabilities(Model):
     may not.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3404,7 +3514,7 @@ class SubagentUpdate(Model):
     anything else is said of it; later ones change what is told of it.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session of the subagent."""
 
     title: str | None | MISSING = MISSING
@@ -3439,9 +3549,9 @@ class SubagentUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    additional_directories: Annotated[list[AbsolutePath] | None | MISSING, Field(alias='additionalDirectories')] = (
-        MISSING
-    )
+    additional_directories: Annotated[
+        list[AbsolutePath] | None | MISSING, Field(alias="additionalDirectories")
+    ] = MISSING
     """Further workspace roots of the subagent, absolute paths, complete. Absent leaves it as it was, null clears it.
     Without it they are those of the session above.
 
@@ -3449,14 +3559,16 @@ class SubagentUpdate(Model):
     `capabilities.session.additionalDirectories` of the agent.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class SubagentUpdateSessionUpdate(SubagentUpdate):
     """The session owns the session of a subagent, or what is told of it has changed."""
 
-    session_update: Annotated[Literal['subagent_update'], Field(alias='sessionUpdate')] = "subagent_update"
+    session_update: Annotated[
+        Literal["subagent_update"], Field(alias="sessionUpdate")
+    ] = "subagent_update"
 
 
 class SystemPrompt(Model):
@@ -3470,7 +3582,7 @@ class SystemPrompt(Model):
     content: list[ContentBlock]
     """The instructions: text alone, and never empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3479,10 +3591,10 @@ class Terminal(Model):
     `terminal_update` and `terminal_output_chunk`.
     """
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal to show."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3491,7 +3603,7 @@ class TerminalAuthCapabilities(Model):
     so `{}` says all.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3500,19 +3612,19 @@ class TerminalAuthMethod(AuthMethodTerminal):
     through `auth/login`.
     """
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalBackgroundWork(BackgroundTerminal):
     """A process that outlives its tool call, until its terminal reports an `exitStatus`."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalCancelCapabilities(Model):
     """That the process in a terminal can be stopped with `terminal/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3526,14 +3638,14 @@ class TerminalCapabilities(Model):
     mean that it may not; agents withdraw it once the process has ended.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalExitStatus(Model):
     """How the process in a terminal ended. That this object is there says that it has, even with nothing in it."""
 
-    exit_code: Annotated[int | None, Field(alias='exitCode')] = None
+    exit_code: Annotated[int | None, Field(alias="exitCode")] = None
     """The number that the process returned, which may be negative on some systems. Null and omission both mean that
     there is none or that it is not known.
     """
@@ -3543,7 +3655,7 @@ class TerminalExitStatus(Model):
     mean that there was none or that it is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3553,27 +3665,29 @@ class TerminalOutput(Model):
     data: str
     """All bytes of the output, in base64."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalOutputChunk(Model):
     """Adds bytes to the end of a terminal's output."""
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """The terminal whose output grows."""
 
     data: str
     """The bytes in base64, encoded by themselves. A chunk may end within a character or an escape sequence."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalOutputChunkSessionUpdate(TerminalOutputChunk):
     """Further output of a terminal."""
 
-    session_update: Annotated[Literal['terminal_output_chunk'], Field(alias='sessionUpdate')] = "terminal_output_chunk"
+    session_update: Annotated[
+        Literal["terminal_output_chunk"], Field(alias="sessionUpdate")
+    ] = "terminal_output_chunk"
 
 
 class TerminalSize(Model):
@@ -3585,14 +3699,14 @@ class TerminalSize(Model):
     rows: Annotated[int, Field(ge=1, le=65535)]
     """How many lines there are."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TerminalToolCallContent(Terminal):
     """A terminal of the agent, shown where it stands in the content."""
 
-    type: Literal['terminal'] = "terminal"
+    type: Literal["terminal"] = "terminal"
 
 
 class TerminalUpdate(Model):
@@ -3601,7 +3715,7 @@ class TerminalUpdate(Model):
     the client only shows it.
     """
 
-    terminal_id: Annotated[TerminalId, Field(alias='terminalId')]
+    terminal_id: Annotated[TerminalId, Field(alias="terminalId")]
     """Which terminal this is about."""
 
     command: str | None | MISSING = MISSING
@@ -3622,7 +3736,9 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    exit_status: Annotated[TerminalExitStatus | None | MISSING, Field(alias='exitStatus')] = MISSING
+    exit_status: Annotated[
+        TerminalExitStatus | None | MISSING, Field(alias="exitStatus")
+    ] = MISSING
     """How the process ended. Any object, even `{}`, says that it has ended; null takes that back.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3642,7 +3758,7 @@ class TerminalUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the terminal. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -3653,7 +3769,9 @@ class TerminalUpdate(Model):
 class TerminalUpdateSessionUpdate(TerminalUpdate):
     """A terminal of the agent, new or changed."""
 
-    session_update: Annotated[Literal['terminal_update'], Field(alias='sessionUpdate')] = "terminal_update"
+    session_update: Annotated[
+        Literal["terminal_update"], Field(alias="sessionUpdate")
+    ] = "terminal_update"
 
 
 class TextCommandInput(Model):
@@ -3662,14 +3780,14 @@ class TextCommandInput(Model):
     hint: str
     """What to show in the place of the input while it is empty."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TextAvailableCommandInput(TextCommandInput):
     """Free text: everything after the name and the spaces behind it."""
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
 
 class TextContent(Model):
@@ -3681,7 +3799,7 @@ class TextContent(Model):
     annotations: Annotations | None = None
     """How the content is meant to be used and shown. Null and omission both mean that nothing is said about it."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3690,7 +3808,7 @@ class TextContentBlock(TextContent):
     extensions if they like.
     """
 
-    type: Literal['text'] = "text"
+    type: Literal["text"] = "text"
 
 
 class TextResourceContents(Model):
@@ -3702,20 +3820,20 @@ class TextResourceContents(Model):
     uri: str
     """Where the resource is, by which it is also identified."""
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the contents. Null and omission both mean that it is not known."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class TitledMultiSelectItems(Model):
     """Values with titles."""
 
-    any_of: Annotated[list[EnumOption], Field(alias='anyOf', min_length=1)]
+    any_of: Annotated[list[EnumOption], Field(alias="anyOf", min_length=1)]
     """The values, at least one."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3724,13 +3842,13 @@ class ToolCallBackgroundWork(BackgroundToolCall):
     paused.
     """
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
 
 class ToolCallCancelCapabilities(Model):
     """That a tool call can be stopped with `tool_call/cancel`. It has no settings, so `{}` says all."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3744,7 +3862,7 @@ class ToolCallCapabilities(Model):
     mean that it may not; agents withdraw it once the status is final.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3753,22 +3871,22 @@ class ToolCallContentChunk(Model):
     `tool_call_update`.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """The tool call whose content grows."""
 
     content: ToolCallContent
     """The item to append."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallContentChunkSessionUpdate(ToolCallContentChunk):
     """A further item of what a tool call produces."""
 
-    session_update: Annotated[Literal['tool_call_content_chunk'], Field(alias='sessionUpdate')] = (
-        "tool_call_content_chunk"
-    )
+    session_update: Annotated[
+        Literal["tool_call_content_chunk"], Field(alias="sessionUpdate")
+    ] = "tool_call_content_chunk"
 
 
 class ToolCallLocation(Model):
@@ -3780,26 +3898,26 @@ class ToolCallLocation(Model):
     line: Annotated[int | None, Field(ge=1)] = None
     """The line, counted from 1. Null and omission both mean the file as a whole."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallPermissionSubject(Model):
     """The tool call for which permission is asked."""
 
-    tool_call: Annotated[ToolCallUpdate, Field(alias='toolCall')]
+    tool_call: Annotated[ToolCallUpdate, Field(alias="toolCall")]
     """The tool call, in the form of a `tool_call_update`. The client first applies it to what it has stored, in order
     of arrival, and then shows the prompt; a new `toolCallId` starts a new tool call.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class ToolCallRequestPermissionSubject(ToolCallPermissionSubject):
     """The agent wants to carry out a tool call."""
 
-    type: Literal['tool_call'] = "tool_call"
+    type: Literal["tool_call"] = "tool_call"
 
 
 class ToolCallUpdate(Model):
@@ -3809,7 +3927,7 @@ class ToolCallUpdate(Model):
     have their defaults.
     """
 
-    tool_call_id: Annotated[ToolCallId, Field(alias='toolCallId')]
+    tool_call_id: Annotated[ToolCallId, Field(alias="toolCallId")]
     """Which tool call this is about."""
 
     name: str | None | MISSING = MISSING
@@ -3852,13 +3970,13 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_input: Annotated[Any | MISSING, Field(alias='rawInput')] = MISSING
+    raw_input: Annotated[Any | MISSING, Field(alias="rawInput")] = MISSING
     """The input given to the tool, as any JSON value, for inspection. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    raw_output: Annotated[Any | MISSING, Field(alias='rawOutput')] = MISSING
+    raw_output: Annotated[Any | MISSING, Field(alias="rawOutput")] = MISSING
     """The output of the tool before it was prepared for display, as any JSON value. Null removes it.
 
     Null clears the value; omitted leaves it unchanged.
@@ -3871,7 +3989,7 @@ class ToolCallUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the tool call. An object is merged key by key at the top level, where a null removes its key; null
     in place of the object removes all of it, and omission changes nothing.
 
@@ -3882,23 +4000,25 @@ class ToolCallUpdate(Model):
 class ToolCallUpdateSessionUpdate(ToolCallUpdate):
     """A tool call, new or changed."""
 
-    session_update: Annotated[Literal['tool_call_update'], Field(alias='sessionUpdate')] = "tool_call_update"
+    session_update: Annotated[
+        Literal["tool_call_update"], Field(alias="sessionUpdate")
+    ] = "tool_call_update"
 
 
 class UnarchiveSessionRequest(Model):
     """Parameters of `session/unarchive`: lists hold the session again. It is not opened by that."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session to bring back."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class UnarchiveSessionResponse(Model):
     """Result of `session/unarchive`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -3915,7 +4035,7 @@ class UnknownAuthMethod(Unknown):
     a later version of the protocol.
     """
 
-    method_id: Annotated[AuthMethodId, Field(alias='methodId')]
+    method_id: Annotated[AuthMethodId, Field(alias="methodId")]
     """What identifies this way to log in among the agent's."""
 
     name: str
@@ -3962,7 +4082,9 @@ class UnknownBackgroundWork(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"terminal", "tool_call", "subagent"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"terminal", "tool_call", "subagent"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3977,7 +4099,9 @@ class UnknownContentBlock(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"text", "image", "audio", "resource_link", "resource"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"text", "image", "audio", "resource_link", "resource"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -3996,7 +4120,7 @@ class UnknownCreateElicitationRequest(Unknown):
     message: str
     """What input is needed and why, shown to the user."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     mode: str
@@ -4008,17 +4132,17 @@ class UnknownCreateElicitationRequest(Unknown):
 class RequestUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a request outside every session, such as a login."""
 
-    request_id: Annotated[RequestId, Field(alias='requestId')]
+    request_id: Annotated[RequestId, Field(alias="requestId")]
     """The request of the client that is still open and needs the input."""
 
 
 class SessionUnknownCreateElicitationRequest(UnknownCreateElicitationRequest):
     """It belongs to a session, and perhaps to one tool call there."""
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session."""
 
-    tool_call_id: Annotated[ToolCallId | None, Field(alias='toolCallId')] = None
+    tool_call_id: Annotated[ToolCallId | None, Field(alias="toolCallId")] = None
     """The tool call in whose course the input is needed, for instance when an MCP server asks for it. Null and
     omission both mean that it is for the session as a whole.
     """
@@ -4032,7 +4156,7 @@ class UnknownCreateElicitationResponse(Unknown):
     unknown_tag_field: ClassVar[str] = "action"
     known_tags: ClassVar[frozenset[str]] = frozenset({"accept", "decline", "cancel"})
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     action: str
@@ -4047,19 +4171,21 @@ class UnknownDiffChange(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "operation"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"add", "delete", "modify", "move", "copy"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"add", "delete", "modify", "move", "copy"}
+    )
 
-    file_type: Annotated[DiffFileType | None, Field(alias='fileType')] = None
+    file_type: Annotated[DiffFileType | None, Field(alias="fileType")] = None
     """What sort of file it is after the operation, or was before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    mime_type: Annotated[MediaType | None, Field(alias='mimeType')] = None
+    mime_type: Annotated[MediaType | None, Field(alias="mimeType")] = None
     """The media type of the file after the operation, or before it when it is deleted. Null and omission both mean
     that this is not known.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     operation: str
@@ -4074,7 +4200,9 @@ class UnknownElicitationPropertySchema(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "type"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"string", "number", "integer", "boolean", "array"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"string", "number", "integer", "boolean", "array"}
+    )
 
     type: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -4088,8 +4216,8 @@ class UnknownIdleStateUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
     background: list[BackgroundWork] | None = None
@@ -4097,10 +4225,10 @@ class UnknownIdleStateUpdate(Unknown):
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -4153,7 +4281,7 @@ class UnknownPlanUpdateContent(Unknown):
     a later version of the protocol.
     """
 
-    plan_id: Annotated[PlanId, Field(alias='planId')]
+    plan_id: Annotated[PlanId, Field(alias="planId")]
     """Which plan this is."""
 
 
@@ -4207,7 +4335,7 @@ class UnknownSessionConfigOption(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"select", "boolean"})
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """What identifies the option within the session."""
 
     name: str
@@ -4221,7 +4349,7 @@ class UnknownSessionConfigOption(Unknown):
     in particular.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -4238,13 +4366,13 @@ class UnknownSetSessionConfigOptionRequest(Unknown):
     unknown_tag_field: ClassVar[str] = "type"
     known_tags: ClassVar[frozenset[str]] = frozenset({"id", "boolean"})
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session whose option changes."""
 
-    config_id: Annotated[SessionConfigId, Field(alias='configId')]
+    config_id: Annotated[SessionConfigId, Field(alias="configId")]
     """The option to change."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     type: str
@@ -4266,14 +4394,14 @@ class UnknownStateUpdate(Model):
     say nothing about it.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class StateUpdateUnknownVariant(UnknownStateUpdate):
     """The agent cannot tell."""
 
-    state: Literal['unknown'] = "unknown"
+    state: Literal["unknown"] = "unknown"
 
 
 class UnknownStateUpdateIdleVariant(Unknown):
@@ -4282,21 +4410,21 @@ class UnknownStateUpdateIdleVariant(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -4311,9 +4439,11 @@ class UnknownStateUpdateIdleVariant(Unknown):
 class UnknownStateUpdateSessionUpdate(UnknownStateUpdate):
     """The agent cannot tell."""
 
-    state: Literal['unknown'] = "unknown"
+    state: Literal["unknown"] = "unknown"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
 
 class UnknownToolCallContent(Unknown):
@@ -4339,7 +4469,7 @@ class UnsupportedProtocolVersionErrorData(Model):
     supported: list[ProtocolVersion]
     """All versions that the agent speaks."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -4348,38 +4478,42 @@ class UpdateSessionNotification(Model):
     calls, plans, states and more. It may come whenever the session exists, during playback of its history too.
     """
 
-    session_id: Annotated[SessionId, Field(alias='sessionId')]
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
     """The session in which it happens."""
 
     update: SessionUpdate
     """What happens."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class Usage(Model):
     """How many tokens of the model were used, of the work that has just ended."""
 
-    total_tokens: Annotated[int, Field(alias='totalTokens', ge=0)]
+    total_tokens: Annotated[int, Field(alias="totalTokens", ge=0)]
     """Tokens of all kinds together."""
 
-    input_tokens: Annotated[int, Field(alias='inputTokens', ge=0)]
+    input_tokens: Annotated[int, Field(alias="inputTokens", ge=0)]
     """Tokens that went to the model."""
 
-    output_tokens: Annotated[int, Field(alias='outputTokens', ge=0)]
+    output_tokens: Annotated[int, Field(alias="outputTokens", ge=0)]
     """Tokens that the model wrote."""
 
-    thought_tokens: Annotated[int | None, Field(alias='thoughtTokens', ge=0)] = None
+    thought_tokens: Annotated[int | None, Field(alias="thoughtTokens", ge=0)] = None
     """Tokens of its reasoning. Null and absence both mean that it is not told."""
 
-    cached_read_tokens: Annotated[int | None, Field(alias='cachedReadTokens', ge=0)] = None
+    cached_read_tokens: Annotated[int | None, Field(alias="cachedReadTokens", ge=0)] = (
+        None
+    )
     """Tokens that were read from a cache. Null and absence both mean that it is not told."""
 
-    cached_write_tokens: Annotated[int | None, Field(alias='cachedWriteTokens', ge=0)] = None
+    cached_write_tokens: Annotated[
+        int | None, Field(alias="cachedWriteTokens", ge=0)
+    ] = None
     """Tokens that were written to a cache. Null and absence both mean that it is not told."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
@@ -4388,7 +4522,7 @@ class UserMessage(Model):
     included, and later chunks are appended to it; omitted content stays as it is, or begins empty in a new message.
     """
 
-    message_id: Annotated[MessageId, Field(alias='messageId')]
+    message_id: Annotated[MessageId, Field(alias="messageId")]
     """Which message this is about."""
 
     content: list[ContentBlock] | None | MISSING = MISSING
@@ -4397,7 +4531,7 @@ class UserMessage(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the message. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -4408,7 +4542,9 @@ class UserMessage(Model):
 class UserMessageChunk(ContentChunk):
     """A further piece of a message of the user."""
 
-    session_update: Annotated[Literal['user_message_chunk'], Field(alias='sessionUpdate')] = "user_message_chunk"
+    session_update: Annotated[
+        Literal["user_message_chunk"], Field(alias="sessionUpdate")
+    ] = "user_message_chunk"
 
 
 class UserMessageSessionUpdate(UserMessage):
@@ -4416,7 +4552,9 @@ class UserMessageSessionUpdate(UserMessage):
     history.
     """
 
-    session_update: Annotated[Literal['user_message'], Field(alias='sessionUpdate')] = "user_message"
+    session_update: Annotated[Literal["user_message"], Field(alias="sessionUpdate")] = (
+        "user_message"
+    )
 
 
 class CancelledIdleStateUpdateSessionUpdate(Model):
@@ -4425,19 +4563,23 @@ class CancelledIdleStateUpdateSessionUpdate(Model):
     of its own reports another.
     """
 
-    stop_reason: Annotated[Literal['cancelled'], Field(alias='stopReason')] = "cancelled"
+    stop_reason: Annotated[Literal["cancelled"], Field(alias="stopReason")] = (
+        "cancelled"
+    )
     """Why the work ended. Some reasons bring fields of their own."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
     usage: Usage | None = None
@@ -4456,26 +4598,28 @@ class Cost(Model):
     currency: str
     """The unit: for money a code of ISO 4217 such as `EUR`, otherwise a word such as `credits`."""
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class NoneIdleStateUpdateSessionUpdate(Model):
     """No reason is given: `stopReason` is null or omitted."""
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[None, Field(alias='stopReason')] = None
+    stop_reason: Annotated[None, Field(alias="stopReason")] = None
     """Why the work ended. Some reasons bring fields of their own."""
 
     usage: Usage | None = None
@@ -4496,13 +4640,13 @@ class SessionInfoUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    updated_at: Annotated[str | None | MISSING, Field(alias='updatedAt')] = MISSING
+    updated_at: Annotated[str | None | MISSING, Field(alias="updatedAt")] = MISSING
     """When something last happened in the session, in RFC 3339. Null removes the time.
 
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta | MISSING, Field(alias='_meta')] = MISSING
+    meta: Annotated[Meta | MISSING, Field(alias="_meta")] = MISSING
     """Metadata of the session. An object is merged key by key at the top level, where a null removes its key; null in
     place of the object removes all of it, and omission changes nothing.
 
@@ -4513,7 +4657,9 @@ class SessionInfoUpdate(Model):
 class SessionInfoUpdateSessionUpdate(SessionInfoUpdate):
     """Title, time or metadata of the session have changed."""
 
-    session_update: Annotated[Literal['session_info_update'], Field(alias='sessionUpdate')] = "session_info_update"
+    session_update: Annotated[
+        Literal["session_info_update"], Field(alias="sessionUpdate")
+    ] = "session_info_update"
 
 
 class StateUpdateSessionUpdateFallback(Unknown):
@@ -4523,9 +4669,13 @@ class StateUpdateSessionUpdateFallback(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "state"
-    known_tags: ClassVar[frozenset[str]] = frozenset({"running", "idle", "requires_action", "unknown"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"running", "idle", "requires_action", "unknown"}
+    )
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     state: str
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
@@ -4539,23 +4689,25 @@ class UnknownIdleStateUpdateSessionUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "stopReason"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"}
     )
 
-    state: Literal['idle'] = "idle"
+    state: Literal["idle"] = "idle"
 
-    session_update: Annotated[Literal['state_update'], Field(alias='sessionUpdate')] = "state_update"
+    session_update: Annotated[Literal["state_update"], Field(alias="sessionUpdate")] = (
+        "state_update"
+    )
 
     background: list[BackgroundWork] | None = None
     """All work that goes on in the background, complete. `[]` says that there is none, while null and omission both
     say nothing about it. An agent that reports it at all does so in every state update.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
-    stop_reason: Annotated[str, Field(alias='stopReason')]
+    stop_reason: Annotated[str, Field(alias="stopReason")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -4573,11 +4725,35 @@ class UnknownSessionUpdate(Unknown):
     """
 
     unknown_tag_field: ClassVar[str] = "sessionUpdate"
-    known_tags: ClassVar[frozenset[str]] = (
-        frozenset({"user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_removed", "subagent_update", "session_message", "session_message_chunk"})
+    known_tags: ClassVar[frozenset[str]] = frozenset(
+        {
+            "user_message_chunk",
+            "user_message",
+            "agent_message_chunk",
+            "agent_message",
+            "agent_thought_chunk",
+            "agent_thought",
+            "state_update",
+            "tool_call_content_chunk",
+            "tool_call_update",
+            "terminal_update",
+            "terminal_output_chunk",
+            "plan_update",
+            "available_commands_update",
+            "config_option_update",
+            "session_info_update",
+            "usage_update",
+            "notice",
+            "compaction_update",
+            "compaction_summary_chunk",
+            "plan_removed",
+            "subagent_update",
+            "session_message",
+            "session_message_chunk",
+        }
     )
 
-    session_update: Annotated[str, Field(alias='sessionUpdate')]
+    session_update: Annotated[str, Field(alias="sessionUpdate")]
     """The tag, which this version does not define. A leading `_` marks an extension of some implementation, any other
     a later version of the protocol.
     """
@@ -4598,11 +4774,13 @@ class UsageUpdate(Model):
     Null clears the value; omitted leaves it unchanged.
     """
 
-    meta: Annotated[Meta, Field(alias='_meta')] = None
+    meta: Annotated[Meta, Field(alias="_meta")] = None
     """Metadata that a sender attaches under keys of its own."""
 
 
 class UsageUpdateSessionUpdate(UsageUpdate):
     """How full the context is, and what the session has cost."""
 
-    session_update: Annotated[Literal['usage_update'], Field(alias='sessionUpdate')] = "usage_update"
+    session_update: Annotated[Literal["usage_update"], Field(alias="sessionUpdate")] = (
+        "usage_update"
+    )

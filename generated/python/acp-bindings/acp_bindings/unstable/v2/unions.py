@@ -10,89 +10,89 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from acp_bindings.runtime import Defined, Number, Open, Shapes, Tagged
+from ...runtime import Defined, Number, Open, Shapes, Tagged
 
 __all__ = [
+    "AbsolutePath",
     "AuthMethod",
     "AuthMethodId",
     "AuthState",
     "AvailableCommand",
     "AvailableCommandInput",
-    "CompactionStatus",
+    "BackgroundWork",
     "CompactionId",
-    "SetSessionConfigOptionRequest",
-    "SessionConfigOption",
-    "SessionConfigSelectOptions",
-    "SessionConfigOptionCategory",
-    "SessionConfigId",
-    "SessionConfigValueId",
-    "SessionConfigGroupId",
+    "CompactionStatus",
     "ContentBlock",
-    "EmbeddedResourceResource",
-    "Role",
-    "IconTheme",
-    "MediaType",
+    "CreateElicitationRequest",
+    "CreateElicitationResponse",
     "DiffChange",
     "DiffFileType",
     "DiffPatchFormat",
-    "CreateElicitationRequest",
-    "FormCreateElicitationRequest",
-    "UrlCreateElicitationRequest",
-    "CreateElicitationResponse",
     "ElicitationContentValue",
     "ElicitationFormMode",
-    "ElicitationUrlMode",
     "ElicitationId",
-    "ElicitationSchemaType",
     "ElicitationPropertySchema",
-    "StringFormat",
-    "MultiSelectItems",
-    "Meta",
-    "ExtRequest",
-    "ExtResponse",
-    "ExtNotification",
-    "ProtocolVersion",
-    "RequestId",
+    "ElicitationSchemaType",
+    "ElicitationUrlMode",
+    "EmbeddedResourceResource",
     "ErrorCode",
     "ErrorData",
-    "MessageMcpResponse",
+    "ExtNotification",
+    "ExtRequest",
+    "ExtResponse",
+    "FormCreateElicitationRequest",
+    "IconTheme",
+    "IdleStateUpdate",
+    "IdleStateUpdateSessionUpdate",
+    "InitializeProxyRequest",
+    "InitializeProxyResponse",
+    "LlmProtocol",
     "McpRequestId",
     "McpServer",
     "McpServerAcpId",
+    "MediaType",
+    "MessageId",
+    "MessageMcpResponse",
+    "Meta",
+    "MultiSelectItems",
     "NoticeSeverity",
-    "AbsolutePath",
-    "RequestPermissionSubject",
     "PermissionOptionId",
     "PermissionOptionKind",
-    "RequestPermissionOutcome",
-    "PlanUpdateContent",
     "PlanEntryPriority",
     "PlanEntryStatus",
     "PlanId",
-    "MessageId",
+    "PlanUpdateContent",
+    "ProtocolVersion",
     "ProviderId",
-    "LlmProtocol",
-    "InitializeProxyRequest",
-    "InitializeProxyResponse",
     "ProxySuccessorResponse",
-    "SessionListCursor",
     "ReplayFrom",
-    "SessionId",
-    "SessionStatus",
+    "RequestId",
+    "RequestPermissionOutcome",
+    "RequestPermissionSubject",
+    "Role",
     "SessionArchiveFilter",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelectOptions",
+    "SessionConfigValueId",
+    "SessionId",
+    "SessionListCursor",
+    "SessionStatus",
+    "SessionUpdate",
+    "SetSessionConfigOptionRequest",
     "StateUpdate",
     "StateUpdateIdleVariant",
-    "IdleStateUpdate",
-    "BackgroundWork",
+    "StateUpdateSessionUpdate",
+    "StringFormat",
     "SystemPromptMode",
     "TerminalId",
-    "ToolCallId",
-    "ToolKind",
-    "ToolCallStatus",
     "ToolCallContent",
-    "SessionUpdate",
-    "StateUpdateSessionUpdate",
-    "IdleStateUpdateSessionUpdate",
+    "ToolCallId",
+    "ToolCallStatus",
+    "ToolKind",
+    "UrlCreateElicitationRequest",
 ]
 
 AuthMethod = TypeAliasType(
@@ -108,7 +108,9 @@ AuthMethod = TypeAliasType(
 Unknown values of `type` are kept as `UnknownAuthMethod`.
 """
 
-AuthMethodId = TypeAliasType("AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")])
+AuthMethodId = TypeAliasType(
+    "AuthMethodId", Annotated["str", Defined(__name__, "AuthMethodId")]
+)
 """Identifies a way to log in. The agent chooses it."""
 
 AuthState = TypeAliasType(
@@ -175,7 +177,9 @@ CompactionStatus = TypeAliasType(
 Other values are kept as they are.
 """
 
-CompactionId = TypeAliasType("CompactionId", Annotated["str", Defined(__name__, "CompactionId")])
+CompactionId = TypeAliasType(
+    "CompactionId", Annotated["str", Defined(__name__, "CompactionId")]
+)
 """Identifies a compaction within its session. The agent chooses it."""
 
 SetSessionConfigOptionRequest = TypeAliasType(
@@ -246,7 +250,9 @@ category or none.
 Other values are kept as they are.
 """
 
-SessionConfigId = TypeAliasType("SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")])
+SessionConfigId = TypeAliasType(
+    "SessionConfigId", Annotated["str", Defined(__name__, "SessionConfigId")]
+)
 """Identifies an option within its session."""
 
 SessionConfigValueId = TypeAliasType(
@@ -272,7 +278,9 @@ ContentBlock = TypeAliasType(
         | ResourceContentBlock
         | UnknownContentBlock
         )""",
-        Tagged("type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1),
+        Tagged(
+            "type", ("text", "image", "audio", "resource_link", "resource"), fallbacks=1
+        ),
         Defined(__name__, "ContentBlock"),
     ],
 )
@@ -292,7 +300,10 @@ EmbeddedResourceResource = TypeAliasType(
 )
 """The contents of an embedded resource, discriminated by `text` or `blob`. Where both are present, the text counts."""
 
-Role = TypeAliasType("Role", Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")])
+Role = TypeAliasType(
+    "Role",
+    Annotated['Literal["assistant", "user"] | str', Open(), Defined(__name__, "Role")],
+)
 """One of the two parties to a conversation.
 
 - `assistant`: The language model.
@@ -349,7 +360,9 @@ Other values are kept as they are.
 
 DiffPatchFormat = TypeAliasType(
     "DiffPatchFormat",
-    Annotated['Literal["git_patch"] | str', Open(), Defined(__name__, "DiffPatchFormat")],
+    Annotated[
+        'Literal["git_patch"] | str', Open(), Defined(__name__, "DiffPatchFormat")
+    ],
 )
 """The format of a patch.
 
@@ -450,7 +463,9 @@ ElicitationUrlMode = TypeAliasType(
 )
 """An elicitation by a visit to a web page."""
 
-ElicitationId = TypeAliasType("ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")])
+ElicitationId = TypeAliasType(
+    "ElicitationId", Annotated["str", Defined(__name__, "ElicitationId")]
+)
 """Identifies an elicitation by web page. The agent chooses it."""
 
 ElicitationSchemaType = TypeAliasType(
@@ -473,7 +488,9 @@ ElicitationPropertySchema = TypeAliasType(
         | ArrayElicitationPropertySchema
         | UnknownElicitationPropertySchema
         )""",
-        Tagged("type", ("string", "number", "integer", "boolean", "array"), fallbacks=1),
+        Tagged(
+            "type", ("string", "number", "integer", "boolean", "array"), fallbacks=1
+        ),
         Defined(__name__, "ElicitationPropertySchema"),
     ],
 )
@@ -513,34 +530,46 @@ MultiSelectItems = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMultiSelectItems`.
 """
 
-Meta = TypeAliasType("Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")])
+Meta = TypeAliasType(
+    "Meta", Annotated["dict[str, Any] | None", Defined(__name__, "Meta")]
+)
 """Metadata that a sender attaches under keys of its own. Receivers give no meaning to keys they do not know, and
 nobody adds fields outside `_meta` to the objects of the protocol. The keys `traceparent`, `tracestate` and
 `baggage` are reserved for trace context as the W3C defines it.
 """
 
-ExtRequest = TypeAliasType("ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")])
+ExtRequest = TypeAliasType(
+    "ExtRequest", Annotated["Any", Defined(__name__, "ExtRequest")]
+)
 """Parameters of a request outside the protocol, whose method starts with `_`. Any JSON value; a receiver that does not
 know the method answers with error -32601.
 """
 
-ExtResponse = TypeAliasType("ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")])
+ExtResponse = TypeAliasType(
+    "ExtResponse", Annotated["Any", Defined(__name__, "ExtResponse")]
+)
 """The result of a request outside the protocol. Any JSON value."""
 
-ExtNotification = TypeAliasType("ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")])
+ExtNotification = TypeAliasType(
+    "ExtNotification", Annotated["Any", Defined(__name__, "ExtNotification")]
+)
 """Parameters of a notification outside the protocol, whose method starts with `_`. Any JSON value; a receiver that
 does not know it ignores it.
 """
 
 ProtocolVersion = TypeAliasType(
     "ProtocolVersion",
-    Annotated["Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")],
+    Annotated[
+        "Annotated[int, Field(ge=0, le=65535)]", Defined(__name__, "ProtocolVersion")
+    ],
 )
 """A version of the protocol. The number rises only when old and new no longer understand each other; all else is
 settled by capabilities.
 """
 
-RequestId = TypeAliasType("RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["int | str", Shapes(), Defined(__name__, "RequestId")]
+)
 """What a request and its answer are matched by: a string or an integer, never null. The answer repeats it in value and
 type. Each side numbers its own requests, so one id may be open both ways, but a sender does not reuse one that
 still awaits its answer.
@@ -601,7 +630,9 @@ of the request itself.
 Unstable: may change in any version.
 """
 
-McpRequestId = TypeAliasType("McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")])
+McpRequestId = TypeAliasType(
+    "McpRequestId", Annotated["str", Defined(__name__, "McpRequestId")]
+)
 """Identifies a request of MCP that is under way. The caller makes it; it is not the id of the message that carries it.
 
 Unstable: may change in any version.
@@ -620,7 +651,9 @@ McpServer = TypeAliasType(
 Unknown values of `type` are kept as `UnknownMcpServer`.
 """
 
-McpServerAcpId = TypeAliasType("McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")])
+McpServerAcpId = TypeAliasType(
+    "McpServerAcpId", Annotated["str", Defined(__name__, "McpServerAcpId")]
+)
 """Identifies an MCP server that is reached through the connection itself.
 
 Unstable: may change in any version.
@@ -628,7 +661,11 @@ Unstable: may change in any version.
 
 NoticeSeverity = TypeAliasType(
     "NoticeSeverity",
-    Annotated['Literal["info", "warning", "error"] | str', Open(), Defined(__name__, "NoticeSeverity")],
+    Annotated[
+        'Literal["info", "warning", "error"] | str',
+        Open(),
+        Defined(__name__, "NoticeSeverity"),
+    ],
 )
 """How serious a notice is.
 
@@ -730,7 +767,11 @@ Unknown values of `type` are kept as `UnknownPlanUpdateContent`.
 
 PlanEntryPriority = TypeAliasType(
     "PlanEntryPriority",
-    Annotated['Literal["high", "medium", "low"] | str', Open(), Defined(__name__, "PlanEntryPriority")],
+    Annotated[
+        'Literal["high", "medium", "low"] | str',
+        Open(),
+        Defined(__name__, "PlanEntryPriority"),
+    ],
 )
 """How much a step matters to the whole.
 
@@ -767,7 +808,9 @@ MessageId = TypeAliasType("MessageId", Annotated["str", Defined(__name__, "Messa
 share an id and are still two.
 """
 
-ProviderId = TypeAliasType("ProviderId", Annotated["str", Defined(__name__, "ProviderId")])
+ProviderId = TypeAliasType(
+    "ProviderId", Annotated["str", Defined(__name__, "ProviderId")]
+)
 """Name of a provider, unique among those of the agent.
 
 Unstable: may change in any version.
@@ -823,7 +866,9 @@ ProxySuccessorResponse = TypeAliasType(
 Unstable: may change in any version.
 """
 
-SessionListCursor = TypeAliasType("SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")])
+SessionListCursor = TypeAliasType(
+    "SessionListCursor", Annotated["str", Defined(__name__, "SessionListCursor")]
+)
 """Marks a place in the list of sessions. Only the agent knows what it means; clients send it back as it came."""
 
 ReplayFrom = TypeAliasType(
@@ -847,7 +892,9 @@ needs it active, is refused with -32002, unless the method says otherwise.
 
 SessionStatus = TypeAliasType(
     "SessionStatus",
-    Annotated['Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")],
+    Annotated[
+        'Literal["open", "saved"] | str', Open(), Defined(__name__, "SessionStatus")
+    ],
 )
 """Whether an agent holds a session in memory.
 
@@ -915,7 +962,14 @@ StateUpdateIdleVariant = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -939,7 +993,14 @@ IdleStateUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -974,7 +1035,11 @@ Unknown values of `type` are kept as `UnknownBackgroundWork`.
 
 SystemPromptMode = TypeAliasType(
     "SystemPromptMode",
-    Annotated['Literal["append", "override"] | str', Open(), Defined(__name__, "SystemPromptMode")],
+    Annotated[
+        'Literal["append", "override"] | str',
+        Open(),
+        Defined(__name__, "SystemPromptMode"),
+    ],
 )
 """How instructions of a client go together with those of the agent.
 
@@ -987,10 +1052,14 @@ Other values are kept as they are.
 Unstable: may change in any version.
 """
 
-TerminalId = TypeAliasType("TerminalId", Annotated["str", Defined(__name__, "TerminalId")])
+TerminalId = TypeAliasType(
+    "TerminalId", Annotated["str", Defined(__name__, "TerminalId")]
+)
 """Identifies a terminal within its session. The agent chooses it."""
 
-ToolCallId = TypeAliasType("ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")])
+ToolCallId = TypeAliasType(
+    "ToolCallId", Annotated["str", Defined(__name__, "ToolCallId")]
+)
 """Identifies a tool call within its session. The agent chooses it."""
 
 ToolKind = TypeAliasType(
@@ -1092,7 +1161,31 @@ SessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "sessionUpdate",
-            ("user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "state_update", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", "plan_removed", "subagent_update", "session_message", "session_message_chunk"),
+            (
+                "user_message_chunk",
+                "user_message",
+                "agent_message_chunk",
+                "agent_message",
+                "agent_thought_chunk",
+                "agent_thought",
+                "state_update",
+                "tool_call_content_chunk",
+                "tool_call_update",
+                "terminal_update",
+                "terminal_output_chunk",
+                "plan_update",
+                "available_commands_update",
+                "config_option_update",
+                "session_info_update",
+                "usage_update",
+                "notice",
+                "compaction_update",
+                "compaction_summary_chunk",
+                "plan_removed",
+                "subagent_update",
+                "session_message",
+                "session_message_chunk",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "SessionUpdate"),
@@ -1134,7 +1227,14 @@ IdleStateUpdateSessionUpdate = TypeAliasType(
         )""",
         Tagged(
             "stopReason",
-            ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"),
+            (
+                "end_turn",
+                "max_tokens",
+                "max_turn_requests",
+                "refusal",
+                "cancelled",
+                "error",
+            ),
             fallbacks=1,
             default=True,
         ),
@@ -1143,143 +1243,144 @@ IdleStateUpdateSessionUpdate = TypeAliasType(
 )
 """Unknown values of `stopReason` are kept as `UnknownIdleStateUpdateSessionUpdate`."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    AcceptCreateElicitationResponse,
-    AcpMcpServer,
-    AgentAuthMethod,
-    AgentMessageChunk,
-    AgentMessageSessionUpdate,
-    AgentThoughtChunk,
-    AgentThoughtSessionUpdate,
-    ArrayElicitationPropertySchema,
-    AudioContentBlock,
-    AvailableCommandsUpdateSessionUpdate,
-    BlobResourceContents,
-    BooleanElicitationPropertySchema,
-    BooleanSessionConfigOption,
-    BooleanSetSessionConfigOptionRequest,
-    CancelledIdleStateUpdateSessionUpdate,
-    CancelledRequestPermissionOutcome,
-    CancelledStateUpdateIdleVariant,
-    CancelledStopReason,
-    CommandAvailableCommand,
-    CommandRequestPermissionSubject,
-    CompactionSummaryChunkSessionUpdate,
-    CompactionUpdateSessionUpdate,
-    ConfigOptionUpdateSessionUpdate,
-    ContentToolCallContent,
-    DiffAdd,
-    DiffCopy,
-    DiffDelete,
-    DiffModify,
-    DiffMove,
-    DiffToolCallContent,
-    ElicitationCancelAction,
-    ElicitationDeclineAction,
-    EndTurnIdleStateUpdateSessionUpdate,
-    EndTurnStateUpdateIdleVariant,
-    EndTurnStopReason,
-    ErrorIdleStateUpdate,
-    ErrorIdleStateUpdateSessionUpdate,
-    ErrorMessageMcpResponse,
-    ErrorStateUpdateIdleVariant,
-    FilePlanUpdateContent,
-    HttpMcpServer,
-    IdSetSessionConfigOptionRequest,
-    ImageContentBlock,
-    InitializeRequest,
-    InitializeResponse,
-    IntegerElicitationPropertySchema,
-    ItemsPlanUpdateContent,
-    MarkdownPlanUpdateContent,
-    MaxTokensIdleStateUpdateSessionUpdate,
-    MaxTokensStateUpdateIdleVariant,
-    MaxTokensStopReason,
-    MaxTurnRequestsIdleStateUpdateSessionUpdate,
-    MaxTurnRequestsStateUpdateIdleVariant,
-    MaxTurnRequestsStopReason,
-    MultiSelectItemsStringVariant,
-    NoStopReason,
-    NoneIdleStateUpdateSessionUpdate,
-    NoneStateUpdateIdleVariant,
-    NoticeSessionUpdate,
-    NumberElicitationPropertySchema,
-    PlanRemovedSessionUpdate,
-    PlanUpdateSessionUpdate,
-    RefusalIdleStateUpdateSessionUpdate,
-    RefusalStateUpdateIdleVariant,
-    RefusalStopReason,
-    RequestElicitationFormMode,
-    RequestElicitationUrlMode,
-    RequestFormCreateElicitationRequest,
-    RequestUnknownCreateElicitationRequest,
-    RequestUrlCreateElicitationRequest,
-    RequiresActionStateUpdateSessionUpdate,
-    ResourceContentBlock,
-    ResourceLinkContentBlock,
-    ResultMessageMcpResponse,
-    RunningStateUpdateSessionUpdate,
-    SelectSessionConfigOption,
-    SelectedRequestPermissionOutcome,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionElicitationFormMode,
-    SessionElicitationUrlMode,
-    SessionFormCreateElicitationRequest,
-    SessionInfoUpdateSessionUpdate,
-    SessionMessageChunkSessionUpdate,
-    SessionMessageSessionUpdate,
-    SessionNotFoundErrorData,
-    SessionUnknownCreateElicitationRequest,
-    SessionUrlCreateElicitationRequest,
-    StartReplayFrom,
-    StateUpdateFallback,
-    StateUpdateRequiresActionVariant,
-    StateUpdateRunningVariant,
-    StateUpdateSessionUpdateFallback,
-    StateUpdateUnknownVariant,
-    StdioMcpServer,
-    StringElicitationPropertySchema,
-    SubagentBackgroundWork,
-    SubagentUpdateSessionUpdate,
-    TerminalAuthMethod,
-    TerminalBackgroundWork,
-    TerminalOutputChunkSessionUpdate,
-    TerminalToolCallContent,
-    TerminalUpdateSessionUpdate,
-    TextAvailableCommandInput,
-    TextContentBlock,
-    TextResourceContents,
-    TitledMultiSelectItems,
-    ToolCallBackgroundWork,
-    ToolCallContentChunkSessionUpdate,
-    ToolCallRequestPermissionSubject,
-    ToolCallUpdateSessionUpdate,
-    UnknownAuthMethod,
-    UnknownAvailableCommand,
-    UnknownAvailableCommandInput,
-    UnknownBackgroundWork,
-    UnknownContentBlock,
-    UnknownCreateElicitationResponse,
-    UnknownDiffChange,
-    UnknownElicitationPropertySchema,
-    UnknownIdleStateUpdate,
-    UnknownIdleStateUpdateSessionUpdate,
-    UnknownMcpServer,
-    UnknownMultiSelectItems,
-    UnknownPlanUpdateContent,
-    UnknownReplayFrom,
-    UnknownRequestPermissionOutcome,
-    UnknownRequestPermissionSubject,
-    UnknownSessionConfigOption,
-    UnknownSessionUpdate,
-    UnknownSetSessionConfigOptionRequest,
-    UnknownStateUpdateIdleVariant,
-    UnknownStateUpdateSessionUpdate,
-    UnknownToolCallContent,
-    UnsupportedProtocolVersionErrorData,
-    UsageUpdateSessionUpdate,
-    UserMessageChunk,
-    UserMessageSessionUpdate,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        AcceptCreateElicitationResponse,
+        AcpMcpServer,
+        AgentAuthMethod,
+        AgentMessageChunk,
+        AgentMessageSessionUpdate,
+        AgentThoughtChunk,
+        AgentThoughtSessionUpdate,
+        ArrayElicitationPropertySchema,
+        AudioContentBlock,
+        AvailableCommandsUpdateSessionUpdate,
+        BlobResourceContents,
+        BooleanElicitationPropertySchema,
+        BooleanSessionConfigOption,
+        BooleanSetSessionConfigOptionRequest,
+        CancelledIdleStateUpdateSessionUpdate,
+        CancelledRequestPermissionOutcome,
+        CancelledStateUpdateIdleVariant,
+        CancelledStopReason,
+        CommandAvailableCommand,
+        CommandRequestPermissionSubject,
+        CompactionSummaryChunkSessionUpdate,
+        CompactionUpdateSessionUpdate,
+        ConfigOptionUpdateSessionUpdate,
+        ContentToolCallContent,
+        DiffAdd,
+        DiffCopy,
+        DiffDelete,
+        DiffModify,
+        DiffMove,
+        DiffToolCallContent,
+        ElicitationCancelAction,
+        ElicitationDeclineAction,
+        EndTurnIdleStateUpdateSessionUpdate,
+        EndTurnStateUpdateIdleVariant,
+        EndTurnStopReason,
+        ErrorIdleStateUpdate,
+        ErrorIdleStateUpdateSessionUpdate,
+        ErrorMessageMcpResponse,
+        ErrorStateUpdateIdleVariant,
+        FilePlanUpdateContent,
+        HttpMcpServer,
+        IdSetSessionConfigOptionRequest,
+        ImageContentBlock,
+        InitializeRequest,
+        InitializeResponse,
+        IntegerElicitationPropertySchema,
+        ItemsPlanUpdateContent,
+        MarkdownPlanUpdateContent,
+        MaxTokensIdleStateUpdateSessionUpdate,
+        MaxTokensStateUpdateIdleVariant,
+        MaxTokensStopReason,
+        MaxTurnRequestsIdleStateUpdateSessionUpdate,
+        MaxTurnRequestsStateUpdateIdleVariant,
+        MaxTurnRequestsStopReason,
+        MultiSelectItemsStringVariant,
+        NoneIdleStateUpdateSessionUpdate,
+        NoneStateUpdateIdleVariant,
+        NoStopReason,
+        NoticeSessionUpdate,
+        NumberElicitationPropertySchema,
+        PlanRemovedSessionUpdate,
+        PlanUpdateSessionUpdate,
+        RefusalIdleStateUpdateSessionUpdate,
+        RefusalStateUpdateIdleVariant,
+        RefusalStopReason,
+        RequestElicitationFormMode,
+        RequestElicitationUrlMode,
+        RequestFormCreateElicitationRequest,
+        RequestUnknownCreateElicitationRequest,
+        RequestUrlCreateElicitationRequest,
+        RequiresActionStateUpdateSessionUpdate,
+        ResourceContentBlock,
+        ResourceLinkContentBlock,
+        ResultMessageMcpResponse,
+        RunningStateUpdateSessionUpdate,
+        SelectedRequestPermissionOutcome,
+        SelectSessionConfigOption,
+        SessionConfigSelectGroup,
+        SessionConfigSelectOption,
+        SessionElicitationFormMode,
+        SessionElicitationUrlMode,
+        SessionFormCreateElicitationRequest,
+        SessionInfoUpdateSessionUpdate,
+        SessionMessageChunkSessionUpdate,
+        SessionMessageSessionUpdate,
+        SessionNotFoundErrorData,
+        SessionUnknownCreateElicitationRequest,
+        SessionUrlCreateElicitationRequest,
+        StartReplayFrom,
+        StateUpdateFallback,
+        StateUpdateRequiresActionVariant,
+        StateUpdateRunningVariant,
+        StateUpdateSessionUpdateFallback,
+        StateUpdateUnknownVariant,
+        StdioMcpServer,
+        StringElicitationPropertySchema,
+        SubagentBackgroundWork,
+        SubagentUpdateSessionUpdate,
+        TerminalAuthMethod,
+        TerminalBackgroundWork,
+        TerminalOutputChunkSessionUpdate,
+        TerminalToolCallContent,
+        TerminalUpdateSessionUpdate,
+        TextAvailableCommandInput,
+        TextContentBlock,
+        TextResourceContents,
+        TitledMultiSelectItems,
+        ToolCallBackgroundWork,
+        ToolCallContentChunkSessionUpdate,
+        ToolCallRequestPermissionSubject,
+        ToolCallUpdateSessionUpdate,
+        UnknownAuthMethod,
+        UnknownAvailableCommand,
+        UnknownAvailableCommandInput,
+        UnknownBackgroundWork,
+        UnknownContentBlock,
+        UnknownCreateElicitationResponse,
+        UnknownDiffChange,
+        UnknownElicitationPropertySchema,
+        UnknownIdleStateUpdate,
+        UnknownIdleStateUpdateSessionUpdate,
+        UnknownMcpServer,
+        UnknownMultiSelectItems,
+        UnknownPlanUpdateContent,
+        UnknownReplayFrom,
+        UnknownRequestPermissionOutcome,
+        UnknownRequestPermissionSubject,
+        UnknownSessionConfigOption,
+        UnknownSessionUpdate,
+        UnknownSetSessionConfigOptionRequest,
+        UnknownStateUpdateIdleVariant,
+        UnknownStateUpdateSessionUpdate,
+        UnknownToolCallContent,
+        UnsupportedProtocolVersionErrorData,
+        UsageUpdateSessionUpdate,
+        UserMessageChunk,
+        UserMessageSessionUpdate,
+    )

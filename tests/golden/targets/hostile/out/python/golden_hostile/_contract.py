@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_hostile.runtime.contract import Contract, Gated, Member, Method
+from .runtime.contract import Contract, Gated, Member, Method
 
 CONTRACT: Final = Contract(
     name="hostile",
@@ -15,12 +15,21 @@ CONTRACT: Final = Contract(
     sides=("agent", "client"),
     batch=False,
     methods=(
-        Method(name="\"\"\"'''\\\");__import__(\"os\").system(\"x\"){{7*7}}{%raw%}</script><b>\u202e\x00", side="agent", kind="request", params="EvilRequest", result="EvilResponse", capability="agent:evil"),
+        Method(
+            name='"""\'\'\'\\");__import__("os").system("x"){{7*7}}{%raw%}</script><b>\u202e\x00',
+            side="agent",
+            kind="request",
+            params="EvilRequest",
+            result="EvilResponse",
+            capability="agent:evil",
+        ),
     ),
     gated={
         "Evil": Gated(
             fields={
-                "capability": Member(capability="agent:evil", required_with="agent:evil"),
+                "capability": Member(
+                    capability="agent:evil", required_with="agent:evil"
+                ),
             },
         ),
         "EvilRequest": Gated(
@@ -32,6 +41,5 @@ CONTRACT: Final = Contract(
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

@@ -10,13 +10,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from golden_hostile.runtime import Defined, Shapes, Tagged
+from .runtime import Defined, Shapes, Tagged
 
 __all__ = [
     "EvilEnum",
     "EvilPattern",
-    "Union",
     "Shape",
+    "Union",
 ]
 
 EvilEnum = TypeAliasType(
@@ -45,8 +45,11 @@ Union = TypeAliasType(
     Annotated[
         "ImportOsOsSystemX77RawScriptBUnion | TwoUnion | UnknownUnion",
         Tagged(
-            "t\"ag",
-            ("\"\"\"\n'''\\\"); import os; os.system(\"x\") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00", "two"),
+            't"ag',
+            (
+                '"""\n\'\'\'\\"); import os; os.system("x") #{{ 7*7 }}{% raw %}</script><b>\u2028\u202e\x00',
+                "two",
+            ),
             fallbacks=1,
         ),
         Defined(__name__, "Union"),
@@ -72,9 +75,10 @@ Shape = TypeAliasType(
 \u202e\x00
 """
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    ImportOsOsSystemX77RawScriptBUnion,
-    TwoUnion,
-    UnknownUnion,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        ImportOsOsSystemX77RawScriptBUnion,
+        TwoUnion,
+        UnknownUnion,
+    )

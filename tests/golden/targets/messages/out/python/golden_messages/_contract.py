@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_messages.runtime.contract import Contract, Method
+from .runtime.contract import Contract, Method
 
 CONTRACT: Final = Contract(
     name="messages",
@@ -15,14 +15,18 @@ CONTRACT: Final = Contract(
     sides=("client", "server"),
     batch=False,
     methods=(
-        Method(name="ping", side="server", kind="request", params="PingRequestParams", result="PingResult"),
+        Method(
+            name="ping",
+            side="server",
+            kind="request",
+            params="PingRequestParams",
+            result="PingResult",
+        ),
         Method(name="notifications/bye", side="client", kind="notification"),
     ),
-    gated={
-    },
+    gated={},
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

@@ -7,27 +7,28 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from golden_messages.runtime import MISSING, Model
-from golden_messages.unions import RequestId
 from pydantic import Field
+
+from .runtime import MISSING, Model
+from .unions import RequestId
 
 
 class ByeNotification(Model):
     """`ByeNotification`."""
 
-    jsonrpc: Literal['2.0'] = "2.0"
+    jsonrpc: Literal["2.0"] = "2.0"
 
-    method: Literal['notifications/bye'] = "notifications/bye"
+    method: Literal["notifications/bye"] = "notifications/bye"
 
 
 class PingRequest(Model):
     """Asks whether the other side is there."""
 
-    jsonrpc: Literal['2.0'] = "2.0"
+    jsonrpc: Literal["2.0"] = "2.0"
 
     id: RequestId
 
-    method: Literal['ping'] = "ping"
+    method: Literal["ping"] = "ping"
 
     params: PingRequestParams | MISSING = MISSING
 
@@ -35,10 +36,10 @@ class PingRequest(Model):
 class PingRequestParams(Model):
     """`PingRequestParams`."""
 
-    payload_: Annotated[str | MISSING, Field(alias='payload')] = MISSING
+    payload_: Annotated[str | MISSING, Field(alias="payload")] = MISSING
 
 
 class PingResult(Model):
     """`PingResult`."""
 
-    payload_: Annotated[str | MISSING, Field(alias='payload')] = MISSING
+    payload_: Annotated[str | MISSING, Field(alias="payload")] = MISSING

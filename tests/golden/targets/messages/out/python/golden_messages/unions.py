@@ -9,31 +9,40 @@ from typing import Annotated
 
 from typing_extensions import TypeAliasType
 
-from golden_messages.runtime import Defined, Shapes, Tagged
+from .runtime import Defined, Shapes, Tagged
 
 __all__ = [
-    "RequestId",
     "ClientRequest",
+    "RequestId",
     "ServerNotification",
 ]
 
-RequestId = TypeAliasType("RequestId", Annotated["str | int", Shapes(), Defined(__name__, "RequestId")])
+RequestId = TypeAliasType(
+    "RequestId", Annotated["str | int", Shapes(), Defined(__name__, "RequestId")]
+)
 """"""
 
 ClientRequest = TypeAliasType(
     "ClientRequest",
-    Annotated["PingRequest", Tagged("jsonrpc", ("2.0",)), Defined(__name__, "ClientRequest")],
+    Annotated[
+        "PingRequest", Tagged("jsonrpc", ("2.0",)), Defined(__name__, "ClientRequest")
+    ],
 )
 """Told apart by `jsonrpc`; unknown values are refused."""
 
 ServerNotification = TypeAliasType(
     "ServerNotification",
-    Annotated["ByeNotification", Tagged("jsonrpc", ("2.0",)), Defined(__name__, "ServerNotification")],
+    Annotated[
+        "ByeNotification",
+        Tagged("jsonrpc", ("2.0",)),
+        Defined(__name__, "ServerNotification"),
+    ],
 )
 """Told apart by `jsonrpc`; unknown values are refused."""
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    ByeNotification,
-    PingRequest,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        ByeNotification,
+        PingRequest,
+    )

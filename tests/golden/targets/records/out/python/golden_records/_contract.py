@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_records.runtime.contract import Contract, Gated, Member
+from .runtime.contract import Contract, Gated, Member
 
 CONTRACT: Final = Contract(
     name="records",
     version=None,
     sides=(),
     batch=False,
-    methods=(
-    ),
+    methods=(),
     gated={
         "Person": Gated(
             fields={
@@ -27,6 +26,5 @@ CONTRACT: Final = Contract(
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

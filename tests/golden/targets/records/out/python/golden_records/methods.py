@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from golden_records.runtime import codec, contract, jsonrpc, published
-
 from ._tables import LENIENT, OWNERS
+from .runtime import codec, contract, jsonrpc, published
 
 T = TypeVar("T")
 
@@ -40,13 +39,18 @@ Message: TypeAlias = """(
 """Any message of the protocol."""
 
 
-_ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {
-}
+_ROWS: Final[Mapping[str, contract.Method[Any, Any]]] = {}
 METHODS: Final[Mapping[str, contract.Method[Any, Any]]] = _ROWS
 """Every method by name: who handles it, its params and result, and the capability that gates it."""
 
 CODEC: Final = codec.Codec(
-    METHODS, LENIENT, OWNERS, error=jsonrpc.ErrorObject, null_id=False, batch=False, sides=("client", "server")
+    METHODS,
+    LENIENT,
+    OWNERS,
+    error=jsonrpc.ErrorObject,
+    null_id=False,
+    batch=False,
+    sides=("client", "server"),
 )
 
 
@@ -82,15 +86,27 @@ def decode(
 
 
 @overload
-def decode_as(type_: type[T], value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> T: ...
+def decode_as(
+    type_: type[T],
+    value: Any,
+    *,
+    on_drop: codec.Hook | None = None,
+    lenient: bool = True,
+) -> T: ...
 @overload
-def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any: ...
-def decode_as(type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True) -> Any:
+def decode_as(
+    type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True
+) -> Any: ...
+def decode_as(
+    type_: Any, value: Any, *, on_drop: codec.Hook | None = None, lenient: bool = True
+) -> Any:
     """Read parsed JSON as one type of this package: a class, an alias, or the name of a definition.
 
     Raises `DecodeError`, pointers relative to `value`; `KeyError` for what is no definition of the schema.
     """
-    return CODEC.decode_as(published.type_of(__name__, type_), value, on_drop=on_drop, lenient=lenient)
+    return CODEC.decode_as(
+        published.type_of(__name__, type_), value, on_drop=on_drop, lenient=lenient
+    )
 
 
 def encode(message: Message | Any, *, strict: bool | None = None) -> bytes:

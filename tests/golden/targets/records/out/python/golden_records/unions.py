@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypeAliasType
 
-from golden_records.runtime import Defined, Shapes
+from .runtime import Defined, Shapes
 
 __all__ = [
-    "PersonHome",
     "PersonClass",
     "PersonContact",
+    "PersonHome",
 ]
 
 PersonHome = TypeAliasType(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_unions.runtime.checks import Checks
+from .runtime.checks import Checks
 
 CHECKS: Final = Checks(
     __package__ or "",

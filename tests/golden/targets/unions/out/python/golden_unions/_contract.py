@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from golden_unions.runtime.contract import Contract, Method
+from .runtime.contract import Contract, Method
 
 CONTRACT: Final = Contract(
     name="unions",
@@ -15,13 +15,18 @@ CONTRACT: Final = Contract(
     sides=("agent", "client"),
     batch=False,
     methods=(
-        Method(name="board/draw", side="agent", kind="request", params="DrawRequest", result="DrawResponse", null_result=True),
+        Method(
+            name="board/draw",
+            side="agent",
+            kind="request",
+            params="DrawRequest",
+            result="DrawResponse",
+            null_result=True,
+        ),
     ),
-    gated={
-    },
+    gated={},
 )
 """What the protocol asks beyond the shapes of its messages."""
 
-DEFINITIONS: Final[dict[str, str]] = {
-}
+DEFINITIONS: Final[dict[str, str]] = {}
 """The definition of a class, where the two have different names."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from golden_unions.runtime import MISSING, Exact, Model, Number, Unknown
-from golden_unions.unions import Board, Ink, Label, PaperSize, Shape, Step
 from pydantic import ConfigDict, Field
+
+from .runtime import MISSING, Exact, Model, Number, Unknown
+from .unions import Board, Ink, Label, PaperSize, Shape, Step
 
 
 class Circle(Model):
@@ -21,7 +22,7 @@ class Circle(Model):
 class CircleShape(Circle):
     """A circle."""
 
-    type: Literal['circle'] = "circle"
+    type: Literal["circle"] = "circle"
 
 
 class DrawRequest(Model):
@@ -56,7 +57,7 @@ class OneErase(Model):
 class OneEraseStep(Model):
     """`OneEraseStep`."""
 
-    do: Literal['erase'] = "erase"
+    do: Literal["erase"] = "erase"
 
     id: str
 
@@ -72,7 +73,7 @@ class Paper(Model):
 class PathShape(Model):
     """A line of points."""
 
-    type: Literal['path'] = "path"
+    type: Literal["path"] = "path"
 
     points: list[Point]
 
@@ -98,7 +99,7 @@ class Point(Model):
 class ScreenBoard(Model):
     """`ScreenBoard`."""
 
-    type: Literal['screen'] = "screen"
+    type: Literal["screen"] = "screen"
 
     width: Annotated[int, Field(ge=1)]
 
@@ -114,7 +115,7 @@ class TrueEraseStep(Model):
 
     all: Annotated[Literal[True], Exact(True)] = True
 
-    do: Literal['erase'] = "erase"
+    do: Literal["erase"] = "erase"
 
     id: str
 
@@ -152,7 +153,7 @@ class UnknownEraseStep(Unknown):
     all: str
     """The unknown tag."""
 
-    do: Literal['erase'] = "erase"
+    do: Literal["erase"] = "erase"
 
     id: str
 
@@ -183,7 +184,7 @@ class UnknownStep(Unknown):
 class WaitStep(Model):
     """`WaitStep`."""
 
-    do: Literal['wait'] = "wait"
+    do: Literal["wait"] = "wait"
 
     id: str
 

@@ -9,19 +9,18 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypeAliasType
 
-from golden_unions.runtime import Defined, Open, Shapes, Tagged
-
 from ._checks import CHECKS
+from .runtime import Defined, Open, Shapes, Tagged
 
 __all__ = [
-    "Shape",
-    "Ink",
     "Board",
-    "PaperSize",
-    "Label",
-    "Step",
-    "EraseStep",
     "Erase",
+    "EraseStep",
+    "Ink",
+    "Label",
+    "PaperSize",
+    "Shape",
+    "Step",
 ]
 
 Shape = TypeAliasType(
@@ -37,7 +36,9 @@ Shape = TypeAliasType(
 Unknown values of `type` are kept as `UnknownShape`.
 """
 
-Ink = TypeAliasType("Ink", Annotated['Literal["black", "red"] | str', Open(), Defined(__name__, "Ink")])
+Ink = TypeAliasType(
+    "Ink", Annotated['Literal["black", "red"] | str', Open(), Defined(__name__, "Ink")]
+)
 """Colours.
 
 - `black`: The usual.
@@ -50,7 +51,14 @@ Board = TypeAliasType(
     "Board",
     Annotated[
         "ScreenBoard | UnknownBoard | Paper",
-        Tagged("type", ("screen",), fallbacks=1, default=True, default_tag="paper", closed=True),
+        Tagged(
+            "type",
+            ("screen",),
+            fallbacks=1,
+            default=True,
+            default_tag="paper",
+            closed=True,
+        ),
         Defined(__name__, "Board"),
     ],
 )
@@ -59,10 +67,14 @@ Board = TypeAliasType(
 Unknown values of `type` are kept as `UnknownBoard`.
 """
 
-PaperSize = TypeAliasType("PaperSize", Annotated['Literal["a4", "letter"]', Defined(__name__, "PaperSize")])
+PaperSize = TypeAliasType(
+    "PaperSize", Annotated['Literal["a4", "letter"]', Defined(__name__, "PaperSize")]
+)
 """"""
 
-Label = TypeAliasType("Label", Annotated["str | PlacedLabel | None", Shapes(), Defined(__name__, "Label")])
+Label = TypeAliasType(
+    "Label", Annotated["str | PlacedLabel | None", Shapes(), Defined(__name__, "Label")]
+)
 """Text, or text with a position."""
 
 Step = TypeAliasType(
@@ -91,7 +103,8 @@ EraseStep = TypeAliasType(
             default_tag="one",
             closed=True,
         ),
-        CHECKS["EraseStep"], Defined(__name__, "EraseStep"),
+        CHECKS["EraseStep"],
+        Defined(__name__, "EraseStep"),
     ],
 )
 """Unknown values of `all` are kept as `UnknownEraseStep`."""
@@ -109,7 +122,8 @@ Erase = TypeAliasType(
             default_tag="one",
             closed=True,
         ),
-        CHECKS["Erase"], Defined(__name__, "Erase"),
+        CHECKS["Erase"],
+        Defined(__name__, "Erase"),
     ],
 )
 """Either everything or one shape.
@@ -117,21 +131,22 @@ Erase = TypeAliasType(
 Unknown values of `all` are kept as `UnknownErase`.
 """
 
-# The types above name records; the records, in turn, import them from here.
-from .models import (  # noqa: E402
-    CircleShape,
-    OneErase,
-    OneEraseStep,
-    Paper,
-    PathShape,
-    PlacedLabel,
-    ScreenBoard,
-    TrueErase,
-    TrueEraseStep,
-    UnknownBoard,
-    UnknownErase,
-    UnknownEraseStep,
-    UnknownShape,
-    UnknownStep,
-    WaitStep,
-)
+# The types above name records; the records, in turn, import them from here. Indented, it is no late import to linters.
+if __name__ != "__main__":
+    from .models import (
+        CircleShape,
+        OneErase,
+        OneEraseStep,
+        Paper,
+        PathShape,
+        PlacedLabel,
+        ScreenBoard,
+        TrueErase,
+        TrueEraseStep,
+        UnknownBoard,
+        UnknownErase,
+        UnknownEraseStep,
+        UnknownShape,
+        UnknownStep,
+        WaitStep,
+    )

@@ -1,0 +1,326 @@
+"""WebSocket as a transport, for either side of a protocol: one message in each text frame. Needs the extra `websocket`.
+
+    async with websocket.serve(MyAgent, port=8080, path="/acp") as server:
+        await server.forever()
+
+    async with peers.connect_agent(MyClient(), await websocket.connect("ws://127.0.0.1:8080/acp")) as agent:
+        ...
+
+Sources: RFC 6455 (frames, close codes), the RFD of ACP on streamable HTTP and WebSocket (text frames alone, binary ones ignored, an id of
+the connection in the answer to the upgrade).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from .failures import ConnectionEnded
+from .framing import LIMIT, Unreadable
+from .peers import Side, attached
+from .strict import MissingExtra
+from .transport import CAPACITY
+
+try:
+    from websockets.asyncio.client import connect as _connect
+    from websockets.asyncio.server import serve as _serve
+    from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+except ModuleNotFoundError:
+    raise MissingExtra(
+        "WebSocket needs the package websockets, 15 or newer. Install the extra 'websocket' of these bindings, or: pip install websockets"
+    ) from None
+
+if TYPE_CHECKING:
+    import ssl as tls
+    from typing import Unpack
+
+    from websockets.asyncio.connection import Connection
+    from websockets.asyncio.server import Server, ServerConnection
+    from websockets.http11 import Request, Response
+
+    from .wire import Options
+
+PING: Final = 20.0
+"""Seconds between pings, so that no intermediary takes the connection for dead."""
+QUEUE: Final = 4
+"""Messages that wait in memory before no more is read."""
+
+_ENDS: Final = {1000, 1001, 1005}
+"""Close codes of a peer that has simply ended: done, going away, none given."""
+_TOO_BIG: Final = 1009
+_MEANINGS: Final = {
+    1002: "protocol error",
+    1003: "unsupported data",
+    1006: "the connection was cut",
+    1007: "text that is not UTF-8",
+    1008: "policy violation",
+    _TOO_BIG: "message too big",
+    1011: "internal error",
+    1012: "service restart",
+    1013: "try again later",
+}
+
+
+class Socket:
+    """An open WebSocket of the library `websockets` as a transport; `connect` and `serve` make them.
+
+    `limit` is the longest message in bytes that the WebSocket was opened with (`max_size`), and is told where one is longer. `grace`: the
+    seconds that `close` gives the peer to take what waits. Open it with `ping_timeout=None`: while we do not read, we do not see pongs.
+    """
+
+    def __init__(
+        self, socket: Connection, *, limit: int = LIMIT, grace: float = 2.0
+    ) -> None:
+        self._socket, self._limit, self._grace = socket, limit, grace
+        self._messages: deque[bytes] = deque()
+        self._size = 0
+        self._is_lost = False
+        self._changed = asyncio.Event()
+        self._drained = asyncio.Event()
+        self._writing = asyncio.create_task(self._write())
+        self._closing: asyncio.Task[None] | None = None
+
+    async def receive(self) -> bytes | None:
+        """See `transport.Transport`. Raises `ConnectionEnded` with the close code where the peer has not simply ended."""
+        try:
+            message = await self._socket.recv()
+        except ConnectionClosed as closed:
+            self._lose()
+            _require_end(closed, self._limit)
+            return None
+        if isinstance(message, str):
+            return message.encode()
+        raise Unreadable(
+            "a binary frame was ignored: messages are text frames", is_answered=False
+        )
+
+    def send(self, message: bytes) -> None:
+        """See `transport.Transport`."""
+        if self._is_lost or self._closing is not None:
+            raise ConnectionEnded("the WebSocket is closed")
+        self._messages.append(message)
+        self._size += len(message)
+        self._changed.set()
+
+    @property
+    def is_full(self) -> bool:
+        """See `transport.Transport`."""
+        return self._size >= CAPACITY and not self._is_lost
+
+    async def drain(self) -> None:
+        """See `transport.Transport`."""
+        while self.is_full:
+            self._drained.clear()
+            await self._drained.wait()
+        if self._is_lost:
+            raise ConnectionEnded("the WebSocket is closed")
+
+    async def close(self) -> None:
+        """See `transport.Transport`. The peer sees the close code 1000. Whoever cancels this cuts the connection."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        cancelled: asyncio.CancelledError | None = None
+        while not self._closing.done():
+            try:
+                await asyncio.shield(self._closing)
+            except asyncio.CancelledError as error:
+                cancelled = error
+                self._cut()
+        if cancelled is not None:
+            raise cancelled
+
+    async def _close(self) -> None:
+        self._changed.set()
+        try:
+            async with asyncio.timeout(self._grace):
+                await asyncio.shield(self._writing)
+                await self._socket.close()
+        except TimeoutError:
+            pass  # the peer takes no more
+        finally:
+            self._cut()
+            self._writing.cancel()
+            await asyncio.gather(self._writing, return_exceptions=True)
+            await self._socket.wait_closed()
+            self._lose()
+
+    def _cut(self) -> None:
+        self._socket.transport.abort()
+
+    async def _write(self) -> None:
+        """Send what waits, in its order, until this is closed or the peer is gone."""
+        try:
+            while True:
+                while self._messages:
+                    message = self._messages[0]
+                    await self._socket.send(message, text=True)
+                    self._messages.popleft()
+                    self._size -= len(message)
+                    if self._size < CAPACITY:
+                        self._drained.set()
+                if self._closing is not None:
+                    return
+                self._changed.clear()
+                await self._changed.wait()
+        except ConnectionClosed:
+            self._lose()
+
+    def _lose(self) -> None:
+        self._is_lost = True
+        self._messages.clear()
+        self._size = 0
+        self._changed.set()
+        self._drained.set()
+
+
+async def connect(
+    uri: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    ssl: tls.SSLContext | None = None,
+    limit: int = LIMIT,
+    timeout: float | None = 10.0,
+    grace: float = 2.0,
+) -> Socket:
+    """Open a WebSocket at `ws://…` or `wss://…`. `headers` are sent with the upgrade, such as `Authorization`.
+
+    Raises `ValueError` for a URI that is none, `OSError` where nobody can be reached, `ConnectionRefusedError` where the server does not
+    answer with a WebSocket, `TimeoutError`.
+    """
+    try:
+        socket = await _connect(
+            uri,
+            additional_headers=headers,
+            ssl=ssl,
+            open_timeout=timeout,
+            close_timeout=grace,
+            max_size=limit,
+            max_queue=QUEUE,
+            ping_interval=PING,
+            ping_timeout=None,
+            compression=None,
+        )
+    except InvalidURI as error:
+        raise ValueError(
+            f"{uri!r} is no URI of a WebSocket: it begins with ws:// or wss://"
+        ) from error
+    except InvalidHandshake as error:
+        raise ConnectionRefusedError(
+            f"{uri} does not answer with a WebSocket: {error}"
+        ) from error
+    return Socket(socket, limit=limit, grace=grace)
+
+
+class Listener:
+    """A server that accepts connections. `uri` is where."""
+
+    def __init__(self, server: Server, uri: str) -> None:
+        self._server = server
+        self.uri = uri
+
+    async def forever(self) -> None:
+        """Serve until this is cancelled, or the `with` block ends."""
+        await self._server.wait_closed()
+
+
+@asynccontextmanager
+async def serve(
+    make: Callable[[], Side],
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    path: str | None = None,
+    identity: str | None = None,
+    origins: tuple[str, ...] = (),
+    connections: int = 100,
+    ssl: tls.SSLContext | None = None,
+    limit: int = LIMIT,
+    **options: Unpack[Options],
+) -> AsyncGenerator[Listener]:
+    """Accept WebSockets, and be one side on each: `make` makes an object for every connection. At the end all are closed, with code 1001.
+
+    `port` 0 chooses one. `path`: upgrades of another path are answered 404. `identity`: the header of the answer that tells an id of the
+    connection, such as `Acp-Connection-Id`. Web pages may connect from `origins` alone; programs that are none send no origin. At most
+    so many `connections` are served at once; more are answered 503. Who may connect is for you to limit: by the host, by `ssl`, or by a
+    server of your own (`Socket`).
+    """
+    grace = options.get("grace", 2.0)
+    served: set[ServerConnection] = set()
+
+    def judge(socket: ServerConnection, request: Request) -> Response | None:
+        if path is not None and request.path.partition("?")[0] != path:
+            return socket.respond(404, "there is nothing here\n")
+        if len(served) >= connections:
+            return socket.respond(503, "too many connections\n")
+        return None
+
+    def identify(
+        socket: ServerConnection, request: Request, response: Response
+    ) -> None:  # noqa: ARG001
+        if identity is not None:
+            response.headers[identity] = str(uuid.uuid4())
+
+    async def be(socket: ServerConnection) -> None:
+        served.add(socket)
+        transport = Socket(socket, limit=limit, grace=grace)
+        try:
+            await attached(make(), transport, options).run()
+        finally:
+            served.discard(socket)
+            await transport.close()
+
+    allowed: Any = [*origins, None]
+    server = await _serve(
+        be,
+        host,
+        port,
+        origins=allowed,
+        process_request=judge,
+        process_response=identify,
+        ssl=ssl,
+        close_timeout=grace,
+        max_size=limit,
+        max_queue=QUEUE,
+        ping_interval=PING,
+        ping_timeout=None,
+        compression=None,
+    )
+    name, number = next(iter(server.sockets)).getsockname()[:2]
+    shown = f"[{name}]" if ":" in name else name
+    try:
+        yield Listener(
+            server, f"{'ws' if ssl is None else 'wss'}://{shown}:{number}{path or '/'}"
+        )
+    finally:
+        server.close()
+        await server.wait_closed()
+
+
+def _require_end(closed: ConnectionClosed, limit: int) -> None:
+    """Return where the peer has simply ended. Raises what else it was."""
+    if (
+        closed.sent is not None
+        and not closed.rcvd_then_sent
+        and closed.sent.code == _TOO_BIG
+    ):
+        raise Unreadable(
+            f"a message is longer than {limit} bytes", is_last=True
+        ) from closed
+    ours = closed.rcvd is None and closed.sent is not None and closed.sent.code in _ENDS
+    code = 1006 if closed.rcvd is None else closed.rcvd.code
+    if ours or code in _ENDS:
+        return
+    if closed.rcvd is None and closed.sent is not None:
+        code = closed.sent.code
+    words = (
+        closed.rcvd.reason
+        if closed.rcvd is not None and closed.rcvd.reason
+        else _MEANINGS.get(code, "")
+    )
+    raise ConnectionEnded(
+        f"the WebSocket was closed with {code}{f' ({words})' if words else ''}"
+    ) from closed

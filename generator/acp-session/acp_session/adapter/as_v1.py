@@ -1,0 +1,442 @@
+"""An agent of v2 as one of v1.
+
+    async with as_v1(link_to_the_agent) as agent, peers.join(agent, client) as (calls, _):
+        await calls.initialize(v1.InitializeRequest(protocol_version=1))
+
+In v2 the answer to `session/prompt` says that the prompt was accepted; the answer of v1 waits for the state `idle` that ends the work. An
+agent of v2 uses neither files nor terminals of the client; what its own terminals show goes on as text. Work that no prompt began
+shows by its updates alone.
+
+Sources: the pages of both versions on initialization, session setup, prompts, cancellation, tool calls; the migration page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, Unpack, cast
+
+from acp_bindings import ConnectionEnded, Refused, v1, v2
+from acp_bindings.runtime.peers import Options, Transport
+from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
+
+from acp_session.diffs import as_object
+from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, invalid_params
+
+from . import handshakes
+from .downward import CARRIED, Downward
+from .forwarding import Background, as_json, follow, forwarded, into_v1, into_v2
+from .losses import Losses, Place, Told
+from .parts import ON, Json, blocks_to_v2, server_to_v2, without
+from .questions import elicitation_to_v1, permission_to_v1
+
+REASONS: Final = frozenset({"end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"})
+BUSY: Final = frozenset({"running", "requires_action"})
+
+
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """A prompt of the client whose answer waits for the end of the work."""
+
+    prompt: list[Any]
+    ended: asyncio.Future[Json]
+    message_id: str | None = None
+    has_run: bool = False
+
+    @property
+    def may_end(self) -> bool:
+        """Whether a state `idle` is the end of this turn, and not a word about the one before."""
+        return self.has_run or self.message_id is not None
+
+
+@dataclass(slots=True, eq=False)
+class _Session:
+    id: str
+    downward: Downward
+    turns: list[_Turn] = field(default_factory=list[_Turn])
+    heard: list[str] = field(default_factory=list[str])
+    rested: Json | None = None
+
+
+@asynccontextmanager
+async def as_v1(
+    link: Transport, *, lost: Told = lambda loss: None, **options: Unpack[Options]
+) -> AsyncGenerator[AgentAsV1]:
+    """The agent of v2 at the far end of a transport, as an agent of v1 to be connected to a client.
+
+    `lost` hears of each loss; `options` are those of the connection to the agent. When the agent ends, turns end with an error, and the
+    connection to the client is closed.
+    """
+    found = AgentAsV1(lost=lost)
+    try:
+        async with peers2.connect_agent(found.back, link, **options) as agent:
+            found.begin(agent)
+            yield found
+    finally:
+        await found.close()
+
+
+class AgentAsV1(peers1.Agent):
+    """An agent of v1 that has one of v2 do its work. `losses` counts what could not be carried over; made by `as_v1`."""
+
+    def __init__(self, *, lost: Told) -> None:
+        self.losses = Losses(lost)
+        self.back = _Back(self)
+        self.sessions: dict[str, _Session] = {}
+        self._takes = v1.ClientCapabilities()
+        self._agent: peers2.RemoteAgent | None = None
+        self._background = Background()
+
+    def begin(self, agent: peers2.RemoteAgent) -> None:
+        """Work by this agent."""
+        self._agent = agent
+        self._background.start(follow(agent.connection, self._gone))
+
+    async def close(self) -> None:
+        """End what runs beside."""
+        await self._background.close()
+
+    async def _gone(self) -> None:
+        error = Refused(INTERNAL_ERROR, "the agent at the far end of the adapter has gone")
+        for session in self.sessions.values():
+            for turn in session.turns:
+                if not turn.ended.done():
+                    turn.ended.set_exception(error)
+        await asyncio.sleep(0)
+        if self._connection is not None:
+            await self._connection.close()
+
+    @property
+    def agent(self) -> peers2.RemoteAgent:
+        """The calls to the agent of v2."""
+        assert self._agent is not None
+        return self._agent
+
+    def session(self, session_id: str) -> _Session:
+        """What is known of a session; one that is new begins."""
+        found = self.sessions.get(session_id)
+        if found is None:
+            takes = self._takes.session
+            options = None if takes is None else takes.config_options
+            downward = Downward(
+                has_switches=options is not None and options.boolean is not None,
+                has_notices=takes is not None and takes.notices is not None,
+                has_compaction=takes is not None and takes.compaction is not None,
+            )
+            found = self.sessions[session_id] = _Session(session_id, downward)
+        return found
+
+    # --- the beginning
+
+    async def initialize(self, params: v1.InitializeRequest, /) -> v1.InitializeResponse:
+        """See the generated class."""
+        place = self.losses.place("initialize")
+        self._takes = params.client_capabilities
+        request = into_v2(v2.InitializeRequest, handshakes.request_to_v2(as_json(params), place), place)
+        answer = await forwarded(self.agent.initialize(request))
+        if answer.protocol_version != 2:
+            raise Refused(UNSUPPORTED_VERSION, f"the agent speaks version {answer.protocol_version}, not 2")
+        return into_v1(v1.InitializeResponse, handshakes.answer_to_v1(as_json(answer), place), place)
+
+    async def authenticate(self, params: v1.AuthenticateRequest, /) -> v1.AuthenticateResponse:
+        """See the generated class."""
+        place = self.losses.place("authenticate")
+        answer = await forwarded(self.agent.auth_login(into_v2(v2.LoginAuthRequest, as_json(params), place)))
+        return into_v1(v1.AuthenticateResponse, as_json(answer), place)
+
+    async def logout(self, params: v1.LogoutRequest, /) -> v1.LogoutResponse:
+        """See the generated class."""
+        place = self.losses.place("logout")
+        answer = await forwarded(self.agent.auth_logout(into_v2(v2.LogoutAuthRequest, as_json(params), place)))
+        return into_v1(v1.LogoutResponse, as_json(answer), place)
+
+    # --- the life of a session
+
+    async def session_new(self, params: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
+        """See the generated class."""
+        place = self.losses.place("session/new")
+        request = into_v2(v2.NewSessionRequest, self._setup(as_json(params), place), place)
+        answer = as_json(await forwarded(self.agent.session_new(request)))
+        made = into_v1(v1.NewSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
+        self._background.start(self._announced(made.session_id, answer))
+        return made
+
+    async def session_fork(self, params: v1.ForkSessionRequest, /) -> v1.ForkSessionResponse:
+        """See the generated class."""
+        place = self.losses.place("session/fork")
+        request = into_v2(v2.ForkSessionRequest, self._setup(as_json(params), place), place)
+        answer = as_json(await forwarded(self.agent.session_fork(request)))
+        made = into_v1(v1.ForkSessionResponse, self._set_up(str(answer["sessionId"]), answer, place), place)
+        self._background.start(self._announced(made.session_id, answer))
+        return made
+
+    async def session_load(self, params: v1.LoadSessionRequest, /) -> v1.LoadSessionResponse:
+        """See the generated class: `session/resume` that plays back from the start."""
+        place = self.losses.place("session/load")
+        self.sessions.pop(params.session_id, None)
+        body = {**self._setup(as_json(params), place), "replayFrom": {"type": "start"}}
+        answer = as_json(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
+        return into_v1(v1.LoadSessionResponse, self._set_up(params.session_id, answer, place), place)
+
+    async def session_resume(self, params: v1.ResumeSessionRequest, /) -> v1.ResumeSessionResponse:
+        """See the generated class."""
+        place = self.losses.place("session/resume")
+        body = self._setup(as_json(params), place)
+        if "replayFrom" in body:
+            place.at("replayFrom").lose("v1 does not define this field, and in v2 it would mean something")
+            del body["replayFrom"]
+        answer = as_json(await forwarded(self.agent.session_resume(into_v2(v2.ResumeSessionRequest, body, place))))
+        return into_v1(v1.ResumeSessionResponse, self._set_up(params.session_id, answer, place), place)
+
+    async def session_list(self, params: v1.ListSessionsRequest, /) -> v1.ListSessionsResponse:
+        """See the generated class."""
+        place = self.losses.place("session/list")
+        answer = await forwarded(self.agent.session_list(into_v2(v2.ListSessionsRequest, as_json(params), place)))
+        return into_v1(v1.ListSessionsResponse, as_json(answer), place)
+
+    async def session_close(self, params: v1.CloseSessionRequest, /) -> v1.CloseSessionResponse:
+        """See the generated class."""
+        place = self.losses.place("session/close")
+        answer = await forwarded(self.agent.session_close(into_v2(v2.CloseSessionRequest, as_json(params), place)))
+        session = self.sessions.pop(params.session_id, None)
+        for turn in () if session is None else session.turns:
+            _end(turn, {"stopReason": "cancelled"})
+        return into_v1(v1.CloseSessionResponse, as_json(answer), place)
+
+    async def session_delete(self, params: v1.DeleteSessionRequest, /) -> v1.DeleteSessionResponse:
+        """See the generated class."""
+        place = self.losses.place("session/delete")
+        answer = await forwarded(self.agent.session_delete(into_v2(v2.DeleteSessionRequest, as_json(params), place)))
+        self.sessions.pop(params.session_id, None)
+        return into_v1(v1.DeleteSessionResponse, as_json(answer), place)
+
+    async def session_set_mode(self, params: v1.SetSessionModeRequest, /) -> v1.SetSessionModeResponse:
+        """See the generated class: the option of category `mode` is set."""
+        place = self.losses.place("session/set_mode")
+        session = self.session(params.session_id)
+        option = session.downward.options.mode
+        if option is None:
+            raise Refused(METHOD_NOT_FOUND, "the session has no modes", {"method": "session/set_mode"})
+        body = as_json(params)
+        chosen = {"type": "id", "configId": option.get("configId"), "value": body["modeId"]}
+        answer = await self._set({**without(body, "modeId"), **chosen}, session, place)
+        return into_v1(v1.SetSessionModeResponse, without(answer, "configOptions"), place)
+
+    async def session_set_config_option(
+        self, params: v1.SetSessionConfigOptionRequest, /
+    ) -> v1.SetSessionConfigOptionResponse:
+        """See the generated class."""
+        place = self.losses.place("session/set_config_option")
+        body = as_json(params)
+        session = self.session(str(body["sessionId"]))
+        option = session.downward.options.find(body.get("configId"))
+        if option is not None and option.get("type") == "boolean" and isinstance(body.get("value"), str):
+            body |= {"type": "boolean", "value": body["value"] == ON[True]}
+        answer = await self._set({"type": "id", **body}, session, place)
+        return into_v1(v1.SetSessionConfigOptionResponse, answer, place)
+
+    async def _set(self, body: Json, session: _Session, place: Place) -> Json:
+        request: Any = into_v2(cast("Any", v2.SetSessionConfigOptionRequest), body, place)
+        answer = as_json(await forwarded(self.agent.session_set_config_option(request)))
+        options = session.downward.options.replace(answer.get("configOptions") or (), place.at("configOptions"))
+        return {**answer, "configOptions": options}
+
+    def _setup(self, body: Json, place: Place) -> Json:
+        servers: list[Any] = []
+        for index, one in enumerate(body.get("mcpServers") or ()):
+            if as_object(one).get("type") == "sse":
+                place.at("mcpServers", index).lose("v2 has no MCP servers over SSE", one)
+                raise invalid_params("an MCP server over SSE cannot be used", pointer=f"/mcpServers/{index}")
+            servers.append(server_to_v2(one))
+        return {**body, "mcpServers": servers}
+
+    def _set_up(self, session_id: str, answer: Json, place: Place) -> Json:
+        options = self.session(session_id).downward.options
+        made = without(answer, "configOptions", "availableCommands", "modes")
+        if answer.get("configOptions") is not None:
+            made["configOptions"] = options.replace(answer["configOptions"], place.at("configOptions"))
+        modes = options.modes()
+        return made if modes is None else {**made, "modes": modes}
+
+    async def _announced(self, session_id: str, answer: Json) -> None:
+        """What v2 says in the answer that opens a session, and v1 in an update after it."""
+        if answer.get("availableCommands") is not None:
+            update = {
+                "sessionUpdate": "available_commands_update",
+                "availableCommands": answer["availableCommands"],
+            }
+            await self._told(self.session(session_id), update, {})
+
+    # --- turns
+
+    async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
+        """See the generated class."""
+        place = self.losses.place("session/prompt")
+        body = as_json(params)
+        body["prompt"] = blocks_to_v2(body["prompt"], place.at("prompt"))
+        request = into_v2(v2.PromptRequest, body, place)
+        session = self.session(params.session_id)
+        turn = _Turn(body["prompt"], asyncio.get_running_loop().create_future())
+        session.turns.append(turn)
+        session.heard.clear()
+        session.rested = None
+        try:
+            accepted = await forwarded(self.agent.session_prompt(request))
+            turn.message_id = accepted.message_id
+            if session.rested is not None and accepted.message_id in session.heard:
+                _end(turn, session.rested)
+            end = await turn.ended
+        except asyncio.CancelledError:
+            with suppress(ConnectionEnded):
+                await self.agent.session_cancel(v2.CancelSessionNotification(session_id=session.id))
+            raise
+        finally:
+            session.turns.remove(turn)
+        return into_v1(v1.PromptResponse, self._reply(end, place), place)
+
+    def _reply(self, end: Json, place: Place) -> Json:
+        """The answer of v1 to a prompt. Raises `Refused` where the work ended in an error."""
+        reason = end.get("stopReason")
+        if reason == "error":
+            error = as_object(end.get("error"))
+            code, message = error.get("code", INTERNAL_ERROR), error.get("message", "the work has failed")
+            raise Refused(code, message, error.get("data"))
+        if reason not in REASONS:
+            place.at("stopReason").lose("v1 has no such reason; it is told as 'end_turn'", reason, "changed")
+            reason = "end_turn"
+        meta = {"_meta": end["_meta"]} if end.get("_meta") is not None else {}
+        return {"stopReason": reason, **meta}
+
+    async def session_cancel(self, params: v1.CancelNotification, /) -> None:
+        """See the generated class."""
+        place = self.losses.place("session/cancel")
+        await self.agent.session_cancel(into_v2(v2.CancelSessionNotification, as_json(params), place))
+
+    async def extension_request(self, method: str, params: Any) -> Any:
+        """Pass on a request that both versions leave to the peers."""
+        return await forwarded(self.agent.extension_request(method, params))
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        """Pass on a notification that both versions leave to the peers."""
+        await self.agent.extension_notification(method, params)
+
+    # --- what the agent sends
+
+    async def updated(self, params: v2.UpdateSessionNotification) -> None:
+        """Pass on an update of the agent."""
+        session = self.session(params.session_id)
+        body = as_json(params)
+        update, more = body["update"], without(body, "update")
+        match update.get("sessionUpdate"):
+            case "state_update":
+                await self._stated(session, update, more)
+            case "user_message" if self._is_echo(session, update):
+                pass
+            case _:
+                await self._told(session, update, more)
+
+    def _is_echo(self, session: _Session, update: Json) -> bool:
+        """Whether this is what the client has said itself: in v1 it is not told again."""
+        session.heard.append(str(update.get("messageId")))
+        return any(
+            turn.message_id == update.get("messageId")
+            or (turn.message_id is None and turn.prompt == update.get("content"))
+            for turn in session.turns
+        ) and any(turn.prompt == update.get("content") for turn in session.turns)
+
+    async def _stated(self, session: _Session, update: Json, more: Json) -> None:
+        place = self.losses.place("session/update", "update")
+        state = update.get("state")
+        if update.get("background"):
+            place.at("background").lose(
+                "v1 does not tell what goes on in the background", update["background"], "carried"
+            )
+            await self._carry(session, update, more)
+        if state in BUSY:
+            for turn in session.turns:
+                turn.has_run = True
+            if not session.turns:
+                place.at("state").lose("v1 has no work without a prompt; its updates go on", state)
+        elif state == "idle":
+            await self._rest(session, update, place)
+        elif not update.get("background"):
+            place.at("state").lose("v1 has no such state", update, "carried")
+            await self._carry(session, update, more)
+
+    async def _rest(self, session: _Session, update: Json, place: Place) -> None:
+        ending = [turn for turn in session.turns if turn.may_end]
+        session.rested = without(update, "sessionUpdate", "state")
+        if ending:
+            await self._send(session, session.downward.flush(place), {})
+        for turn in ending:
+            _end(turn, session.rested)
+
+    async def _told(self, session: _Session, update: Json, more: Json) -> None:
+        found = session.downward.update(update, self.losses.place("session/update", "update"))
+        if found is None:
+            await self._carry(session, update, more)
+        else:
+            await self._send(session, found, more)
+
+    async def _carry(self, session: _Session, update: Json, more: Json) -> None:
+        with suppress(ConnectionEnded):
+            await self.client.extension_notification(
+                CARRIED, {**without(more, "sessionId"), "sessionId": session.id, "update": update}
+            )
+
+    async def _send(self, session: _Session, updates: list[Json], more: Json) -> None:
+        place = self.losses.place("session/update")
+        for one in updates:
+            body = {**without(more, "sessionId"), "sessionId": session.id, "update": one}
+            with suppress(ConnectionEnded, Refused):  # what is refused is told as a loss
+                await self.client.session_update(into_v1(v1.SessionNotification, body, place))
+
+    async def asked(self, params: v2.RequestPermissionRequest) -> v2.RequestPermissionResponse:
+        """Ask the client for permission: as it is, or with the words of the prompt in the tool call's title."""
+        place = self.losses.place("session/request_permission")
+        session = self.session(params.session_id)
+        request = permission_to_v1(params, session.downward, place)
+        answer = await forwarded(self.client.session_request_permission(request))
+        return into_v2(v2.RequestPermissionResponse, as_json(answer), place)
+
+    async def elicited(self, params: v2.CreateElicitationRequest) -> v2.CreateElicitationResponse:
+        """Ask the user for input."""
+        place = self.losses.place("elicitation/create")
+        answer: Any = await forwarded(self.client.elicitation_create(elicitation_to_v1(params, place)))
+        return into_v2(v2.CreateElicitationResponse, as_json(answer), place)  # type: ignore[arg-type]
+
+
+class _Back(peers2.Client):
+    """What the agent of v2 sees."""
+
+    def __init__(self, front: AgentAsV1) -> None:
+        self._front = front
+
+    async def session_update(self, params: v2.UpdateSessionNotification, /) -> None:
+        await self._front.updated(params)
+
+    async def session_request_permission(self, params: v2.RequestPermissionRequest, /) -> v2.RequestPermissionResponse:
+        return await self._front.asked(params)
+
+    async def elicitation_create(self, params: v2.CreateElicitationRequest, /) -> v2.CreateElicitationResponse:
+        return await self._front.elicited(params)
+
+    async def elicitation_complete(self, params: v2.CompleteElicitationNotification, /) -> None:
+        place = self._front.losses.place("elicitation/complete")
+        await self._front.client.elicitation_complete(
+            into_v1(v1.CompleteElicitationNotification, as_json(params), place)
+        )
+
+    async def extension_request(self, method: str, params: Any) -> Any:
+        return await forwarded(self._front.client.extension_request(method, params))
+
+    async def extension_notification(self, method: str, params: Any) -> None:
+        await self._front.client.extension_notification(method, params)
+
+
+def _end(turn: _Turn, end: Json) -> None:
+    if not turn.ended.done():
+        turn.ended.set_result(end)

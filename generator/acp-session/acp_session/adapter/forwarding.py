@@ -1,0 +1,90 @@
+"""What both adapters are made of: messages as JSON, the types of the other version, errors of the far end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, TypeVar
+
+from acp_bindings import ConnectionEnded, DecodeError, Failed, NotAdvertised, Refused, v1, v2
+from acp_bindings.runtime.connection import Connection
+from pydantic import BaseModel
+
+from acp_session.errors import INTERNAL_ERROR, METHOD_NOT_FOUND
+from acp_session.permission import NotMappable
+
+from .losses import Place
+from .parts import Json
+
+T = TypeVar("T")
+
+Work: TypeAlias = "Callable[[], Awaitable[object]]"
+
+
+def as_json(model: BaseModel) -> Json:
+    """A message's params or result as JSON, with all that it holds."""
+    return model.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def into_v1(type_: type[T], body: Json, place: Place) -> T:
+    """A typed value of v1. What v1's types do not take is left out where they permit it, and told. Raises `Refused` -32602."""
+    try:
+        return v1.decode_as(type_, body, on_drop=place.dropped)
+    except DecodeError as error:
+        raise _unmappable(error, place) from None
+
+
+def into_v2(type_: type[T], body: Json, place: Place) -> T:
+    """A typed value of v2, as `into_v1`."""
+    try:
+        return v2.decode_as(type_, body, on_drop=place.dropped)
+    except DecodeError as error:
+        raise _unmappable(error, place) from None
+
+
+def _unmappable(error: DecodeError, place: Place) -> Refused:
+    for problem in error.problems:
+        place.lose(problem.sentence, problem.pointer)
+    return NotMappable((problem.pointer, problem.sentence) for problem in error.problems).as_request_error()
+
+
+async def forwarded(work: Awaitable[T]) -> T:
+    """What the far end answers. Its error is passed on as it is; raises `Refused`."""
+    try:
+        return await work
+    except Failed as error:
+        raise Refused(error.code, error.message, error.data) from error
+    except NotAdvertised as error:
+        raise Refused(METHOD_NOT_FOUND, str(error)) from error
+    except ConnectionEnded as error:
+        raise Refused(INTERNAL_ERROR, "the agent at the far end of the adapter has gone") from error
+    except DecodeError as error:
+        raise Refused(INTERNAL_ERROR, f"the answer cannot be read: {error}") from error
+
+
+class Background:
+    """Tasks that end with what started them."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Any) -> asyncio.Task[Any]:
+        """Run something beside."""
+        task: asyncio.Task[Any] = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """End all of it."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+async def follow(far: Connection, gone: Work) -> None:
+    """Do something when the far end is gone."""
+    await far.ended()
+    await gone()

@@ -1,0 +1,85 @@
+"""What an adapter could not carry over as it was: each place once, typed, counted and told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from acp_bindings import Dropped
+from acp_bindings.runtime.pointers import json_pointer
+
+Kind: TypeAlias = Literal["dropped", "changed", "added", "carried"]
+"""`dropped`: it did not go on. `changed`: something near it went on. `added`: the other version demands it, and nobody had said it.
+`carried`: it went on in a form that only another adapter reads.
+"""
+
+CARRIER: Final = "acp_session/v2"
+"""The key in `_meta`, and after `_` the beginning of the method, under which v1 carries what only v2 has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that the other version of the protocol has no place for.
+
+    `method` and `pointer` say where it stood, in the params or the result, `sentence` why it could not go on as it was. `value` is the
+    value itself.
+    """
+
+    method: str
+    pointer: str
+    sentence: str
+    kind: Kind = "dropped"
+    value: Any = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.pointer or '(all)'}: {self.sentence} ({self.kind})"
+
+
+Told: TypeAlias = "Callable[[Loss], object]"
+"""Is told of each loss when it happens."""
+
+
+class Losses:
+    """Counts losses by method and kind, and tells of each."""
+
+    def __init__(self, told: Told = lambda loss: None) -> None:
+        self.counts: Counter[tuple[str, Kind]] = Counter()
+        self._told = told
+
+    @property
+    def total(self) -> int:
+        """How many there were."""
+        return self.counts.total()
+
+    def place(self, method: str, *path: str | int) -> Place:
+        """Where a loss may happen: the params, or the result, of a method."""
+        return Place(self, method, path)
+
+    def add(self, loss: Loss) -> None:
+        """Count and tell one."""
+        self.counts[loss.method, loss.kind] += 1
+        self._told(loss)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a message."""
+
+    losses: Losses
+    method: str
+    path: tuple[str | int, ...] = ()
+
+    def at(self, *path: str | int) -> Place:
+        """A place below this one."""
+        return Place(self.losses, self.method, (*self.path, *path))
+
+    def lose(self, sentence: str, value: Any = None, kind: Kind = "dropped") -> None:
+        """Say that something here could not go on as it was."""
+        self.losses.add(Loss(self.method, json_pointer(self.path), sentence, kind, value))
+
+    def dropped(self, drop: Dropped) -> None:
+        """Say what the types of the other version do not take: the hook `on_drop` of decoding."""
+        pointer = json_pointer(self.path) + drop.pointer
+        self.losses.add(Loss(self.method, pointer, drop.problem.sentence, "dropped", drop.value))

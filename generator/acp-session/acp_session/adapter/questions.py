@@ -1,0 +1,110 @@
+"""What an agent asks of the user, from one version to the other: permission, and input by a form or a page.
+
+What maps without loss goes by `acp_session.permission`; the rest as near as can be, with what is lost told. A request that nobody could
+answer rightly is refused: that is no consent.
+
+Sources: the pages on tool calls and elicitation of both versions; the RFD on permission requests in v2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from acp_bindings import v1, v2
+
+from acp_session.diffs import as_object
+from acp_session.errors import invalid_params
+from acp_session.permission import NotMappable, title_of
+from acp_session.permission import to_v1 as exactly_to_v1
+from acp_session.permission import to_v2 as exactly_to_v2
+from acp_session.permission_folding import folded
+
+from .downward import Downward
+from .forwarding import as_json, into_v1, into_v2
+from .losses import Place
+from .parts import Json, carried, without
+from .upward import Upward
+
+DECISIONS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
+
+
+def permission_to_v2(params: v1.RequestPermissionRequest, upward: Upward, place: Place) -> v2.RequestPermissionRequest:
+    """A request for permission. Raises `Refused` -32602."""
+    try:
+        return exactly_to_v2(params)
+    except NotMappable:
+        body = as_json(params)
+    call = upward.tool_call(body["toolCall"], place.at("toolCall"))
+    options: dict[str, Any] = {}
+    for index, one in enumerate(body["options"]):
+        if one["optionId"] in options:
+            place.at("options", index).lose("the id of an option is used twice", one)
+        options.setdefault(one["optionId"], one)
+    made = {
+        **without(body, "toolCall", "title", "description", "subject"),
+        "title": title_of(call.get("title")),
+        "subject": {"type": "tool_call", "toolCall": call},
+        "options": list(options.values()),
+    }
+    return into_v2(v2.RequestPermissionRequest, made, place)
+
+
+def permission_to_v1(
+    params: v2.RequestPermissionRequest, downward: Downward, place: Place
+) -> v1.RequestPermissionRequest:
+    """A request for permission: as it is, else with the words of the prompt in the tool call's title. Raises `Refused` -32602."""
+    try:
+        return exactly_to_v1(params)
+    except NotMappable:
+        body = as_json(folded(params))
+    place.at("title").lose("v1 has no words of the prompt; they stand in the tool call's title", kind="changed")
+    subject = as_object(body.get("subject"))
+    call = as_object(subject.get("toolCall"))
+    if subject.get("type") != "tool_call":
+        place.at("subject").lose("v1 asks about tool calls only", subject, "carried")
+        number = hashlib.sha256(v2.encode(params)).hexdigest()[:16]
+        call = carried({"toolCallId": f"permission_{number}", "title": title_of(body.get("title"))}, subject)
+    options: list[Any] = []
+    for index, one in enumerate(body["options"]):
+        if one.get("kind") in DECISIONS:
+            options.append(one)
+        else:
+            place.at("options", index).lose("v1 has no option of this kind", one)
+    if not options:
+        raise invalid_params("none of the options can be offered to a client of v1", pointer="/options")
+    made = {
+        **without(body, "title", "description", "subject", "toolCall"),
+        "toolCall": downward.tool_call(call, place.at("subject", "toolCall")),
+        "options": options,
+    }
+    return into_v1(v1.RequestPermissionRequest, made, place)
+
+
+def outcome_to_v1(answer: v2.RequestPermissionResponse, place: Place) -> v1.RequestPermissionResponse:
+    """The answer to a request for permission: an outcome that v1 does not have is no consent."""
+    body = as_json(answer)
+    if as_object(body.get("outcome")).get("outcome") in ("selected", "cancelled"):
+        return into_v1(v1.RequestPermissionResponse, body, place)
+    place.at("outcome").lose("v1 has no such outcome; it is no consent", body["outcome"], "changed")
+    return v1.RequestPermissionResponse(outcome=v1.CancelledPermissionOutcome())
+
+
+def elicitation_to_v2(params: v1.CreateElicitationRequest, place: Place) -> Any:
+    """A question for input. Raises `Refused` -32602 for one that names a request, whose id is another beyond the adapter."""
+    body = _of_a_session(as_json(params), place)
+    if body.get("mode") == "form":
+        body["requestedSchema"] = {"type": "object", "properties": {}, **as_object(body.get("requestedSchema"))}
+    return into_v2(v2.CreateElicitationRequest, body, place)  # type: ignore[arg-type]
+
+
+def elicitation_to_v1(params: v2.CreateElicitationRequest, place: Place) -> Any:
+    """A question for input, as `elicitation_to_v2`."""
+    return into_v1(v1.CreateElicitationRequest, _of_a_session(as_json(params), place), place)  # type: ignore[arg-type]
+
+
+def _of_a_session(body: Json, place: Place) -> Json:
+    if "requestId" not in body:
+        return body
+    place.at("requestId").lose("the requests of an adapter have ids of their own", body["requestId"])
+    raise invalid_params("a request cannot be named through an adapter", pointer="/requestId")

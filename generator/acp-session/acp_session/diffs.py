@@ -1,0 +1,119 @@
+"""Diffs in the content of tool calls, from v1 to v2 and back: the two texts of one file, and a git patch that holds both in full.
+
+Sources: the pages on tool calls of both versions; the schema of v2 (`Diff`, `DiffPatchFormat`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+
+def diff_to_v2(item: Any) -> Any:
+    """The v2 form of an item of content of v1: a diff gets a patch, all else stays as it is."""
+    diff = as_object(item)
+    if diff.get("type") != "diff":
+        return item
+    rest = {key: value for key, value in diff.items() if key not in ("path", "oldText", "newText")}
+    path, old, new = str(diff["path"]), diff.get("oldText"), str(diff["newText"])
+    change = {"operation": "add" if old is None else "modify", "path": path, "fileType": "text"}
+    return {**rest, "changes": [change], "patch": {"format": "git_patch", "text": _patch(path, old, new)}}
+
+
+def diff_to_v1(item: Any) -> Any | None:
+    """The v1 form of an item of content; `None` for a diff that is not one file's full texts."""
+    diff = as_object(item)
+    if diff.get("type") != "diff":
+        return item
+    changes, patch = diff.get("changes", []), as_object(diff.get("patch"))
+    change = as_object(changes[0]) if len(changes) == 1 else {}
+    if change.keys() != {"operation", "path", "fileType"} or patch.keys() != {"format", "text"}:
+        return None
+    if change["operation"] not in ("add", "modify") or (change["fileType"], patch["format"]) != ("text", "git_patch"):
+        return None
+    path, (old, new) = str(change["path"]), _texts(str(patch["text"]))
+    before = None if change["operation"] == "add" else old
+    if _patch(path, before, new) != patch["text"]:
+        return None
+    rest = {key: value for key, value in diff.items() if key not in ("changes", "patch")}
+    return {**rest, "path": path, **({} if before is None else {"oldText": before}), "newText": new}
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """A JSON object as one; empty for anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _patch(path: str, old: str | None, new: str) -> str:
+    """A git patch that holds the old and the new text in full. Line numbers count from the first line that v1 showed.
+
+    Its paths are those of `changes`, without the prefixes `a/` and `b/` (schema of v2, `DiffPatchFormat`).
+    """
+    before, after = _split(old or ""), _split(new)
+    same = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    rest = min(len(before), len(after)) - same
+    tail = next(
+        (i for i, (a, b) in enumerate(zip(reversed(before), reversed(after), strict=False)) if a != b or i == rest),
+        rest,
+    )
+    lines = [
+        *(f" {line}" for line in before[:same]),
+        *(f"-{line}" for line in before[same : len(before) - tail]),
+        *(f"+{line}" for line in after[same : len(after) - tail]),
+        *(f" {line}" for line in before[len(before) - tail :]),
+    ]
+    name = _quoted(path)
+    head = [
+        f"diff --git {name} {name}\n",
+        *(["new file mode 100644\n"] if old is None else []),
+        "--- /dev/null\n" if old is None else f"--- {name}\n",
+        f"+++ {name}\n",
+        f"@@ -{_range(before)} +{_range(after)} @@\n",
+    ]
+    return "".join([*head, *(line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)])
+
+
+def _quoted(name: str) -> str:
+    r"""A name as git writes it into a patch: on one line, whatever it holds.
+
+    >>> _quoted("/w/tide data"), _quoted('/w/x\nnew file mode 120000"')
+    ('/w/tide data', '"/w/x\\nnew file mode 120000\\""')
+    """
+    escapes = {"\n": r"\n", "\t": r"\t", "\r": r"\r", '"': r"\"", "\\": r"\\"}
+    quoted = "".join(
+        escapes.get(character) or (f"\\{ord(character):03o}" if character < " " or character == "\x7f" else character)
+        for character in name
+    )
+    return name if quoted == name else f'"{quoted}"'
+
+
+_NO_END: Final = "\\ No newline at end of file"
+
+
+def _range(lines: Sequence[str]) -> str:
+    return f"1,{len(lines)}" if lines else "0,0"
+
+
+def _texts(patch: str) -> tuple[str, str]:
+    """The texts that a patch in our form was made of; of any other patch, something that gives another patch."""
+    old: list[str] = []
+    new: list[str] = []
+    last: tuple[list[str], ...] = ()
+    _, _, body = patch.partition("\n@@ ")
+    for line in _split(body)[1:]:
+        if line.startswith("\\"):
+            for side in last:
+                side[-1] = side[-1].removesuffix("\n")
+            continue
+        last = {" ": (old, new), "-": (old,), "+": (new,)}.get(line[:1], ())
+        for side in last:
+            side.append(line[1:])
+    return "".join(old), "".join(new)
+
+
+def _split(text: str) -> list[str]:
+    """Lines with their ends; only a line feed ends one."""
+    parts = text.split("\n")
+    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])

@@ -1,0 +1,73 @@
+"""The layout of generated Python: imports relative to their package and sorted, then what `ruff format` makes of it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from ruff import find_ruff_bin  # type: ignore[import-untyped]  # pyright: ignore[reportMissingTypeStubs]
+
+LINE = 88
+"""The length of a line where nobody says otherwise, as formatters have it."""
+
+
+def formatted(files: Mapping[str, str], line_length: int = LINE, python: str = "3.11") -> dict[str, str]:
+    """The same files with their Python modules as `ruff format` and `ruff check` want them; others are left as they are.
+
+    No settings of the folder or the user count.
+    """
+    modules = {path: relative(text, path) for path, text in files.items() if path.endswith(".py")}
+    found = _run(tuple(modules.items()), line_length, f"py{python.replace('.', '')}")
+    return {**files, **dict(found)}
+
+
+def relative(source: str, path: str) -> str:
+    """The source of a module with its imports from its own top-level package made relative: every tool then sorts them alike."""
+    folders = path.split("/")[:-1]
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ImportFrom) or node.level or not node.module or not folders:
+            continue
+        parts = node.module.split(".")
+        if parts[0] != folders[0]:
+            continue
+        shared = sum(1 for _ in _common(parts, folders))
+        written = "." * (len(folders) - shared + 1) + ".".join(parts[shared:])
+        lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"from {node.module} ", f"from {written} ", 1)
+    return "".join(lines)
+
+
+def _common(one: list[str], other: list[str]) -> list[str]:
+    """The parts that both begin with."""
+    found: list[str] = []
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        found.append(left)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _run(modules: tuple[tuple[str, str], ...], line_length: int, target: str) -> tuple[tuple[str, str], ...]:
+    """Each module as ruff lays it out, by path."""
+    length = ["--config", f"line-length = {line_length}"]
+    options = ["--isolated", "--no-cache", "--quiet", *length, "--target-version", target]
+    with tempfile.TemporaryDirectory(prefix="acpgen-") as name:
+        folder = Path(name)
+        for path, text in modules:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, "utf-8", newline="")
+        for command in (["check", "--fix-only", "--select", "I001,RUF022", *options], ["format", *options]):
+            _ruff(command, folder)
+        return tuple((path, (folder / path).read_bytes().decode()) for path, _ in modules)
+
+
+def _ruff(command: list[str], folder: Path) -> None:
+    done = subprocess.run(  # noqa: S603 - ruff, on a folder of ours
+        [find_ruff_bin(), *command, "."], cwd=folder, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr

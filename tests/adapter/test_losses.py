@@ -1,0 +1,325 @@
+"""What one version cannot hold: it is told, counted, and goes on as near as can be, or in a form that the way back reads."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections import Counter
+from typing import Any
+
+import pytest
+from acp_bindings import Failed, v1, v2
+from acp_bindings.runtime.transport import pair
+from acp_bindings.v1 import peers as peers1
+from acp_bindings.v2 import peers as peers2
+
+from acp_session.adapter import CARRIER, as_v1, as_v2
+from adapter.programs import (
+    ME1,
+    ME2,
+    Agent1,
+    Agent2,
+    Client1,
+    Client2,
+    Setting,
+    client1_with_agent2,
+    client2_with_agent1,
+    run,
+    words,
+)
+
+PROMPT1 = v1.PromptRequest(session_id="s", prompt=[v1.TextContentBlock(text="Hello")])
+PROMPT2 = v2.PromptRequest(session_id="s", prompt=[v2.TextContentBlock(text="Hello")])
+NEW1 = v1.NewSessionRequest(cwd="/w", mcp_servers=[])
+NEW2 = v2.NewSessionRequest(cwd="/w")
+
+
+def down(*updates: dict[str, Any], end: dict[str, Any] | None = None) -> tuple[Client1, Setting, Any]:
+    """What a client of v1 hears of these updates of v2, and the answer to its prompt."""
+
+    async def tell(agent: Agent2, session: str) -> Any:
+        for one in updates:
+            await agent.say(session, **one)
+        return end or {"stopReason": "end_turn"}
+
+    async def work() -> tuple[Client1, Setting, Any]:
+        client, setting = Client1(), Setting()
+        async with client1_with_agent2(client, Agent2(tell), setting) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            try:
+                answer: Any = await calls.session_prompt(PROMPT1)
+            except Failed as error:
+                answer = error
+        return client, setting, answer
+
+    found: tuple[Client1, Setting, Any] = run(work)
+    assert found[1].breaches == []
+    return found
+
+
+def up(*updates: dict[str, Any]) -> tuple[Client2, Setting]:
+    """What a client of v2 hears of these updates of v1, without message and states."""
+
+    async def tell(agent: Agent1, session: str) -> str:
+        for one in updates:
+            await agent.say(session, **one)
+        return "end_turn"
+
+    async def work() -> tuple[Client2, Setting]:
+        client, setting = Client2(), Setting()
+        async with client2_with_agent1(client, Agent1(tell), setting) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            await calls.session_prompt(PROMPT2)
+            await client.idle.wait()
+        client.updates = client.updates[2:-1]
+        return client, setting
+
+    return run(work)  # type: ignore[no-any-return]
+
+
+def sentences(setting: Setting) -> list[str]:
+    return [str(one) for one in setting.losses]
+
+
+def test_a_message_that_changes_is_said_again_and_what_it_adds_is_a_piece() -> None:
+    def message(*content: Any) -> dict[str, Any]:
+        return {"sessionUpdate": "agent_message", "messageId": "a", "content": list(content)}
+
+    client, setting, _ = down(
+        message(words("A")),
+        message(words("A"), words("B")),
+        message(words("A"), words("B")),
+        message(words("C")),
+        {"sessionUpdate": "agent_message_chunk", "messageId": "a", "content": words("D")},
+        {"sessionUpdate": "agent_message", "messageId": "a", "content": None},
+    )
+    assert [(one["messageId"], one["content"]["text"]) for one in client.updates] == [
+        ("a", "A"),
+        ("a", "B"),
+        ("a~1", "C"),
+        ("a~1", "D"),
+    ]
+    assert sentences(setting) == [
+        "session/update /update/content: v1 cannot change a message; it is said again as another (changed)",
+        "session/update /update/content: v1 cannot take back a message (dropped)",
+    ]
+
+
+def test_a_terminal_of_the_agent_is_shown_as_text_that_is_told_again_as_it_grows_and_at_the_end() -> None:
+    def output(text: str) -> dict[str, Any]:
+        data = base64.b64encode(text.encode()).decode()
+        return {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data}
+
+    shown = {"type": "terminal", "terminalId": "t"}
+    client, setting, _ = down(
+        {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": "c",
+            "title": "Test",
+            "kind": "execute",
+            "content": [shown],
+        },
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "command": "make ```", "cwd": "/w"},
+        output("one\n"),
+        output("two\n"),
+    )
+    texts = [one["content"][0]["content"]["text"] for one in client.updates]
+    assert texts == ["```console\n```", "````console\n$ make ```\n````", "````console\n$ make ```\none\ntwo\n````"]
+    assert client.updates[-1]["content"][0]["_meta"] == {CARRIER: shown}
+    assert Counter(one.kind for one in setting.losses) == {"carried": 3}
+
+
+def test_words_that_v1_does_not_have_are_told_as_the_nearest() -> None:
+    client, setting, answer = down(
+        {"sessionUpdate": "tool_call_update", "toolCallId": "c", "kind": "_dance", "status": "paused", "name": "dance"},
+        {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "cancelled", "kind": None},
+        {
+            "sessionUpdate": "plan_update",
+            "plan": {
+                "type": "items",
+                "planId": "p",
+                "entries": [{"content": "x", "priority": "_x", "status": "cancelled"}],
+            },
+        },
+        end={"stopReason": "_tide"},
+    )
+    assert client.updates == [
+        {
+            "sessionUpdate": "tool_call",
+            "toolCallId": "c",
+            "title": "dance",
+            "name": "dance",
+            "kind": "other",
+            "status": "in_progress",
+        },
+        {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"},
+        {"sessionUpdate": "plan", "entries": [{"content": "x", "priority": "medium", "status": "completed"}]},
+    ]
+    assert answer.stop_reason == "end_turn"
+    assert [(one.pointer, one.value, one.kind) for one in setting.losses] == [
+        ("/update/kind", "_dance", "changed"),
+        ("/update/status", "paused", "changed"),
+        ("/update/title", None, "added"),
+        ("/update/kind", None, "dropped"),
+        ("/update/status", "cancelled", "changed"),
+        ("/update/plan/entries/0/priority", "_x", "changed"),
+        ("/update/plan/entries/0/status", "cancelled", "changed"),
+        ("/stopReason", "_tide", "changed"),
+    ]
+
+
+def test_work_that_ends_in_an_error_is_an_error_of_the_prompt() -> None:
+    _, setting, answer = down(end={"stopReason": "error", "error": {"code": -32603, "message": "The tide is out."}})
+    assert (answer.code, answer.message) == (-32603, "The tide is out.")
+    assert setting.losses == []
+
+
+def test_updates_that_only_v2_has_are_carried_through_v1_and_come_out_as_they_were() -> None:
+    told: list[dict[str, Any]] = [
+        {"sessionUpdate": "_tide", "metres": 2.5},
+        {"sessionUpdate": "plan_update", "plan": {"type": "_map", "planId": "m", "places": []}},
+        {"sessionUpdate": "state_update", "state": "_waiting", "until": "noon"},
+    ]
+    client, setting, _ = down(*told)
+    assert client.updates == []
+    assert [params["update"] for _, params in client.carried] == told
+    assert {one.kind for one in setting.losses} == {"carried"}
+
+    async def tell(agent: Agent2, session: str) -> Any:
+        for one in told:
+            await agent.say(session, **one)
+        chart = {"type": "_chart", "points": [1, 2]}
+        await agent.say(session, sessionUpdate="agent_message_chunk", messageId="a", content=chart)
+        return {"stopReason": "end_turn"}
+
+    async def through_both() -> list[Any]:
+        far = Client2()
+        ends = pair(), pair()
+        async with (
+            peers2.connect_client(Agent2(tell), ends[0][0]),
+            as_v1(ends[0][1]) as middle,
+            peers1.connect_client(middle, ends[1][0]),
+            as_v2(ends[1][1]) as front,
+            peers2.join(front, far) as (calls, _),
+        ):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            await calls.session_prompt(PROMPT2)
+            await far.idle.wait()
+        return far.updates
+
+    found = run(through_both)
+    assert [one for one in found if one in told] == told
+    assert [one["content"] for one in found if "points" in one.get("content", {})] == [
+        {"type": "_chart", "points": [1, 2]}
+    ]
+
+
+def test_an_unknown_update_of_v1_stays_what_it_is_unless_v2_would_understand_it() -> None:
+    client, setting = up(
+        {"sessionUpdate": "_tide", "metres": 2.5},
+        {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "AAAA"},
+        {"sessionUpdate": "agent_message_chunk", "content": {"type": "_chart", "points": []}},
+    )
+    assert client.updates[0] == {"sessionUpdate": "_tide", "metres": 2.5}
+    assert [one["sessionUpdate"] for one in client.updates] == ["_tide", "agent_message_chunk"]
+    (loss,) = setting.losses
+    assert (loss.kind, loss.pointer) == ("dropped", "/update")
+
+
+def test_what_the_types_of_v2_do_not_take_is_left_out_and_told() -> None:
+    content = {"type": "text", "text": "x", "annotations": {"priority": 7}}
+    location = {"path": "/w/a", "line": 0}
+    terminal = {"type": "terminal", "terminalId": "t"}
+    client, setting = up(
+        {"sessionUpdate": "agent_message_chunk", "content": content},
+        {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T", "locations": [location], "content": [terminal]},
+    )
+    assert client.updates[1]["locations"] == [{"path": "/w/a"}]
+    assert client.updates[1]["content"] == []
+    assert [one.pointer for one in setting.losses] == [
+        "/update/content/annotations/priority",
+        "/update/content/0",
+        "/update/locations/0/line",
+    ]
+
+
+def test_a_prompt_of_v2_keeps_its_words_in_the_title_for_a_client_of_v1() -> None:
+    async def ask(agent: Agent2, session: str) -> Any:
+        subject = v2.CommandRequestPermissionSubject(command="make", cwd="/w")
+        yes = v2.PermissionOption(option_id="yes", name="Yes", kind="allow_once")
+        odd = v2.PermissionOption(option_id="odd", name="Odd", kind="_maybe")
+        request = v2.RequestPermissionRequest(
+            session_id=session, title="Run it?", description="It builds.", subject=subject, options=[yes, odd]
+        )
+        outcomes.append((await agent.client.session_request_permission(request)).outcome.outcome)
+        return {"stopReason": "end_turn"}
+
+    outcomes: list[str] = []
+
+    async def work() -> None:
+        client, setting = Client1(), Setting()
+        async with client1_with_agent2(client, Agent2(ask), setting) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            await calls.session_prompt(PROMPT1)
+        assert client.asked[0].tool_call.title == "Run it?\nmake\nIt builds."
+        assert [one.option_id for one in client.asked[0].options] == ["yes"]
+        assert outcomes == ["selected"]
+        assert [(one.pointer, one.kind) for one in setting.losses] == [("/title", "changed"), ("/options/1", "dropped")]
+        assert setting.breaches == []
+
+    run(work)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_when_the_agent_dies_in_a_turn_the_turn_ends_and_so_does_the_connection(version: int) -> None:
+    async def up() -> None:
+        async def die(agent: Agent1, session: str) -> str:
+            await agent.say(session, sessionUpdate="agent_message_chunk", content=words("..."))
+            await agent.connection.transport.close()
+            return "end_turn"
+
+        client, setting = Client2(), Setting()
+        async with client2_with_agent1(client, Agent1(die), setting) as (calls, _):
+            await calls.initialize(ME2)
+            await calls.session_new(NEW2)
+            await calls.session_prompt(PROMPT2)
+            await client.idle.wait()
+            assert client.updates[-1]["stopReason"] == "error"
+            await calls.connection.ended()
+
+    async def down() -> None:
+        async def die(agent: Agent2, session: str) -> Any:
+            await agent.connection.transport.close()
+            await asyncio.sleep(0)
+
+        client, setting = Client1(), Setting()
+        async with client1_with_agent2(client, Agent2(die), setting) as (calls, _):
+            await calls.initialize(ME1)
+            await calls.session_new(NEW1)
+            with pytest.raises((Failed, ConnectionError)):
+                await calls.session_prompt(PROMPT1)
+            await calls.connection.ended()
+
+    run(up if version == 2 else down)
+
+
+def test_a_request_that_cannot_be_carried_over_is_refused_with_its_place() -> None:
+    async def work() -> None:
+        client, setting = Client1(), Setting()
+        async with client1_with_agent2(client, Agent2(), setting) as (calls, adapter):
+            await calls.initialize(ME1)
+            server = v1.SseMcpServer(name="x", url="https://example.com", headers=[])
+            with pytest.raises(Failed) as failed:
+                await calls.session_new(v1.NewSessionRequest(cwd="/w", mcp_servers=[server]))
+            assert failed.value.code == -32602
+            assert adapter.losses.counts == {("session/new", "dropped"): 1}
+            await calls.session_new(NEW1)
+            with pytest.raises(Failed) as failed:
+                await calls.session_prompt(v1.PromptRequest(session_id="s", prompt=[]))
+            assert failed.value.code == -32602
+
+    run(work)

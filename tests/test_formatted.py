@@ -1,0 +1,65 @@
+"""What the Python target writes passes the formatter and the linter of whoever uses it, as they come."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acpgen.targets.python.formatted import formatted, relative
+
+ROOT = Path(__file__).parents[1]
+MADE = [
+    *sorted((ROOT / "generated" / "python").iterdir()),
+    *sorted(path for path in (ROOT / "tests" / "golden").glob("*/out/python")),
+]
+CHECKS = (
+    ["format", "--check"],
+    ["check"],
+    ["check", "--select", "E4,E7,E9,F,I"],  # what older releases of ruff check, and the order of imports
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=" ".join)
+def test_generated_python_is_clean_to_a_formatter_that_knows_nothing_of_it(check: list[str], tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "ruff", *check, "--isolated", "--no-cache", *map(str, MADE)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("folder", MADE[:2], ids=lambda folder: folder.name)
+def test_imports_are_in_order_from_inside_the_distribution_too(folder: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", "I", "."],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+
+
+def test_a_line_has_the_length_that_is_asked_for() -> None:
+    source = "\n".join(f"value_{n} = call({', '.join(['argument'] * n)})" for n in range(1, 20)) + "\n"
+    for length in (40, 88, 120):
+        found = formatted({"a/b.py": source}, length)["a/b.py"]
+        assert max(map(len, found.splitlines())) <= length
+        assert compile(found, "b.py", "exec")
+
+
+def test_imports_from_ones_own_package_become_relative() -> None:
+    source = (
+        "from top.runtime import A\nfrom top.v1.models import B\nfrom other import C\nif C:\n    from top.v1 import D\n"
+    )
+    assert relative(source, "top/v1/unions.py") == (
+        "from ..runtime import A\nfrom .models import B\nfrom other import C\nif C:\n    from . import D\n"
+    )
+    assert relative("from top.runtime import A\n", "top/__init__.py") == "from .runtime import A\n"
+    assert relative("from top.runtime import A\n", "top/unstable/v1/models.py") == "from ...runtime import A\n"
