@@ -126,6 +126,7 @@ def main() -> None:
     asked = parser.parse_args()
     for name in LOADED:
         importlib.import_module(f"acpgen.{name}")
+    importlib.import_module("jsonschema")  # over a second where a tool beside it has brought rfc3987-syntax
 
     for name in TARGETS:
         assert importlib.import_module("acpgen.targets").TARGETS[name]

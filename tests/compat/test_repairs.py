@@ -301,3 +301,15 @@ def test_what_two_files_call_differently_is_not_repaired_by_turning_one_definiti
     new = protocol({"GoRequest": go({"a": {"$ref": "#/$defs/B"}}), "A": record("x"), "B": record("y")})
     for finding in bad(pair(tmp_path, old, new).report):
         assert {each["path"] for each in operations(finding)} == {"/$defs/GoRequest/properties/a/$ref"}
+
+
+def test_a_finding_that_only_gets_another_name_is_not_gone(tmp_path: Path) -> None:
+    """A list that gains the properties of the object it replaced is a type of its own, and refuses the object all the same."""
+    inner = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
+    listed = {"type": "array", "items": {"type": "string"}, "maxItems": 2}
+    old, new = (
+        protocol({"GoRequest": go({"t": {"$ref": "#/$defs/T"}}), "T": go({"b": each})}) for each in (inner, listed)
+    )
+    found = pair(tmp_path, old, new)
+    assert found.report.fix is not None
+    assert found.report.fix.verdict in BETTER

@@ -345,11 +345,17 @@ def _plain(spot: Spot | None) -> str:
 
 
 def is_gone(finding: Finding, before: Report, after: Report) -> bool:
-    """Whether a finding is there no more, nor another of its kind in its place."""
+    """Whether a finding is there no more, nor another of its kind in its place, whatever that is called."""
     if any(each.fingerprint == finding.fingerprint and each.severity in BAD for each in after.findings):
         return False
-    counts = [Counter(_where(each) for each in report.findings if each.severity in BAD) for report in (before, after)]
-    return counts[1][_where(finding)] < counts[0][_where(finding)]
+    for key in (_where, _cause):
+        counts = [
+            sum(key(each) == key(finding) and each.severity in BAD for each in side.findings)
+            for side in (before, after)
+        ]
+        if counts[1] >= counts[0]:
+            return False
+    return True
 
 
 def harms(before: Report, after: Report) -> list[Finding]:
