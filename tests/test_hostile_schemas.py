@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from acpgen import Faults, lint
 from acpgen.compat.language import definitions, gone
 from acpgen.errors import TooDeep, TooLongChain, TooMuchWork
 from acpgen.generate import understand
+from acpgen.markup import sentences
 from acpgen.meaning.values import Unmakeable, Values
 from acpgen.schema import effort
 from acpgen.schema.labels import labels
@@ -131,7 +133,7 @@ def test_definitions_that_lead_to_a_change_however_far_are_compared_in_one_walk(
     old = {
         "$defs": {f"L{number}": level(number + 1) for number in range(3_000)} | {"L3000": {}, "Other": {}, "Gone": {}}
     }
-    new = {"$defs": {**{name: each for name, each in old["$defs"].items() if name != "Gone"}, "L3000": False}}
+    new: Any = {"$defs": {**{name: each for name, each in old["$defs"].items() if name != "Gone"}, "L3000": False}}
     with ending():
         assert set(definitions(old, new)) == {f"#/$defs/L{number}" for number in range(3_001)}
         assert gone(old, new) == ("#/$defs/Gone",)
@@ -141,4 +143,11 @@ def test_branches_that_are_alike_are_counted_on_from_one_another() -> None:
     with ending():
         found = labels([{"required": [f"a{number % 2}"]} for number in range(6_000)], {})
     assert len(set(found)) == 6_000
-    assert found[:6] == ["A0", "A1", "A0Variant2", "A1Variant2", "A0Variant3", "A1Variant3"]
+    assert found[:6] == [f"WithA{kind}{number}" for number in ("", "Variant2", "Variant3") for kind in (0, 1)]
+
+
+def test_sentences_are_told_apart_in_one_walk() -> None:
+    with ending():
+        assert list(sentences("word " * 100_000)) == [("word " * 100_000).strip()]
+        assert len(list(sentences("[`*<" * 100_000))) == 1
+    assert list(sentences("A `b. c` d. An open ` e. F.g")) == ["A `b. c` d.", "An open ` e.", "F.g"]

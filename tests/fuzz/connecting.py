@@ -51,7 +51,8 @@ class _Agent(peers.Agent):
     async def session_prompt(self, params: v1.PromptRequest, /) -> v1.PromptResponse:
         wanted = v1.ReadTextFileRequest(session_id=params.session_id, path="/x")
         try:
-            await self.client.fs_read_text_file(wanted, timeout=0.01)
+            async with asyncio.timeout(0.01):
+                await self.client.fs_read_text_file(wanted)
         except Exception:  # noqa: BLE001 - whatever the peer makes of it: an answer that cannot be read, an error, silence, its end
             raise Refused(-32000, "the file cannot be read") from None
         return v1.PromptResponse(stop_reason="end_turn")
